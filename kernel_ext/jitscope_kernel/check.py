@@ -105,9 +105,11 @@ def _run(program: Program) -> list[Diagnostic]:
     try:
         with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), _options_of_its_own():
             _run_code(program.text, path, module.__dict__, watch)
+            found = watch.found()
     finally:
+        jaxwatch.detach()
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
-    return [replace(one, file=program.file) for one in watch.found() if os.path.abspath(one.file) == path]
+    return [replace(one, file=program.file) for one in found if os.path.abspath(one.file) == path]
 
 
 @contextlib.contextmanager
@@ -129,14 +131,12 @@ def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None
         for code in _statements(text, path):
             exec(code, scope)
             if jaxwatch.there():  # as soon as the program has imported jax
-                jaxwatch.attach()
+                watch.look_at_jax()
     except SystemExit:
         pass
     except BaseException as error:
         watch.failed(error)
         print(f"jitscope check: the program ended with {type(error).__name__}: {_first_line(error)}", file=sys.stderr)
-    finally:
-        jaxwatch.detach()
 
 
 def _statements(text: str, path: str) -> Iterator[types.CodeType]:

@@ -38,9 +38,10 @@ def run_cells(program: Program) -> list[Diagnostic]:
                 watch.failed(error)
                 break
             if jaxwatch.there():
-                jaxwatch.attach()
+                watch.look_at_jax()
+        every = watch.found()
     found = []
-    for one in watch.found():
+    for one in every:
         if one.file.startswith("<cell "):
             first = program.cells[int(one.file[6:-1])].first - 1
             span = Span(one.span.line + first, one.span.column, one.span.end_line + first, one.span.end_column)

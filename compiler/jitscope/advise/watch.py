@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from .. import jaxwatch
 from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .diagnostic import Diagnostic, Fix, Span, distinct
 from .run.captures import Captures
 from .run.errors import explained, in_text_of_error, says_what_is_meant
+from .run.jax_runs import JaxLooks
 from .run.misses import missed
 from .run.programs import of_program
 from .run.values import look_at_run
@@ -26,6 +30,7 @@ class Watch:
         self._rows: list[Row] = []
         self._found: list[Diagnostic] = []
         self._captures = Captures()
+        self._jax = jaxwatch.Runs(JaxLooks(self._captures))
         self._stop: list[Callable[[], None]] = []
 
     def __enter__(self) -> Watch:
@@ -33,6 +38,7 @@ class Watch:
         if self._values:
             notices.run_listeners += [look_at_run, self._captures.ran]
             notices.trace_listeners.append(self._captures.traced)
+            self._show_warning, warnings.showwarning = warnings.showwarning, self._warned
             self._option = config.override(sharp_bits=True)
             self._option.__enter__()
         return self
@@ -40,7 +46,9 @@ class Watch:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         for stop in self._stop:
             stop()
+        self._jax.end()
         if self._option is not None:
+            warnings.showwarning = self._show_warning
             self._option.__exit__(None, None, None)
             notices.trace_listeners.remove(self._captures.traced)
             for listener in (look_at_run, self._captures.ran):
@@ -48,11 +56,29 @@ class Watch:
         if error is not None:
             self.failed(error)
 
+    def look_at_jax(self) -> None:
+        """Watch what jax traces and compiles from now on, and with `values` what it runs; for when the code has imported it."""
+        jaxwatch.attach()
+        if self._values:
+            self._jax.begin()
+
     def failed(self, error: BaseException) -> None:
         """Take in an error that ended a piece of the code."""
         one = explained(error)
         if one is not None:
             self._found.append(one)
+
+    def _warned(self, message: Warning | str, *args: Any, **kwargs: Any) -> None:
+        """A warning is shown as ever; one of jax's may tell of a sharp bit."""
+        kind = jaxwatch.warned(str(message))
+        if kind:
+            notices.tell(
+                kind,
+                str(message).partition("\n")[0].partition(" See ")[0],
+                _FIXES[kind],
+                jaxwatch.users_position(sys._getframe()),
+            )
+        self._show_warning(message, *args, **kwargs)
 
     def _noticed(self, notice: notices.Notice) -> None:
         where = notice.where
@@ -68,6 +94,12 @@ class Watch:
         found = distinct(every)
         texts = {one.file: "".join(source.lines_of(one.file)) for one in found}
         return [one for file, text in texts.items() for one in heard([o for o in found if o.file == file], text)]
+
+
+_FIXES = {
+    "x64-truncation": "Turn jax_enable_x64 on before the first array, or ask for 32 bits.",
+    "donation-misuse": "Do not donate them.",
+}
 
 
 def _is_meant(id: str, where: source.Position) -> bool:

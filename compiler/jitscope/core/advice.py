@@ -71,8 +71,13 @@ def position_of_result(fun: object) -> Position | None:
     """The expression that a Python function returns (the last one, if it returns in several places); where the function was
     defined if its source cannot be had, None for the library's own."""
     where = position_of_function(fun)
-    node = node_of_function(where) if where is not None else None
-    if where is None or node is None:
+    return result_of(where) if where is not None else None
+
+
+def result_of(where: Position) -> Position:
+    """`position_of_result` of the function that is defined there."""
+    node = node_of_function(where)
+    if node is None:
         return where
     values = [one.value for one in own_nodes(node) if isinstance(one, ast.Return) and one.value is not None]
     last = node.body if isinstance(node, ast.Lambda) else max(values, key=lambda value: value.lineno, default=None)

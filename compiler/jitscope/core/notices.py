@@ -6,7 +6,8 @@ Nothing is looked for while nobody listens: a place that has something to tell a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -52,9 +53,16 @@ _place: ContextVar[Position | None] = ContextVar("jitscope_place_of_run", defaul
 def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Position | None = None) -> None:
     """Show a run to the listeners; what they tell of it is at `where`, if that is given. What one of them raises goes no
     further."""
+    with placed(where):
+        records.publish(run_listeners, closed, name, args, outs)
+
+
+@contextmanager
+def placed(where: Position | None) -> Iterator[None]:
+    """What is told inside is at `where`, if that is given."""
     token = _place.set(where)
     try:
-        records.publish(run_listeners, closed, name, args, outs)
+        yield
     finally:
         _place.reset(token)
 

@@ -9,15 +9,20 @@ to equations, `programs` is what views take for a compiled program.
 
 from .asking import Asked, ask, run_again, traced
 from .calls import Calls
-from .errors import is_flag, is_tracer, keep, stopped
+from .errors import is_array, is_flag, is_tracer, is_tree, is_tree_class, keep, stopped
+from .mistakes import Mistake, mistake, warned
 from .private import (
     Missing,
     capabilities,
     jit_takes_options_alone,
+    rebuilds,
     there,
 )
-from .watching import Small, Watcher, attach, current, detach
+from .runs import Looker, Run, Runs
+from .watching import Small, Watcher, attach, current, detach, users_position
 
 
-__all__ = ["Asked", "Calls", "Missing", "Small", "Watcher", "ask", "attach", "capabilities", "current", "detach",
-           "is_flag", "is_tracer", "jit_takes_options_alone", "keep", "run_again", "stopped", "there", "traced"]  # fmt: skip
+__all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
+           "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
+           "jit_takes_options_alone", "keep", "mistake", "rebuilds", "run_again", "stopped", "there", "traced",
+           "users_position", "warned"]  # fmt: skip

@@ -87,7 +87,7 @@ def run_again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     copies of the arrays."""
     jax = private.module("jax")
     args, kwargs = jax.tree_util.tree_map(lambda x: x.copy() if isinstance(x, jax.Array) else x, (args, kwargs))
-    with attach().looking_away(), private.apart(), jax.debug_nans(False), jax.debug_infs(False):
+    with attach().looking_away(), private.apart(), private.without_debugging():
         return jax.tree_util.tree_leaves(jitted(function, args, kwargs)(*args, **kwargs))
 
 

@@ -41,7 +41,7 @@ class Calls:
         self._names.clear()
         return dict(found)
 
-    def _called(self, fun: Any) -> None:
+    def _called(self, fun: Any, *_: Any) -> None:
         try:
             key = id(fun)
             self._objects[key] += 1

@@ -63,6 +63,24 @@ def is_tracer(value: Any) -> bool:
     return private.there() and isinstance(value, private.module("jax").core.Tracer)
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of jax's that has numbers: neither traced nor random keys."""
+    jax = private.jax()
+    known = jax is not None and isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+    return known and hasattr(value.dtype, "kind")
+
+
+def is_tree(value: Any) -> bool:
+    """Whether a value is no leaf but a node of jax's trees."""
+    jax = private.jax()
+    return jax is not None and not jax.tree_util.all_leaves([value])
+
+
+def is_tree_class(typ: type) -> bool:
+    """Whether objects of a class are nodes of jax's trees."""
+    return typ in getattr(private.module("jax._src.tree_util"), "_registry", {})
+
+
 def is_flag(value: Any) -> bool:
     """Whether a value is an argument of a function that jax traces now, a single boolean or integer."""
     if not is_tracer(value):

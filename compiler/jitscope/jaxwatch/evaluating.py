@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from ..core.errors import Unavailable
-from ..core.jaxpr import ClosedJaxpr, JaxprEqn, subjaxprs, walk
+from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs, walk
 from ..observe.ledger import Row
 from ..observe.values import Evaluable
 from ..observe.values.evaluation import Evaluation
@@ -33,8 +33,7 @@ class JaxEvaluation(Evaluation):
         watcher = current()
         if watcher is not None:
             stack.enter_context(watcher.looking_away())
-        for option in ("debug_nans", "debug_infs"):
-            stack.enter_context(getattr(private.module("jax"), option)(False))
+        stack.enter_context(private.without_debugging())
         return stack
 
     def constants(self, closed: ClosedJaxpr) -> list[Any]:
@@ -62,6 +61,9 @@ class JaxEvaluation(Evaluation):
         own = self._translation.equation_of[id(eqn)]
         return list(own.primitive.bind(*operands, **{**own.params, "length": params["length"]}))
 
+    def is_derived(self, eqn: JaxprEqn) -> bool:
+        return id(eqn) in self._translation.derived
+
     def element(self, x: Any, at: int | slice) -> Any:
         return x[at]
 
@@ -80,7 +82,7 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
         )
     if entry.executable.devices > 1:
         raise ValueError(f"{row.function} is for several devices: its parts are not run one by one")
-    if any(_is_reference(v.aval) for _, eqn in walk(translation.jaxpr) for v in (*eqn.invars, *eqn.outvars)):
+    if has_references(translation.jaxpr):
         raise ValueError(f"{row.function} has references, which a second run would change: it is not run again")
     given = given or row.given
     arrays, captured = (one.arrays() if one is not None else None for one in (given, constants))
@@ -89,6 +91,11 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
             f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "
             "inspect(f)(x).values"
         )
+    return of_arrays(translation, captured, arrays)
+
+
+def of_arrays(translation: Translation, captured: Sequence[Any], arrays: Sequence[Any]) -> Evaluable:
+    """A program of jax's, to be evaluated on arrays."""
     jnp = private.module("jax.numpy")
     arrays = [_cast(jnp, x, v.aval) for x, v in zip(arrays, translation.jaxpr.invars)]
 
@@ -100,7 +107,13 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
 
 
 def _cast(jnp: Any, x: Any, aval: Any) -> Any:
-    return x if x.dtype == aval.dtype or not hasattr(aval.dtype, "kind") else jnp.asarray(x, dtype=aval.dtype)
+    same = getattr(x, "dtype", None) == aval.dtype
+    return x if same or not hasattr(aval.dtype, "kind") else jnp.asarray(x, dtype=aval.dtype)
+
+
+def has_references(jaxpr: Jaxpr) -> bool:
+    """Whether a translated program has references, which a second run would change."""
+    return any(_is_reference(v.aval) for _, eqn in walk(jaxpr) for v in (*eqn.invars, *eqn.outvars))
 
 
 def _is_reference(aval: Any) -> bool:

@@ -142,6 +142,41 @@ def raised(frame: FrameType | None) -> BaseException | None:
     return None
 
 
+class Run(NamedTuple):
+    """A program that runs: its closed jaxpr and the leaves of its arguments; which of these it may take over."""
+
+    closed: Any
+    args: Sequence[Any]
+    donated: Sequence[bool]
+
+
+def running(frame: FrameType | None) -> Run | None:
+    """The program that is about to run, or ran, below this frame of jax's."""
+    for f in _above(frame, _SENDER):
+        found = f.f_locals
+        if {"args", "jaxpr", "donated_invars"} <= found.keys():
+            return Run(found["jaxpr"], tuple(found["args"]), tuple(found["donated_invars"]))
+    return None
+
+
+def called(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+    """The program of a call of a jitted function, which jax has traced before."""
+    info, stage = fun._jit_info, fun.trace(*args, **kwargs)
+    static, named = set(info.static_argnums or ()), set(info.static_argnames or ())
+    static = {n + len(args) if n < 0 else n for n in static}
+    given = tuple(x for i, x in enumerate(args) if i not in static)
+    leaves = module("jax.tree_util").tree_leaves((given, {n: x for n, x in kwargs.items() if n not in named}))
+    return Run(stage.jaxpr, leaves, ())
+
+
+def transposed(frame: FrameType | None) -> Any:
+    """The equation whose transpose runs in the backward pass of a derivative outside of jit; None where none does."""
+    for f in _above(frame, _SENDER):
+        if f.f_code.co_name.startswith("backward_pass") and "eqn" in f.f_locals:
+            return f.f_locals["eqn"]
+    return None
+
+
 class Compiled(NamedTuple):
     """What a compilation worked on and gave."""
 
@@ -232,6 +267,35 @@ def apart() -> contextlib.AbstractContextManager[Any]:
     return metadata.set_xla_metadata(apart=str(next(_apart)))
 
 
+def without_debugging() -> contextlib.AbstractContextManager[Any]:
+    """Inside, jax raises no error for NaNs and infinities. An option that is off is left alone: to set it takes away jax's hook for
+    calls."""
+    found, stack = jax(), contextlib.ExitStack()
+    for option in ("debug_nans", "debug_infs"):
+        if getattr(found.config, f"jax_{option}"):  # pyright: ignore[reportOptionalMemberAccess]
+            stack.enter_context(getattr(found, option)(False))
+    return stack
+
+
+def whole_tracebacks() -> Callable[[], None]:
+    """Errors keep jax's own frames from now on; gives the function that ends it."""
+    found = jax().config  # pyright: ignore[reportOptionalMemberAccess]
+    before = found.jax_traceback_filtering
+    found.update("jax_traceback_filtering", "off")
+    return lambda: found.update("jax_traceback_filtering", before)
+
+
+def rebuilds(code: CodeType) -> bool:
+    """Whether code rebuilds objects of a class that is registered as a tree."""
+    registry = getattr(module("jax._src.tree_util"), "_registry", {})
+    for entry in list(registry.values()):
+        function = getattr(entry, "from_iter", None)
+        function = getattr(function, "__func__", function)
+        if getattr(function, "__code__", None) is code:
+            return True
+    return False
+
+
 def surroundings(fun: Any) -> contextlib.AbstractContextManager[Any]:
     """What has to be there while a function is traced: for one under `nnx.jit`, flax's context of its updates."""
     tag, nnx = getattr(fun, "ctxtag", None), module("flax.nnx")
@@ -244,10 +308,10 @@ def jit_takes_options_alone() -> bool:
 
 
 class Hook:
-    """Tells of each call of a jitted function in this thread that jax answers from its caches, while it is on. jax has one
-    such hook, and `debug_nans` has it where that is on: then it is left alone."""
+    """Tells of each call of a jitted function in this thread that jax answers from its caches, with its arguments and result, while it
+    is on. jax has one such hook, and `debug_nans` has it where that is on: then it is left alone."""
 
-    def __init__(self, told: Callable[[Any], None]):
+    def __init__(self, told: Callable[[Any, Any, Any, Any], None]):
         self._told = told
         self._state: Any = None
 
@@ -258,7 +322,7 @@ class Hook:
             return False
 
         def hook(fun: Any, args: Any, kwargs: Any, out: Any) -> None:
-            self._told(fun)
+            self._told(fun, args, kwargs, out)
 
         state.set_local(hook)
         self._hook, self._state = hook, state

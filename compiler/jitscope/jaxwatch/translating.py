@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from types import CodeType
 from typing import Any
 
@@ -152,6 +153,23 @@ class Translation:
         self.variables: dict[int, Var] = {}
         self.debug = getattr(jaxpr, "debug_info", None)
         self.jaxpr = self._program(jaxpr, top=True)
+
+    @cached_property
+    def derived(self) -> set[int]:
+        """The identities of translated equations that are no operation of the function but a part of its derivative, where it is
+        differentiated: those that stand at the same instruction as an operation before them, and are not the same one in a loop's
+        next iteration."""
+        found: set[int] = set()
+        for jaxpr, translated in self._known.values():
+            first: dict[Any, Any] = {}
+            for eqn, own in zip(jaxpr.eqns, translated.eqns):
+                handle = marks.original(eqn).traceback
+                codes, offsets = handle.raw_frames() if handle is not None else ((), ())
+                before = first.setdefault((*map(id, codes), *offsets), eqn)
+                again = eqn.primitive is before.primitive and any(a is v for a in eqn.invars for v in before.outvars)
+                if before is not eqn and not again:
+                    found.add(id(own))
+        return found
 
     def _program(self, jaxpr: Any, top: bool = False, closed: Any = None) -> Jaxpr:
         if id(jaxpr) in self._known:

@@ -88,6 +88,8 @@ class Watcher:
         self.small: deque[Small] = deque(maxlen=_MOST_SMALL)
         self.spent = 0.0
         self.attached = False
+        self.lookers: tuple[Callable[..., Any], ...] = ()
+        """What is told of each program that was compiled, and of each function that was traced (see `runs`)."""
         self._local = _Local()
         self._traces: OrderedDict[tuple[Any, ...], _Trace] = OrderedDict()
         self._tallies: dict[int, Tally] = {}
@@ -119,7 +121,7 @@ class Watcher:
 
     def detach(self) -> None:
         """Leave nothing behind: no listener, no mark, no program."""
-        self.attached = False
+        self.attached, self.lookers = False, ()
         while self._undo:
             with suppress(Exception):  # somebody removed the listener already
                 self._undo.pop()()
@@ -201,6 +203,8 @@ class Watcher:
         work = {"trace": self._traced, "lower": self._was_lowered, "compile": self._was_compiled}[stage]
         self._guarded(lambda: work(frame, seconds, name))
         self.spent += time.perf_counter() - begun
+        if self.lookers and stage == "compile" and (compiled := private.compiled(frame)) is not None:
+            self._guarded(lambda: self.lookers[0](frame, compiled))
 
     # --- stages -------------------------------------------------------------------------------------------------------
 
@@ -209,7 +213,7 @@ class Watcher:
         if entered is None or is_small(entered.fun) or entered.nested:
             return
         call = Call(entered)
-        position, call_site = _defined(entered.fun), _user(frame)
+        position, call_site = _defined(entered.fun), users_position(frame)
         error = private.raised(frame)
         if error is not None:
             remember(error, entered)
@@ -218,6 +222,8 @@ class Watcher:
             self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
             return
         jaxpr = private.local(frame, "jaxpr")
+        if self.lookers and jaxpr is not None:
+            self.lookers[1](jaxpr, entered)
         sign = _sign(getattr(jaxpr, "jaxpr", jaxpr))
         if sign:
             around = _of_function(entered.fun) or _users_place(frame)
@@ -232,7 +238,7 @@ class Watcher:
         if closed is None:
             return
         trace = self._traces.get(_identity(_sign(closed.jaxpr)))
-        site = _user(frame)
+        site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
             self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
             return
@@ -267,7 +273,7 @@ class Watcher:
         if lowered is None:
             return
         if lowered.record is None or lowered.translation is None:
-            self.small.append(Small(lowered.small, lowered.seconds + seconds, lowered.at, _user(frame)))
+            self.small.append(Small(lowered.small, lowered.seconds + seconds, lowered.at, users_position(frame)))
             return
         begin, compiled, cache = lowered.record, private.compiled(frame), dict(self._local.cache)
         if compiled is None:
@@ -379,7 +385,8 @@ def _users_place(frame: FrameType | None) -> Place | None:
     return installed
 
 
-def _user(frame: FrameType | None) -> Position | None:
+def users_position(frame: FrameType | None) -> Position | None:
+    """The user's line that runs, from this frame outwards."""
     return source.user_position(_users_place(frame))
 
 

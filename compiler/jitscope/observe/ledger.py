@@ -135,14 +135,15 @@ class Row:
 
     @property
     def identity(self) -> Any:
-        """What rows of one function have in common: its qualified name, its file and its line; of a cell's function defined at the
-        top, the name alone, since a cell that is changed and run again has another file."""
+        """What rows of one function have in common: its name and that of its code, its file and its line (functions that one decorator
+        wraps share their code); of a cell's function defined at the top, the name alone, since a cell that is changed and run again
+        has another file."""
         where, made = self.position, self.signature.made if self.signature else None
         if where is None:
             return self.function
         name = made.qualname if made else where.function
         if os.path.isfile(where.file) or "<" in name:
-            return name, where.file, where.line
+            return self.function, name, where.file, where.line
         return name
 
     @property

@@ -112,7 +112,10 @@ class _Trail:
 
     def _written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
         """The user's line of an equation, or of the one that holds it, and what made the equation from it."""
-        transforms = source.transforms_of(self._eqns[path].traceback)
+        outwards = [self._eqns[outer] for outer in _outwards(path) if outer in self._eqns]
+        transforms = source.in_order(tuple(one for eqn in outwards for one in source.transforms_of(eqn.traceback)))
+        if not self._evaluation.is_derived(outwards[0]):
+            transforms = tuple(one for one in transforms if one != "jvp")
         for outer in _outwards(path):
             eqn = self._eqns.get(outer)
             frame = self._stacks.innermost(eqn.traceback) if eqn is not None else None
@@ -140,12 +143,19 @@ def _outwards(path: str) -> Any:
 
 
 class PartsReport(Answer):
-    """What the hunt found, as `report.Report` has it."""
+    """What the hunt found, as `report.Report` has it. `results` are those of the compiled program."""
 
-    def __init__(self, row: Row, program: Evaluable, again: Again | None) -> None:
-        self.name, self._again = row.function, again
+    def __init__(
+        self,
+        name: str,
+        program: Evaluable,
+        results: Sequence[Any],
+        again: Again | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.name, self._again, self._seconds = name, again, seconds
         start = time.perf_counter()
-        compiled = self._compiled = _compiled(row, program)
+        compiled = self._compiled = _numbers(results)
         self.nan = any(np.isnan(x).any() for x in compiled)
         self.found = self.nan or any(np.isinf(x).any() for x in compiled)
         self._origin: _Origin | None = None
@@ -155,7 +165,7 @@ class PartsReport(Answer):
         self.hunt = SimpleNamespace(seconds=time.perf_counter() - start)
 
     def _hunt(self, program: Evaluable) -> None:
-        evaluation = program.evaluation(lambda *_: None, SECONDS, MEMORY)
+        evaluation = program.evaluation(lambda *_: None, self._seconds, MEMORY)
         jaxpr = program.closed.jaxpr
         infinities = _Trail(jaxpr, np.isinf, evaluation)
         trail = _Trail(jaxpr, np.isnan, evaluation, infinities) if self.nan else infinities
@@ -216,7 +226,7 @@ class PartsReport(Answer):
 
     @property
     def derivative(self) -> bool:
-        return self.finding is not None and self.finding.backward
+        return self.finding is not None and (self.finding.backward or "jvp" in self.finding.transforms)
 
     @cached_property
     def where(self) -> Position | None:
@@ -231,13 +241,13 @@ class PartsReport(Answer):
         return f"{told}; the infinity is {causes.why(self.infinity, False)}" if self.infinity is not None else told
 
 
-def _compiled(row: Row, program: Evaluable) -> list[np.ndarray]:
-    """The numbers among the results of the compiled program. Raises Unavailable where it cannot be run on these arguments."""
+def _compiled(row: Row, program: Evaluable) -> list[Any]:
+    """The results of the compiled program. Raises Unavailable where it cannot be run on these arguments."""
     entry = row.entry
     buffers = row.takes.buffers(program.arrays) if row.takes is not None and entry is not None else None
     if entry is None or buffers is None:
         raise Unavailable(f"the program of {row.function} is no longer there: call it once more")
-    return _numbers(entry.executable.run(buffers))
+    return entry.executable.run(buffers)
 
 
 def _numbers(values: Sequence[Any]) -> list[np.ndarray]:
@@ -249,4 +259,5 @@ def hunt(row: Row, given: Any = None, callbacks: bool = False, again: Again | No
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
     none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises Unavailable where these are gone, ValueError where the program is not run again, RuntimeError
     where the operation was not found."""
-    return PartsReport(row, row.entry.evaluable(row, given, callbacks), again)
+    program = row.entry.evaluable(row, given, callbacks)
+    return PartsReport(row.function, program, _compiled(row, program), again)

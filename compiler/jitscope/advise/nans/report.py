@@ -61,6 +61,7 @@ class Answer:
     where: Any
     finding: Any
     infinity: Any
+    why: Any
 
     can_run_again: Any
     """Whether fixes are looked for, and checked by running the function."""

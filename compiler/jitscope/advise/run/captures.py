@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import tree
+from ... import jaxwatch, tree
 from ...backend.array import Array
 from ...core import notices, source
 from ...core.advice import node_of_function
@@ -44,7 +44,8 @@ class Captures:
     def __init__(self) -> None:
         self._known: OrderedDict[int, tuple[Any, Any, list[Read]]] = OrderedDict()
 
-    def traced(self, closed: ClosedJaxpr, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    def traced(self, closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        """A function was traced; the program is known again by the identity of `closed`."""
         self._known[id(closed)] = (closed, (fun, args, kwargs), list(_reads(fun, args, kwargs)))
         while len(self._known) > _PROGRAMS:
             self._known.popitem(last=False)
@@ -73,7 +74,7 @@ def _tell(name: str, read: Read, value: Any) -> None:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, (Array, np.ndarray)):
+    if _is_array(value):
         return f"an array {value.dtype}{list(value.shape)}" if value.size > 1 else f"{value.item()}"
     text = repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
@@ -148,8 +149,12 @@ def _objects(code: types.CodeType, args: tuple, kwargs: dict[str, Any], bound: s
     return {
         name: x
         for name, x in named.items()
-        if name in bound or (hasattr(x, "__dict__") and not tree.is_tree_node(type(x)) and not hasattr(x, "aval"))
+        if name in bound or (hasattr(x, "__dict__") and not _is_tree(x) and not hasattr(x, "aval"))
     }
+
+
+def _is_tree(x: Any) -> bool:
+    return tree.is_tree_node(type(x)) or jaxwatch.is_tree(x)
 
 
 class _Names:
@@ -214,8 +219,12 @@ def _attribute(of: Any, name: str) -> Any:
 # --- values -------------------------------------------------------------------------------------------------------------------
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (Array, np.ndarray)) or jaxwatch.is_array(value)
+
+
 def _is_data(value: Any, room: int = _LEAVES) -> bool:
-    if isinstance(value, (Array, np.ndarray, np.generic, *_SCALARS)):
+    if isinstance(value, (np.generic, *_SCALARS)) or _is_array(value):
         return True
     if type(value) in (list, tuple):
         return len(value) <= room and all(_is_data(one, room // (len(value) or 1)) for one in value)
@@ -234,10 +243,10 @@ def _kept(value: Any) -> Any:
 def _same(before: Any, now: Any) -> bool:
     if before is now:
         return True
-    if isinstance(before, (Array, np.ndarray)) and isinstance(now, (Array, np.ndarray)):
+    if _is_array(before) and _is_array(now):
         if before.shape != now.shape or before.dtype != now.dtype or before.size * 8 > _BYTES:
             return False
-        if isinstance(before, Array) and (before.is_deleted() or not hasattr(before, "__array__")):
+        if hasattr(before, "is_deleted") and (before.is_deleted() or not hasattr(before, "__array__")):
             return True
         return bool(np.array_equal(np.asarray(before), np.asarray(now), equal_nan=before.dtype.kind in "fc"))
     if type(before) is not type(now):

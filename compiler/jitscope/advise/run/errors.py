@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import sysconfig
-from types import FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from ... import jaxwatch, tree
@@ -34,7 +34,7 @@ def explained(error: BaseException) -> Diagnostic | None:
     if not frames:
         return None
     frame, where = frames[-1]
-    known, cause = getattr(error, "sharp_bit", None) or (_kind(error, frame, where), None)
+    known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
@@ -47,10 +47,14 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Posit
     found = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not source.is_internal(code.co_filename) and not code.co_filename.startswith((*_OTHERS, "<frozen")):
+        if _is_users(code):
             found.append((traceback.tb_frame, source.position_in(code, traceback.tb_lasti)))
         traceback = traceback.tb_next
     return found
+
+
+def _is_users(code: CodeType) -> bool:
+    return not source.is_internal(code.co_filename) and not code.co_filename.startswith((*_OTHERS, "<frozen"))
 
 
 def _in_unflatten(traceback: TracebackType | None) -> bool:
@@ -59,17 +63,26 @@ def _in_unflatten(traceback: TracebackType | None) -> bool:
     before: TracebackType | None = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        last = tree.is_unflatten(code) or code.co_name in ("__init__", "__post_init__")
-        rebuilding = rebuilding or tree.is_unflatten(code) or _is_rebuilt(traceback, before)
+        if _is_users(code):
+            last = _rebuilds(code) or code.co_name in ("__init__", "__post_init__")
+        rebuilding = rebuilding or _rebuilds(code) or _is_rebuilt(traceback, before)
         before, traceback = traceback, traceback.tb_next
     return rebuilding and last
+
+
+def _rebuilds(code: CodeType) -> bool:
+    return tree.is_unflatten(code) or jaxwatch.rebuilds(code)
 
 
 def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
     """Whether a frame is the constructor of a tree's node that the line before it does not call: the library does."""
     frame = traceback.tb_frame
     made = type(frame.f_locals.get("self"))
-    if frame.f_code.co_name != "__init__" or before is None or not tree.is_tree_node(made):
+    if (
+        frame.f_code.co_name != "__init__"
+        or before is None
+        or not (tree.is_tree_node(made) or jaxwatch.is_tree_class(made))
+    ):
         return False
     path = path_at(source.position_in(before.tb_frame.f_code, before.tb_lasti))
     call = next((node for node in path if isinstance(node, ast.Call)), None)
@@ -153,6 +166,8 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "not-a-jax-type"
     if name == "TracerArrayConversionError":
         return "traced-shape-arg" if _sized(path, frame) else "host-call-on-tracer"
+    if name == "ConcretizationTypeError" and " argument must be known statically" in str(error):
+        return "traced-shape-arg"
     if name in ("TracerIntegerConversionError", "ConcretizationTypeError"):
         return _of_number(path, frame)
     if isinstance(error, (TypeError, IndexError, ValueError)):
@@ -273,7 +288,7 @@ def _of_library(function: ast.expr, frame: FrameType) -> bool:
         if not isinstance(found, ModuleType):
             return False
         found = getattr(found, name, None)
-    return str(getattr(found, "__module__", "")).startswith("jitscope.")
+    return str(getattr(found, "__module__", "")).partition(".")[0] in ("jitscope", "jax")
 
 
 def _is_traced(name: ast.Name, frame: FrameType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,15 @@ from ...backend.hunt import HasCallbacks
 from ...backend.hunt.flat import is_of_library
 from ...core import notices, source
 from ...core.jaxpr import ClosedJaxpr
-from ..nans import Report, hunt
+from ..nans import hunt
+from ..nans.report import Answer
 
 
 _FILLING = {"gather"}
 """Operations that give NaN on purpose, for indices out of bounds."""
 _OVERFLOWING = {"div", "exp", "exp2", "expm1", "sinh", "cosh", "integer_pow", "square"}
 """Operations whose infinities nobody asks for; log(0) says of what cannot be how likely it is."""
-_FIXES = {
+FIXES = {
     "silent-nan": "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp.",
     "where-grad-nan": "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
     "jnp.where(ok, f(safe), other).",
@@ -31,22 +33,26 @@ def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) 
         report = hunt(closed, args, name, results=outs)
     except HasCallbacks:
         return
-    finding, cause = report.finding, report.source
-    if finding is None and report.found:
+    if report.finding is None and report.found:
         _tell_residual(closed, args)
+    tell_report(report, is_of_library(closed), outs)
+
+
+def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
+    """Tell what a hunt found in a program of the user's, or of the library, that gave these results."""
+    finding, cause = report.finding, report.source
     if finding is None or cause is None or finding.primitive in _FILLING:
         return
-    if not (report.nan or report.derivative or _is_lost(report, closed, outs)):
+    if not (report.nan or report.derivative or (not of_library and _is_lost(finding, outs))):
         return
-    if cause.position is not None:
-        notices.tell(report.sharp_bit, told(report), _FIXES[report.sharp_bit], cause.position)
+    if cause.position is not None or of_library:
+        notices.tell(report.sharp_bit, told(report), FIXES[report.sharp_bit], cause.position)
 
 
-def _is_lost(report: Report, closed: ClosedJaxpr, outs: list[Any]) -> bool:
+def _is_lost(finding: Any, outs: Sequence[Any]) -> bool:
     """Whether an infinity is hardly meant: a number of the user's own program that was divided by zero, or grew too large."""
-    made = report.finding is not None and report.finding.primitive in _OVERFLOWING
     numbers = all(out.size == 1 for out, bad in zip(outs, map(_is_infinite, outs)) if bad)
-    return made and numbers and not is_of_library(closed)
+    return finding.primitive in _OVERFLOWING and numbers
 
 
 def _is_infinite(x: Any) -> bool:
@@ -62,11 +68,11 @@ def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
         where = source.user_position(handle)
         if where is not None and "transpose" in source.transforms_of(handle) and bad & {*eqn.invars}:
             message = "the derivative is not finite here: for these values the slope of this line is infinite, or NaN."
-            notices.tell("grad-singular-point", message, _FIXES["grad-singular-point"], where)
+            notices.tell("grad-singular-point", message, FIXES["grad-singular-point"], where)
             return
 
 
-def told(report: Report) -> str:
+def told(report: Answer) -> str:
     """The message of the diagnostic."""
     finding = report.finding
     iteration = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""

@@ -6,11 +6,13 @@ import ast
 import functools
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from ...core import source
 from ...core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs
 from ...core.source import Position
 from ...observe.ledger import Row
+from ...observe.stacks import is_installed
 from ...xla.spread import Spread
 from ..diagnostic import Diagnostic, Fix, Span
 
@@ -38,17 +40,20 @@ def of_program(row: Row) -> Iterator[Diagnostic]:
 
 
 def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
-    counts: Counter[tuple[str, Position]] = Counter()
+    counts: Counter[tuple[str, Any]] = Counter()
+    """How often an operation stems from one instruction, reached in one way."""
     if len(jaxpr.eqns) >= UNROLLED:
-        for eqn in jaxpr.eqns:
-            for where in source.user_calls(eqn.traceback):
-                counts[eqn.primitive.name, where] += 1
+        counts.update((eqn.primitive.name, eqn.traceback) for eqn in jaxpr.eqns)
     told: set[tuple[str, int]] = set()
-    for (_, where), count in counts.most_common():
-        loop = loop_around(where) if count >= UNROLLED else None
+    often = [
+        (where, n) for (_, handle), n in counts.most_common() if n >= UNROLLED for where in source.user_calls(handle)
+    ]
+    for where, count in often:
+        loop = loop_around(where) if not is_installed(where.file) else None
         if loop is not None and (where.file, loop.line) not in told:
             told.add((where.file, loop.line))
-            of_line = sum(n for (_, other), n in counts.items() if other.line == where.line)
+            lines = [{(at.file, at.line) for at in source.user_calls(eqn.traceback)} for eqn in jaxpr.eqns]
+            of_line = sum((where.file, where.line) in at for at in lines)
             message = (
                 f"this Python loop ran {count} times while {row.function} was traced: {of_line} of its {len(jaxpr.eqns)} equations "
                 f"stem from line {where.line}, and all are compiled."

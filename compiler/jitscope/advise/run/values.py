@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def _worth_checking(closed: ClosedJaxpr) -> bool:
     found = False
     for _, eqn in walk(closed.jaxpr):
         count += 1
-        found = found or eqn.primitive.name in _CHECKS
+        found = found or eqn.primitive.name in CHECKS
     return found and count <= MOST_EQUATIONS
 
 
@@ -125,9 +126,11 @@ class _Values:
             carry = self.inside(eqn, params["body_jaxpr"], [*operands[c : c + b], *carry])
 
     def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
-        check = _CHECKS.get(eqn.primitive.name)
+        check = CHECKS.get(eqn.primitive.name)
         where = self.place or source.user_position(eqn.traceback) if check else None
-        if check is None or where is None or not _is_the_users(check, eqn):
+        if check is None or where is None:
+            return
+        if not Passed.of(eqn).is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return
@@ -139,42 +142,52 @@ class _Values:
 _INDEXING = {
     "getitem", "take", "take_along_axis", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "dynamic_update_slice",
     "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim", "gather", "scatter", "scatter_add", "set", "add", "subtract",
-    "multiply", "divide", "power", "min", "max", "apply", "get", "method",
+    "multiply", "divide", "power", "min", "max", "apply", "get", "method", "rewriting_take", "_getitem", "op",
 }  # fmt: skip
 
 
-def _passed(eqn: JaxprEqn) -> list[str]:
-    """The functions of `lax` and `numpy` between an equation and the user's line, the innermost first."""
-    frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
-    below = itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames)
-    rooms = ("lax", "numpy")
-    return [code.co_name for code in below if os.path.basename(os.path.dirname(code.co_filename)) in rooms]
+class Passed:
+    """The code of the library between an equation and the user's line, the innermost first."""
+
+    def __init__(self, codes: Sequence[CodeType]) -> None:
+        self._codes = codes
+        self._names = [code.co_name for code in codes if _folder(code) in ("lax", "numpy")]
+        """Its functions of `lax` and `numpy`."""
+
+    @classmethod
+    def of(cls, eqn: JaxprEqn) -> Passed:
+        frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
+        return cls(list(itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames)))
+
+    @property
+    def _called(self) -> str:
+        """The function that the user's line calls, of which an equation is a part."""
+        return self._names[-1] if self._names else ""
+
+    def is_the_users(self, check: Check, eqn: JaxprEqn) -> bool:
+        """Whether what a check looks at is what the user's line says: other functions of the library read and write out of bounds on
+        purpose, and a power with a traced exponent squares more often than it needs."""
+        if check in OF_INDICES:
+            return self._called in _INDEXING
+        if check is _of_guard:
+            return not _REMAINDERS.isdisjoint(self._names)
+        if check is _of_shift:
+            return self._called in _SHIFTS or self._is_written
+        if eqn.primitive.name == "sub" and eqn.outvars[0].aval.dtype.name == "uint32":
+            return self._is_written  # others may wrap on purpose
+        return eqn.primitive.name != "mul" or self._called not in _SQUARING
+
+    @property
+    def _is_written(self) -> bool:
+        """Whether the user's line has the operator itself, or its function."""
+        return bool(self._codes) and os.path.basename(self._codes[-1].co_filename) in _OPERATORS
 
 
-def _called(eqn: JaxprEqn) -> str:
-    """The function of `lax` or `numpy` that the user's line calls, of which an equation is a part."""
-    return next(iter(reversed(_passed(eqn))), "")
+def _folder(code: CodeType) -> str:
+    return os.path.basename(os.path.dirname(code.co_filename))
 
 
-def _is_the_users(check: Check, eqn: JaxprEqn) -> bool:
-    """Whether what a check looks at is what the user's line says: other functions of the library read and write out of bounds on
-    purpose, and a power with a traced exponent squares more often than it needs."""
-    if check in _OF_INDICES:
-        return _called(eqn) in _INDEXING
-    if check is _of_guard:
-        return not _REMAINDERS.isdisjoint(_passed(eqn))
-    if check is _of_shift:
-        return _called(eqn) in _SHIFTS or _is_written(eqn)
-    return eqn.primitive.name != "mul" or _called(eqn) not in _SQUARING
-
-
-def _is_written(eqn: JaxprEqn) -> bool:
-    """Whether the user's line has the operator itself, or its function."""
-    frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
-    below = list(itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames))
-    return bool(below) and os.path.basename(below[-1].co_filename) in ("operators.py", "ufuncs.py", "arithmetic.py")
-
-
+_OPERATORS = ("operators.py", "ufuncs.py", "arithmetic.py", "array_methods.py")
 _REMAINDERS = {"remainder", "mod", "fmod", "divmod"}
 _SHIFTS = {"operator", "left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift"}
 _SQUARING = {"power", "pow", "float_power", "_pow", "_rpow"}
@@ -190,7 +203,7 @@ def _overflow(exact: Callable[..., Any], sign: str) -> Check:
         result = results[0]
         if result.dtype.kind not in "iu" or result.dtype.name in ("uint64", "int64") or not result.size:
             return None
-        if result.dtype.name == "uint32" and not (sign == "-" and _is_written(eqn)):
+        if result.dtype.name == "uint32" and sign != "-":
             return None  # hashes and random bits wrap on purpose
         with np.errstate(all="ignore"):
             wide = np.atleast_1d(exact(*[x.astype(np.float64) for x in operands], **eqn.params))
@@ -340,8 +353,8 @@ def _of_choice(
     return "oob-index", message, "Correct the index, or clip it where that is meant."
 
 
-_OF_INDICES = (_of_window, _of_gather)
-_CHECKS: dict[str, Check] = {
+OF_INDICES = (_of_window, _of_gather)
+CHECKS: dict[str, Check] = {
     "add": _overflow(lambda a, b, **_: a + b, "+"),
     "sub": _overflow(lambda a, b, **_: a - b, "-"),
     "mul": _overflow(lambda a, b, **_: a * b, "*"),

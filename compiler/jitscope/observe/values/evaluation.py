@@ -244,6 +244,10 @@ class Evaluation:
         jaxpr = Jaxpr([], invars, list(outvars), [one], no_effects, DebugInfo(eqn.primitive.name))
         return run(ClosedJaxpr(jaxpr), operands)
 
+    def is_derived(self, eqn: JaxprEqn) -> bool:
+        """Whether an equation that `jvp` made, or left, is no operation of the function but a part of its derivative."""
+        return True
+
     def element(self, x: Any, at: int | slice) -> Any:
         """A part of an array along its first axis."""
         return _element(x, at)

@@ -1,0 +1,118 @@
+"""`jitscope check --run` on programs of jax's: the programs of tests/advise, in jax's spelling, that a look alone cannot tell, and
+their look-alikes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import jax
+import pytest
+
+from jitscope.advise.program import read
+from jitscope_kernel.check import check
+from tests.advise.programs import HEADER, Program, programs
+
+
+JAX = "import jax\nimport jax.numpy as jnp\nfrom jax import lax\nimport numpy as np\n"
+SEEN = [
+    p for p in programs() if HEADER in p.text and not p.cells and (p.late or p.raises or p.name.startswith("values"))
+]
+OTHERWISE = {
+    "styles_arrays-trigger-17": "jax cuts NumPy's 64 bits without a word",
+    "values-trigger-18": "jax cuts NumPy's 64 bits without a word",
+    "styles_arrays-trigger-35": "jax donates in silence; its error is in the line that reads",
+    "styles_trees-trigger-7": "jax compares static data at the second call",
+    "styles_trees-trigger-8": "jax compares static data at the second call",
+    "styles_trees-trigger-33": "a derivative outside of jit that is zero has no operation",
+    "values-trigger-20": "a derivative outside of jit that is zero has no operation",
+    "values-trigger-21": "a derivative outside of jit that is zero has no operation",
+    "values-trigger-27": "a branch that vmap made is a selection like any other",
+}  # fmt: skip
+
+
+def found(text: str, folder: Path) -> set[tuple[str, int]]:
+    file = folder / "program.py"
+    file.write_text(text)
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        return {(one.one.id, one.line) for one in check(read(str(file)), run=True)}
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
+@pytest.mark.parametrize("program", [p for p in SEEN if p.name not in OTHERWISE], ids=lambda p: p.name)
+def test_a_run_shows_the_same_in_jaxs_spelling(program: Program, tmp_path: Path) -> None:
+    try:
+        assert found(program.text.replace(HEADER, JAX), tmp_path) == program.wanted
+    finally:
+        jax.config.update("jax_enable_x64", False)
+
+
+LIBRARIES = {
+    "layers of flax": """
+import jax, jax.numpy as jnp, flax.linen as nn
+class Model(nn.Module):
+    @nn.compact
+    def __call__(self, ids):
+        return nn.Embed(10, 4)(ids)  #<- oob-index
+model = Model()
+params = model.init(jax.random.key(0), jnp.array([1]))
+jax.jit(model.apply)(params, jnp.array([3, 12]))
+""",
+    "layers of equinox": """
+import jax, jax.numpy as jnp, equinox as eqx
+table = eqx.nn.Embedding(10, 4, key=jax.random.key(0))
+@eqx.filter_jit
+def look_up(table, ids):
+    return jax.vmap(table)(ids)  #<- oob-index
+look_up(table, jnp.array([3, 12]))
+""",
+    "a loss that is a NaN from the third step on": """
+import jax, jax.numpy as jnp, optax
+optimizer = optax.sgd(1.0)
+@jax.jit
+def step(w, state):
+    def loss(w):
+        return jnp.log(w).sum()  #<- silent-nan
+    value, grads = jax.value_and_grad(loss)(w)
+    updates, state = optimizer.update(grads, state)
+    return optax.apply_updates(w, updates), state, value
+w = jnp.array([1.2, 3.0])
+state = optimizer.init(w)
+for _ in range(6):
+    w, state, value = step(w, state)
+""",
+    "an optimizer that counts, a key that is split, integers that hash": """
+import jax, jax.numpy as jnp, optax
+optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.warmup_cosine_decay_schedule(0.0, 0.1, 2, 5)))
+@jax.jit
+def step(w, state, key):
+    grads = jax.grad(lambda w: ((w - jax.random.normal(key, (3,))) ** 2).sum())(w)
+    updates, state = optimizer.update(grads, state, w)
+    return optax.apply_updates(w, updates), state
+w = jnp.ones(3)
+state = optimizer.init(w)
+for key in jax.random.split(jax.random.key(0), 3):
+    w, state = step(w, state, key)
+digest = (jnp.arange(4, dtype=jnp.uint32) * jnp.uint32(2654435761)) ^ jnp.uint32(7)
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_run_sees_through_libraries(name: str, tmp_path: Path) -> None:
+    lines = LIBRARIES[name].splitlines()
+    due = {(line.partition("#<- ")[2], n) for n, line in enumerate(lines, 1) if "#<- " in line}
+    assert found("\n".join(line.partition("  #<-")[0] for line in lines) + "\n", tmp_path) == due
+
+
+def test_nothing_is_left_when_the_program_has_ended(tmp_path: Path) -> None:
+    before = jax.config.jax_traceback_filtering
+    found(f"{JAX}jax.jit(lambda x: 1 / x)(0.0)\njnp.zeros(3)[jnp.array([5])]\n", tmp_path)
+    assert jax.config.jax_traceback_filtering == before
+    from jax._src import api, monitoring
+
+    assert api._post_hook_state.value is None
+    assert not [
+        one for one in monitoring.get_event_duration_listeners() if "jitscope" in getattr(one, "__module__", "")
+    ]
