@@ -183,7 +183,9 @@ def test_what_is_not_run_again_says_why(watcher):
 
     with pytest.raises(ValueError, match="calls Python functions"):
         jitscope.inspect(told)(x).values  # noqa: B018
-    gone = jitscope.inspect(jax.jit(lambda v: v + 1))(jnp.ones(7))
+    v = jnp.ones(7)
+    gone = jitscope.inspect(jax.jit(lambda v: v + 1))(v)
+    v.delete()
     with pytest.raises(Unavailable, match="are gone"):
         gone.values  # noqa: B018
     with pytest.raises(Unavailable, match="compiler_options"):

@@ -31,10 +31,11 @@ class ForeignCalls:
         """Call a LAPACK routine of the dtype of the first operand (or the target of that name, if it ends in `_ffi`), for all
         matrices along the leading axes. A string of one letter, a bool or a 32-bit int are attributes; `aliases` are
         (operand, result) that share memory."""
-        lapack.register()
+        target = routine if routine.endswith("_ffi") else _lapack_target(routine, avals_in[0])
+        lapack.require(target)
         rank = max(a.ndim for a in avals_in)
         return self._foreign_call(
-            routine if routine.endswith("_ffi") else _lapack_target(routine, avals_in[0]),
+            target,
             values,
             (self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)),
             avals_out,

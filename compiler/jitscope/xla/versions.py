@@ -150,3 +150,15 @@ def printing(printer: Any) -> dict[str, Any]:
     plain = {"use_color": False, "annotation_prefix": " # ", "source_map": None}
     formats = getattr(printer, "OutputFormat", None)  # since 0.10.1
     return plain if formats is None else {**plain, "output_format": formats.TEXT, "separable_lines": False}
+
+
+LACKS = f"jaxlib {JAXLIB} has no"
+
+
+def lacking(what: str, since: str) -> NotImplementedError:
+    """The error of what the installed release cannot do."""
+    return NotImplementedError(f'{LACKS} {what}; since {since} it does: pip install "jaxlib>={since}"')
+
+
+GROUPS_NEED_SPACE = _minor(JAXLIB) < (0, 9)
+"""Whether XLA gives wrong numbers for a convolution of several groups without a spatial axis."""
