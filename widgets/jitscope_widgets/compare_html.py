@@ -9,6 +9,7 @@ from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, escape
 from .quantities import show
+from .sentences import say
 from .words import Document, plural
 
 
@@ -20,7 +21,7 @@ def comparison(document: Document) -> Pieces:
         said(f"{told.ran_on(document)} {told.results(document)}"),
         _only(document["equations"], "equation", told.equation),
         _only(document["kernels"], "kernel", told.kernel),
-        f'<p class="dim">Method: {escape(clean(document["method"]))}. This comparison took {escape(show(document["cost"]))}.</p>',
+        f'<p class="dim">{escape(say("comparison", method=clean(document["method"]), time=show(document["cost"])))}</p>',
     ]
 
 

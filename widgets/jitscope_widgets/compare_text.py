@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import compare_words as told
 from .plain import clean
 from .quantities import show
+from .sentences import say
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -23,8 +24,8 @@ def comparison(document: Document, width: int) -> list[str]:
     lines += wrap(f"  {told.ran_on(document)} {told.results(document)}", width, "    ")
     lines += _part(document["equations"], "equation", told.equation, width)
     lines += _part(document["kernels"], "kernel", told.kernel, width)
-    lines += wrap(f"  Method: {clean(document['method'])}.", width, "    ")
-    return [*lines, *wrap(f"  This comparison took {show(document['cost'])}.", width, "    ")]
+    said = say("comparison", method=clean(document["method"]), time=show(document["cost"]))
+    return [*lines, *wrap(f"  {said}", width, "    ")]
 
 
 def _part(part: Document, noun: str, said: Callable[[Document], str], width: int) -> list[str]:

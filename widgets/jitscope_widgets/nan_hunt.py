@@ -8,7 +8,7 @@ from . import words
 from .fixes import fix_html, fix_text
 from .plain import clean, escape
 from .quantities import show
-from .sentences import TABLES
+from .sentences import TABLES, say
 from .words import Document, plural
 from .wrap import wrap
 
@@ -90,7 +90,7 @@ def hunt_html(hunt: Document) -> str:
             f"<details><summary>From there to the result: {count}</summary><table><tbody>{rows}</tbody></table>{more}</details>"
         )
     pieces += [f"<p>▲ {escape(hunt['differs'])}</p>"] if hunt["differs"] else []
-    pieces.append(f'<p class="dim">The hunt took {escape(show(hunt["seconds"]))}.</p>')
+    pieces.append(f'<p class="dim">{escape(say("hunt", time=show(hunt["seconds"])))}</p>')
     return "".join(pieces)
 
 
@@ -135,7 +135,7 @@ def hunt_text(hunt: Document, width: int) -> list[str]:
         more = f" ({hunt['left_out']:,} in the middle are left out)" if hunt["left_out"] else ""
         lines += wrap(f"from there to the result: {clean(way)}{more}", width, "  ")
     lines += wrap(clean(hunt["differs"]), width, "  ") if hunt["differs"] else []
-    return [*lines, f"the hunt took {show(hunt['seconds'])}"]
+    return [*lines, say("hunt", time=show(hunt["seconds"]))]
 
 
 def _arrays(arrays: list[Document], width: int) -> list[str]:

@@ -20,6 +20,7 @@ from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .profile_html import profile
 from .quantities import amount, origin, seconds, show
+from .sentences import say
 from .sharding_view import sharding
 from .stopped import stopped_pieces
 from .svg import svg
@@ -100,7 +101,7 @@ def _written(count: dict[int, int]) -> str:
 def _function(function: Document, count: dict[int, int], hues: Hues) -> str:
     place = words.home_of(function)
     if not function["lines"]:
-        return said("The code of this function is not available.")
+        return said(say("no code"))
     lines = code.plain(
         (str(number), line, _stripe(hues.get((place, number))) if count.get(number) else "")
         for number, line in enumerate(function["lines"], function["first_line"])

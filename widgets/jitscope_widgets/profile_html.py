@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import profile_words as told
+from . import profile_words as told, words
 from .guard import Pieces, part, said
 from .plain import clean, escape
-from .quantities import origin, percent, seconds, show
+from .quantities import origin, percent, seconds
 from .roofline import roofline
 from .words import Document, plural
 
@@ -21,7 +21,7 @@ def profile(document: Document) -> Pieces:
         part("the kernels", *(_kernels(document, most) for most in (400, 60, 12)), worth=2.0),
         part("the roofline", lambda: roofline(document)),
         *map(said, (told.LEGEND, told.machine(document))),
-        f'<p class="dim" title="{escape(origin(cost))}">This profile took {escape(show(cost))}: {escape(clean(cost["note"]))}.</p>',
+        f'<p class="dim" title="{escape(origin(cost))}">{escape(words.cost(cost))}</p>',
     ]
 
 

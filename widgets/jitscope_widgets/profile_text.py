@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import profile_words as told
+from . import profile_words as told, words
 from .plain import clean
-from .quantities import percent, seconds, show
+from .quantities import percent, seconds
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -21,7 +21,7 @@ def profile(document: Document, width: int) -> list[str]:
     out += ["", "  lines, by their share of the kernels' time:", *_lines(document, width)]
     out += ["", "  kernels, by the time of all their runs in a call:", *_kernels(document, width)]
     cost = document["cost"]
-    for sentence in (told.LEGEND, told.machine(document), f"This profile took {show(cost)}: {clean(cost['note'])}."):
+    for sentence in (told.LEGEND, told.machine(document), words.cost(cost)):
         out += wrap(f"  {sentence}", width, "    ")
     return out
 

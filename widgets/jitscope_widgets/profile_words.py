@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .plain import clean
 from .quantities import amount, number, percent, seconds, show
+from .sentences import say
 from .words import Document, home, lines as lines_of, plural
 
 
@@ -46,8 +47,7 @@ def _recorded(profile: Document) -> str:
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
     if cost is None or runs < _MANY:
         return text
-    each = f", some {seconds(cost / runs)} for each run of a kernel: short ones look longer than they are"
-    return f"{text} So recording costs {seconds(cost)} a call{each}."
+    return f"{text} {say('recording costs', cost=seconds(cost), each=seconds(cost / runs))}"
 
 
 _MANY = 50  # runs of kernels in a call, of which recording costs each something

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from . import words
 from .plain import clean
 from .quantities import number, percent
+from .sentences import say
 from .words import Document, plural
 
 
@@ -57,8 +58,8 @@ def loops(document: Document) -> list[str]:
     said = []
     for loop in document["loops"]:
         if loop["looked"] != "all":
-            of = f"{loop['count']:,}" if loop["count"] is not None else "more"
+            count = f"{loop['count']:,}" if loop["count"] is not None else "more"
             said.append(
-                f"Of the loop {clean(loop['path'])} with {of} iterations, these were looked at: {clean(loop['looked'])}."
+                say("iterations looked at", loop=clean(loop["path"]), count=count, looked=clean(loop["looked"]))
             )
     return said

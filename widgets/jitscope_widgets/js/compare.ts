@@ -117,7 +117,7 @@ export function comparisonView(doc: ComparisonDoc, host: Host): View {
     h("p", {}, `${ranOn(doc)} ${results(doc)}`),
     part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
     part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one))]),
-    h("p", { class: "jitscope-muted" }, `Method: ${doc.method}. This comparison took ${quantity(doc.cost)}.`),
+    h("p", { class: "jitscope-muted" }, say("comparison", { method: doc.method, time: quantity(doc.cost) })),
   );
   return { element, dispose() {} };
 }

@@ -6,7 +6,7 @@ import { python } from "./highlight";
 import { quantity } from "./numbers";
 import { positionLink } from "./recompiles";
 import type { View } from "./mount";
-import { TABLES } from "./sentences";
+import { say, TABLES } from "./sentences";
 
 const number = (value: number): string => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential(3) : String(Number(value.toPrecision(6))));
 
@@ -103,7 +103,7 @@ export function nanHuntView(doc: NanHuntDoc, host: Host): View {
     ...doc.fixes.map(fixView),
     route(doc, host),
     doc.differs ? h("p", {}, "▲ ", doc.differs) : null,
-    h("p", { class: "jitscope-muted" }, `The hunt took ${quantity(doc.seconds)}.`),
+    h("p", { class: "jitscope-muted" }, say("hunt", { time: quantity(doc.seconds) })),
   );
   return { element, dispose() {} };
 }

@@ -9,6 +9,7 @@ import type { View } from "./mount";
 import { origin, percent, quantity, seconds, withUnit } from "./numbers";
 import { roofline } from "./roofline";
 import { Roving } from "./roving";
+import { costOf, say } from "./sentences";
 import { shareText } from "./shares";
 
 const MANY = 50; // runs of kernels in a call, of which recording costs each something
@@ -44,7 +45,7 @@ class ProfileView {
       this.kernels(),
       h("h4", {}, "Against what this machine can do"),
       roofline(doc, (kernel) => this.pick(kernel)),
-      h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `This profile took ${quantity(doc.cost)}.`),
+      costOf(doc.cost),
     );
   }
 
@@ -94,7 +95,7 @@ class ProfileView {
         ? h(
             "span",
             { class: "jitscope-muted" },
-            ` So recording costs ${seconds(slower)} a call, some ${seconds(slower / runs)} for each run of a kernel: short ones look longer than they are.`,
+            ` ${say("recording costs", { cost: seconds(slower), each: seconds(slower / runs) })}`,
           )
         : null,
     );

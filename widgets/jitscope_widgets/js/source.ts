@@ -7,6 +7,7 @@ import { python } from "./highlight";
 import { swatch } from "./hue";
 import type { Links, Selection } from "./links";
 import { Roving } from "./roving";
+import { say } from "./sentences";
 import { shareText } from "./shares";
 
 export interface SourcePane {
@@ -91,7 +92,7 @@ class Pane implements SourcePane {
     this.title.textContent = this.outline ? `${name} · ${label}` : label;
     this.list.setAttribute("aria-label", `Source of ${name}, ${label}`);
     this.lines = lines.map((text, i) => this.line(text, first + i));
-    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, "The code of this function is not available."));
+    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, say("no code")));
     else this.list.replaceChildren(...this.lines);
     this.roving.renew();
   }

@@ -6,7 +6,7 @@ import { sentence, type View } from "./mount";
 import { percent } from "./numbers";
 import { Roving } from "./roving";
 import { badness, figure, isBad, valueCard, valueName, zeroShare } from "./valuecard";
-import { costOf } from "./sentences";
+import { costOf, say } from "./sentences";
 
 const AT_ONCE = 60;
 
@@ -80,7 +80,7 @@ class ValuesView {
   private loops(): string[] {
     return this.doc.loops
       .filter(({ looked }) => looked !== "all")
-      .map(({ path, count, looked }) => `Of the loop ${path} with ${count === null ? "more" : grouped(count)} iterations, these were looked at: ${looked}.`);
+      .map(({ path, count, looked }) => say("iterations looked at", { loop: path, count: count === null ? "more" : grouped(count), looked }));
   }
 
   private lineOf(row: ValueRow): string {
