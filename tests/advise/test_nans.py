@@ -44,6 +44,10 @@ def normalize(v):
     return v / jnp.linalg.norm(v, axis=-1, keepdims=True)  # fix
 
 
+def whiten(x):
+    return (x - x.mean(0)) / jnp.sqrt(x.var(0))  # fix
+
+
 def norm(x):
     return jnp.linalg.norm(x)  # fix
 
@@ -74,6 +78,7 @@ FIXED: list[tuple[Callable[..., Any], Any, str, str]] = [
     (jx.vmap(softmax), [[1.0, 1000], [1, 2]], "silent-nan", "a softmax of numbers too large for exp"),
     (entropy, [0.0, 1], "silent-nan", "0 times an infinity; the infinity is the logarithm of 0"),
     (normalize, [[0.0, 0], [3, 4]], "silent-nan", "0 divided by 0: a vector of norm 0 is normalized"),
+    (whiten, [[1.0, 2]], "silent-nan", "0 divided by 0: the divisor is a root of 0"),
     (jx.grad(norm), [0.0, 0], "grad-singular-point", "the derivative of sqrt is infinite at 0"),
     (jx.grad(distance), [0.0, 0], "grad-singular-point", "the derivative of sqrt is infinite at 0"),
 ]
@@ -106,7 +111,7 @@ def _name(f: Any) -> tuple[str, str]:
 
 CAUSES = [
     (spread, [3.0], "a variance of too few elements"),
-    (half, [300.0, 1], "inf - inf; the infinity is mul of 300 and 300, beyond the largest f16"),
+    (half, [300.0, 1], "inf - inf; the infinity is 300 times 300, beyond the largest f16"),
     (power, [-1.0, 4], "a negative number, -1, to the power 0.5"),
     (lambda x: jnp.arcsin(x), [0.5, 1.5], "arcsin of 1.5: it has values from -1 to 1"),
     (lambda x: jnp.log(x), [-2.0], "the logarithm of a negative number, -2"),
@@ -114,6 +119,8 @@ CAUSES = [
     (lambda x: x + jnp.nan, [1.0], "a NaN that is written in the program"),
     (lambda x: x.astype(jnp.bfloat16) * 1e38, [100.0], "beyond the largest bf16"),
     (lambda x: 1 / x, [0.0, 1], "1 divided by 0"),
+    (lambda x: jnp.where(x > 0, x, -jnp.inf) - x.min() * jnp.inf, [-1.0], "the infinity is written in the program"),
+    (jx.grad(lambda x: jnp.std(x)), [1.0, 1], "the derivative of sqrt is infinite at 0"),
 ]
 
 
@@ -209,3 +216,78 @@ def test_gradients_outside_of_jit_are_searched_as_one_program(tmp_path):
     )
     (found,) = check(read(str(file)), run=True)
     assert (found.one.id, found.line) == ("where-grad-nan", 5) and "the where in line 7" in found.one.message
+
+
+# --- where it is, in loops, branches and rules ---------------------------------------------------------------------------------
+
+
+def rows(xs):
+    def row(total, xs):
+        def element(total, x):
+            return total + jnp.log(x), None  # rows
+
+        return lax.scan(element, total, xs)[0], None
+
+    return lax.scan(row, 0.0, xs)[0]
+
+
+def while_in_fori(x):
+    def times(_, x):
+        return lax.while_loop(
+            lambda s: s[1] < 3,
+            lambda s: (jnp.sqrt(s[0] - 0.4), s[1] + 1),  # while_in_fori
+            (x, 0),
+        )[0]
+
+    return lax.fori_loop(0, 4, times, x)
+
+
+def branch_in_scan(xs):
+    def step(c, x):
+        return c, lax.cond(x > 2, lambda v: jnp.arccos(v), jnp.sin, x)  # branch_in_scan
+
+    return lax.scan(step, 1.0, xs)[1]
+
+
+@jx.custom_vjp
+def root(x):
+    return jnp.sqrt(x)
+
+
+def _root_forward(x):
+    return root(x), root(x)
+
+
+def _root_backward(y, g):
+    return (g * 0 / y,)  # slope
+
+
+root.defvjp(_root_forward, _root_backward)
+
+
+def slope(x):
+    return jx.grad(lambda x: root(x).sum())(x)
+
+
+def mapped_scan(x):
+    def step(c, v):
+        return c * v, c**0.5  # mapped_scan
+
+    return jx.vmap(lambda x: lax.scan(step, 1.0, x)[1])(x)
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "primitive", "iterations"),
+    [
+        (rows, [[1.0, 2, 3], [1, 1, 1], [1, -1, 2]], "log", (2, 1)),
+        (while_in_fori, 0.9, "sqrt", (1, 0)),
+        (branch_in_scan, [0.0, 1, 3, 4], "acos", (2,)),
+        (slope, [1.0, 0], "div", ()),
+        (mapped_scan, [[1.0, 1, 1], [1, -1, 1]], "pow", (2,)),
+    ],
+)
+def test_the_place_in_loops_branches_and_rules(f, x, primitive, iterations):
+    hunt = find_nan(f)(np.array(x, np.float32))
+    line = hunt.document["operation"]["position"]["line"]
+    text = Path(__file__).read_text(encoding="utf-8").splitlines()[line - 1]
+    assert (hunt.primitive, hunt.iterations) == (primitive, iterations) and f"# {f.__name__}" in text

@@ -85,10 +85,17 @@ def why(finding: Finding, nan: bool) -> str:
         )
         if told:
             return told
-        if all(np.isfinite(values)) and not nan:
-            return f"{name} of {' and '.join(map(number, values))}, beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
+        if not nan and not all(np.isfinite(values)):
+            return "written in the program"
+        if not nan:
+            said = f" {_BETWEEN[name]} ".join(map(number, values)) if name in _BETWEEN and len(values) == 2 else ""
+            said = said or f"{name} of {' and '.join(map(number, values))}"
+            return f"{said}, beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
         return f"{name} of {' and '.join(map(number, values))} has no value"
     return _of_whole(finding, nan, dtype)
+
+
+_BETWEEN = {"mul": "times", "add": "plus", "sub": "minus", "div": "divided by", "pow": "to the power"}
 
 
 def largest(dtype: np.dtype) -> str:
@@ -188,5 +195,8 @@ _ELEMENTS: dict[str, Callable[..., str]] = {
 
 
 def singular(forward: Sequence[str]) -> str:
-    """What is special about the derivative of one of these operations, or ""."""
-    return next((_ZERO_NOTE[name] for name in forward if name in _ZERO_NOTE), "")
+    """What is special about the derivative of one of these operations, "" where it may be that of several. A division by 0 would
+    have shown in the value already."""
+    notes = {_ZERO_NOTE[name] for name in forward if name in _ZERO_NOTE}
+    notes = notes - {_ZERO_NOTE["div"]} or notes
+    return notes.pop() if len(notes) == 1 else ""

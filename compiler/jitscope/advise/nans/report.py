@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -194,20 +195,18 @@ class Report(Answer):
         finding, origin = self.finding, self.hunt.origin
         if finding is None or origin is None or not self.nan:
             return ""
-        text = finding.position.text if finding.position else ""
-        if any(name in text for name in (".var(", ".std(", "nanvar(", "nanstd(")) and finding.primitive in (
-            "div",
-            "broadcast_in_dim",
-        ):
+        where = finding.position
+        text = where.text[where.column : where.end_column] if where and where.line == where.end_line else ""
+        if re.match(r"[\w.]+\.(nan)?(var|std)\(", text) and finding.primitive in ("div", "broadcast_in_dim"):
             return ": a variance of too few elements"
         if finding.primitive != "div":
             return ""
         infinity = self.infinity
         if infinity is not None and infinity.primitive in ("exp", "exp2", "reduce_sum"):
             return ": a softmax of numbers too large for exp"
-        maker = _maker(origin.frame, origin.frame.flat.eqns[origin.index].invars[1])
+        maker, inner = _makers(origin.frame, origin.frame.flat.eqns[origin.index].invars[1])
         if maker in ("sqrt", "pow"):
-            return ": a vector of norm 0 is normalized"
+            return ": a vector of norm 0 is normalized" if inner == "reduce_sum" else ": the divisor is a root of 0"
         return ": a mean of no elements" if maker == "reduce_sum" and finding.operands[1].max(initial=0) == 0 else ""
 
     @functools.cached_property
@@ -249,22 +248,24 @@ class Report(Answer):
         )
 
 
-def _maker(frame: Frame, atom: Any) -> str:
-    """The operation that computed an operand, seen through changes of shape."""
+def _makers(frame: Frame, atom: Any) -> tuple[str, str]:
+    """The operation that computed an operand, and the one that computed the first operand of that, seen through changes of
+    shape; "" where it is not known."""
+    eqn = _made(frame, atom)
+    inner = _made(frame, eqn.invars[0]) if eqn is not None and eqn.invars else None
+    return eqn.primitive.name if eqn is not None else "", inner.primitive.name if inner is not None else ""
+
+
+def _made(frame: Frame, atom: Any) -> Any:
     while not isinstance(atom, Literal) and atom in frame.flat.makers:
         eqn = frame.flat.eqns[frame.flat.makers[atom]]
-        if eqn.primitive.name not in (
-            "broadcast_in_dim",
-            "reshape",
-            "squeeze",
-            "expand_dims",
-            "convert_element_type",
-            "max",
-            "add",
-        ):
-            return eqn.primitive.name
+        if eqn.primitive.name not in _SHAPING:
+            return eqn
         atom = eqn.invars[0]
-    return ""
+    return None
+
+
+_SHAPING = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "convert_element_type", "max", "add"}
 
 
 def _masking(frame: Frame, index: int) -> Position | None:
