@@ -49,7 +49,7 @@ PLANTED = [
     ("equinox_mnist", "    pred_y = jax.vmap(model)(x)\n    return jnp.mean(y ==", "    pred_y = jax.vmap(model)(x)\n    pred_y.at[0].set(0.0)  # <-\n    return jnp.mean(y ==", "update-result-dropped"),
     ("equinox_rnn", "            return self.cell(inp, carry), None", "            noise = jrandom.normal(jrandom.PRNGKey(0), carry.shape)  # <-\n            return self.cell(inp, carry + noise), None", "key-not-threaded"),
     ("equinox_rnn", "        out = jnp.round(out)", "        out = jnp.round(out)\n        count = int(jnp.sum(out))  # <-", "host-call-on-tracer"),
-    ("numpyro_regression", "    predictions = Predictive(model, samples)(predict_key, age=age)", "    a = random.normal(predict_key)\n    predictions = Predictive(model, samples)(predict_key, age=age)\n    b = random.normal(predict_key)  # <-", "key-reuse"),
+    ("numpyro_regression", "    predictions = Predictive(model, samples)(predict_key, age=age)", "    a = random.normal(predict_key)\n    predictions = Predictive(model, samples)(predict_key, age=age)  # <-", "key-reuse"),
     ("plain_loops", "    def not_yet(state):\n        x, i = state", "    def not_yet(state):\n        x, i = state\n        if i > 50:  # <-\n            return False", "branch-on-tracer"),
     ("plain_loops", "    y, path = integrate(jnp.array([1.0, 0.0]), 0.1, steps=10)", '    y, path = integrate(jnp.array([1.0, 0.0]), 0.1, steps=[10])  # <-', "static-unhashable"),
     ("plain_loops", "    slope = grad(lambda x: clipped(x, 1.0).sum())(jnp.array([3.0, 4.0]))", "    slope = grad(lambda x: x * x)(3)  # <-", "grad-bad-signature"),
@@ -144,3 +144,61 @@ def test_what_looks_like_a_trap_and_is_none(name: str) -> None:
 def test_a_tree_map_that_only_computes_is_still_found_dropped() -> None:
     text = "import jax, jax.numpy as jnp\njax.tree.map(lambda p, g: jnp.add(p, -0.1 * g), params, grads)\n"
     assert found(text) == [("update-result-dropped", 2)]
+
+
+IDIOMS = {
+    "layers of equinox made of one key": """
+import equinox as eqx, jax
+key = jax.random.key(0)
+a = eqx.nn.Linear(2, 2, key=key)
+b = eqx.nn.Linear(2, 2, key=key)  # <- key-reuse
+""",
+    "modules of flax made of one key": """
+import jax, jax.numpy as jnp, flax.linen as nn
+key = jax.random.key(0)
+a = nn.Dense(2).init(key, jnp.ones((1, 3)))
+b = nn.Dense(2).init(key, jnp.ones((1, 3)))  # <- key-reuse
+""",
+    "a chain and its noise": """
+import jax, numpyro
+from numpyro.infer import MCMC, NUTS, Predictive
+key, other = jax.random.split(jax.random.key(0))
+mcmc = MCMC(NUTS(model), num_warmup=5, num_samples=5)
+mcmc.run(key)
+first = Predictive(model, num_samples=3)(other)
+second = Predictive(model, num_samples=3)(other)  # <- key-reuse
+""",
+    "one key for the dropout of each step": """
+import jax, flax.linen as nn
+key = jax.random.key(0)
+for batch in batches:
+    y = net.apply(params, batch, rngs={"dropout": key})  # <- key-reuse
+""",
+    "updates that nobody takes": """
+import jax, optax, equinox as eqx
+optax.apply_updates(params, updates)  # <- update-result-dropped
+eqx.apply_updates(model, updates)  # <- update-result-dropped
+""",
+    "a key for each": """
+import equinox as eqx, jax, jax.numpy as jnp, optax, flax.linen as nn
+key = jax.random.key(0)
+init, drop = jax.random.split(key)
+model = nn.Dense(2)
+params = model.init(init, jnp.ones((1, 3)))
+optimizer = optax.adam(1e-3)
+state = optimizer.init(params)
+again = optimizer.init(params)
+for step in range(3):
+    y = model.apply(params, jnp.ones((1, 3)), rngs={"dropout": jax.random.fold_in(drop, step)})
+    updates, state = optimizer.update(params, state)
+    params = optax.apply_updates(params, updates)
+layers = [eqx.nn.Linear(2, 2, key=k) for k in jax.random.split(drop, 3)]
+""",
+}
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_what_libraries_do_with_keys_and_updates(name: str) -> None:
+    lines = IDIOMS[name].splitlines()
+    due = [(line.partition("# <- ")[2], n) for n, line in enumerate(lines, 1) if "# <- " in line]
+    assert found(re.sub(r"  # <- .*", "", IDIOMS[name])) == due

@@ -14,8 +14,10 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla import program
 from jitscope.xla.runtime import xc
+from tests.compiler.jaxlibs import tuned
 
 
+pytestmark = tuned
 A = (np.random.default_rng(0).standard_normal((40, 40)) / 8).astype(np.float32)
 LOOPS = {
     "matrix and vector": lambda A: lax.fori_loop(0, 30, lambda i, x: jnp.tanh(A @ x) + 0.1, jnp.ones(A.shape[0])),

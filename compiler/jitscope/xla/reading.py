@@ -28,7 +28,7 @@ def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
     try:
         return np.asarray(memoryview(buf))
     except BufferError:
-        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+        return _read_otherwise(buf, dtype if isinstance(dtype, np.dtype) else buf.aval.dtype)
 
 
 def _to_numpy_in_child(buf, dtype=None):
@@ -37,7 +37,7 @@ def _to_numpy_in_child(buf, dtype=None):
     try:
         return np.asarray(memoryview(buf))
     except BufferError:
-        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+        return _read_otherwise(buf, dtype if isinstance(dtype, np.dtype) else buf.aval.dtype)
 
 
 forks.guard(to_numpy, instead=_to_numpy_in_child)

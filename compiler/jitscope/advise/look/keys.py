@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
@@ -35,6 +36,8 @@ class _Draws:
             if dotted.rpartition(".")[2] in _NO_USE:
                 return ""
             return self._source(call.args[0] if call.args else _by_name(call, "key"))
+        if (given := self._given_to_library(call, dotted)) is not None:
+            return self._source(given)
         function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
         names = parameters(function) if function is not None else []
         for name in self._of(function) if function is not None else ():
@@ -43,6 +46,44 @@ class _Draws:
             if key:
                 return key
         return ""
+
+    def _given_to_library(self, call: ast.Call, dotted: str) -> ast.expr | None:
+        """The key that a call of a library written for jax uses up: a layer of equinox's that is made; `init` of a flax module,
+        `run` and `init` of numpyro's inference, `sample` of a distribution; `rngs` of a module that is applied."""
+        if dotted.startswith("equinox.nn."):
+            return _by_name(call, "key")
+        rngs = _by_name(call, "rngs")
+        if isinstance(rngs, ast.Dict) and len(rngs.values) == 1:
+            return rngs.values[0] if self._is_key(rngs.values[0]) else None
+        infers = (
+            isinstance(call.func, ast.Call) and self.code.names.dotted(call.func.func) == "numpyro.infer.Predictive"
+        )
+        drawing = isinstance(call.func, ast.Attribute) and call.func.attr in ("init", "run", "sample") and not dotted
+        first = call.args[0] if call.args else None
+        return first if (infers or drawing) and self._is_key(first) else None
+
+    def _is_key(self, node: ast.expr | None) -> bool:
+        """Whether a name is given a key somewhere in the program."""
+        return isinstance(node, ast.Name) and node.id in self._keys
+
+    @cached_property
+    def _keys(self) -> set[str]:
+        found: set[str] = set()
+        for node in self.code.nodes:
+            match node:
+                case ast.Assign(targets=targets, value=ast.Call(func=func)) if self._gives_keys(func):
+                    found.update(*(_names(target) for target in targets))
+                case ast.For(target=target, iter=ast.Call(func=func)) if self._gives_keys(func):
+                    found |= _names(target)
+        return found
+
+    def _gives_keys(self, function: ast.expr) -> bool:
+        return self.code.names.dotted(function) in (
+            *_SEEDS,
+            "jax.random.split",
+            "jax.random.fold_in",
+            "jax.random.clone",
+        )
 
     def _of(self, function: Function) -> frozenset[str]:
         """The arguments that a function uses up."""

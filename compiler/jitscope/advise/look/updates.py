@@ -68,7 +68,10 @@ def _is_told(call: ast.Call, function: ast.FunctionDef, walk: Walk) -> bool:
 
 
 _UPDATES = {"set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply", "mul"}
-_PURE = {"jax.random.split", "jax.random.fold_in", "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"}
+_PURE = {
+    "jax.random.split", "jax.random.fold_in", "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map", "optax.apply_updates",
+    "optax.incremental_update", "equinox.apply_updates", "equinox.tree_at",
+}  # fmt: skip
 _UPDATING = {
     f"jax.numpy.{name}" for name in ("append", "insert", "delete", "put", "put_along_axis", "fill_diagonal", "place")
 }
