@@ -46,15 +46,17 @@ class Names:
 
     def of(self, var: Var) -> str:
         """The variable's name."""
-        if var not in self._names:
-            self._names[var] = next(self._fresh) if var in self._read else "_"
-        return self._names[var]
+        name = self._names.get(var)
+        if name is None:
+            name = self._names[var] = next(self._fresh) if var in self._read else "_"
+        return name
 
     def line(self, eqn: JaxprEqn) -> str:
         """The equation as one line, without the programs it holds."""
-        if eqn not in self._lines:
-            self._lines[eqn] = _line(eqn, self)
-        return self._lines[eqn]
+        line = self._lines.get(eqn)
+        if line is None:
+            line = self._lines[eqn] = _line(eqn, self)
+        return line
 
     def _walk(self, jaxpr: Jaxpr) -> None:
         for var in (*jaxpr.constvars, *jaxpr.invars):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..core.errors import Unavailable
-from .hlo_flow import FREE, Flow, Op, kernel_of, scopes_around
+from .hlo_flow import FREE, Flow, Op, scopes_around
 
 
 Document = dict[str, Any]
@@ -37,9 +37,7 @@ def boundaries_of(flow: Flow) -> list[Document]:
 
 class _Boundaries:
     def __init__(self, flow: Flow):
-        self.ops = {op.id: op for op in flow.ops}
-        self.flow = flow
-        self.kernels = {op.id: kernel_of(op, self.ops) for op in flow.ops}
+        self.flow, self.ops = flow, flow.by_id
         self.results = {giver.id for result in flow.results for name, _ in result for giver in self._givers(name)}
         self.found = list(self._all())
         self.readers: dict[str, dict[str, None]] = defaultdict(dict)
@@ -49,7 +47,7 @@ class _Boundaries:
     def _givers(self, name: str) -> Iterator[Op]:
         """The operations that compute a value, seen through what only gives its bytes another shape."""
         op = self.ops[name]
-        if op.opcode in FREE and self.kernels[name] is None:
+        if op.opcode in FREE and op.kernel is None:
             for source, _ in op.sources:
                 yield from self._givers(source)
         else:
@@ -57,12 +55,12 @@ class _Boundaries:
 
     def _all(self) -> Iterator[Boundary]:
         for reader in self.flow.ops:
-            target = self.kernels[reader.id]
+            target = reader.kernel
             for name, _ in reader.sources if target is not None else ():
-                if self.kernels[name] == target:
+                if self.ops[name].kernel == target:
                     continue
                 for giver in self._givers(name):
-                    source = self.kernels[giver.id]
+                    source = giver.kernel
                     if source is not None and target is not None and source != target:
                         yield Boundary(giver, reader, source, target)
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from jitscope.xla.hlo_module import Computation
@@ -12,7 +13,7 @@ from .boundaries import boundaries_of
 from .cost import trips
 from .groups.kernels import Origins
 from .hlo import bytes_of, graph_of, positions_of, text_of
-from .hlo_flow import Flow, Op, flow_of, kernel_of, scopes_around, unique
+from .hlo_flow import Flow, Op, flow_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
 from .hlo_rows import rows_of
@@ -92,23 +93,19 @@ class Kernels:
     def __init__(self, flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float]):
         self.shares = shares
         self.flow = flow
-        self.ops = {op.id: op for op in flow.ops}
+        self.ops = flow.by_id
         self.positions = positions
         self.members: dict[str, list[Op]] = {}
         for op in flow.ops:
-            self._collect(op)
-
-    def _collect(self, op: Op) -> None:
-        kernel = kernel_of(op, self.ops)
-        if kernel is not None and op.is_operation:
-            self.members.setdefault(kernel, []).append(op)
+            if op.is_operation and (kernel := op.kernel) is not None:
+                self.members.setdefault(kernel, []).append(op)
 
     def all(self) -> list[Document]:
         return [self._kernel(op) for op in self.flow.ops if op.id in self.members or op.opcode == "while"]
 
     def _kernel(self, op: Op) -> Document:
         members = self.members[op.id] if op.id in self.members else self._repeated(op)
-        paths = unique((*op.paths, *(path for member in members for path in member.paths)))
+        paths = unique(chain(op.paths, *[member.paths for member in members]))
         return {
             "name": op.id,
             "kind": _kind(op),

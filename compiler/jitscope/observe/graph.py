@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,6 +54,7 @@ class _Builder:
         self.inputs: dict[str, str] = {}
         self.producers: dict[Var, JaxprEqn] = {}
         self.levels: dict[str | None, list[JaxprEqn]] = {}
+        self.told = functools.cache(_told)
 
     def program(self, jaxpr: Jaxpr) -> None:
         for i, var in enumerate(jaxpr.constvars):
@@ -70,11 +72,11 @@ class _Builder:
     def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
         self.sources[var] = node
         self.inputs[node] = label
-        self._node(node, kind, label, None, [var.aval], binder_text(var, self.names), {}, [])
+        self._node(node, kind, label, None, [var.aval], binder_text(var, self.names))
 
     def _output(self, i: int, atom: Atom, label: str) -> None:
         text = atom_text(atom, self.names)
-        self._node(f"out{i}", "output", label, None, [atom.aval], text, {}, [])
+        self._node(f"out{i}", "output", label, None, [atom.aval], text)
         self._edge(atom, f"out{i}")
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
@@ -84,11 +86,12 @@ class _Builder:
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
         inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), {})
-        label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
-        if inner and eqn.primitive.name == "scan":
-            label = f"{label} × {eqn.params['length']}"
+        label = eqn.primitive.name
+        if inner:
+            times = f" × {eqn.params['length']}" if label == "scan" else ""
+            label = f"{eqn.params.get('name') or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
-        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params, [path])
+        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params, path)
         call, transforms = self.calls.get(path), self.stacks.found(eqn.traceback)[2]
         node["call"], node["transforms"] = call and call[0], [*transforms]
         for var in eqn.outvars:
@@ -107,7 +110,7 @@ class _Builder:
         passed = set[Atom]()
         for i, (segment, closed) in enumerate(inner):
             part = subpath(path, segment).rstrip("/")
-            self._node(part, "scope", self._part_label(eqn, segment, i), path, [], "", {}, [])
+            self._node(part, "scope", self._part_label(eqn, segment, i), path, [], "")
             operands = _operands(eqn, segment)
             passed.update(a for a in operands or () if isinstance(a, Var))
             self._inner(eqn, part, closed.jaxpr, operands)
@@ -143,7 +146,7 @@ class _Builder:
                 self.sources[var] = self.sources[outer]
                 continue
             label = self._argument_label(outer, names[i] if len(names) == len(inner.invars) else "", i)
-            self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names), {}, [])
+            self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names))
             self.sources[var] = f"{scope}/in{i}"
             if outer is not None:
                 self._edge(outer, f"{scope}/in{i}")
@@ -174,20 +177,21 @@ class _Builder:
         scope: str | None,
         avals: list[ShapedArray],
         text: str,
-        params: dict[str, str],
-        paths: list[str],
+        params: dict[str, str] | None = None,
+        path: str = "",
     ) -> Document:
+        told, position = [self.told(a) for a in avals], self.positions.get(path)
         document = {
             "id": node,
             "kind": kind,
             "label": label,
             "scope": scope,
-            "types": [a.short() for a in avals],
-            "bytes": sum([a.bytes for a in avals]),
+            "types": [short for short, _ in told],
+            "bytes": sum([size for _, size in told]),
             "text": text,
-            "params": params,
-            "paths": paths,
-            "positions": [self.positions[p] for p in paths if p in self.positions],
+            "params": params or {},
+            "paths": [path] if path else [],
+            "positions": [position] if position else [],
             "fused_into": None,
         }
         self.nodes.append(document)
@@ -195,8 +199,13 @@ class _Builder:
 
     def _edge(self, atom: Atom, target: str) -> None:
         if isinstance(atom, Var) and (source := self.sources.get(atom)) is not None:
-            aval = atom.aval
-            self.edges.append({"from": source, "to": target, "type": aval.short(), "bytes": aval.bytes})
+            short, size = self.told(atom.aval)
+            self.edges.append({"from": source, "to": target, "type": short, "bytes": size})
+
+
+def _told(aval: ShapedArray) -> tuple[str, int]:
+    """A type as text, and its bytes."""
+    return aval.short(), aval.bytes
 
 
 def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:

@@ -55,17 +55,19 @@ def graph_of(
 
 def collective_of(i: Instruction) -> str | None:
     """The kind of collective that an instruction is, or begins."""
-    name = i.opcode.removesuffix("-start")
+    return _collective(i.opcode)
+
+
+def _collective(opcode: str) -> str | None:
+    name = opcode.removesuffix("-start")
     return name if name in COLLECTIVES else None
 
 
 def is_spread(computations: Sequence[Computation]) -> bool:
     """Whether a program runs on several devices together: arguments have shardings, or there is a collective."""
-    return any(
-        collective_of(i) or (c.is_entry and i.opcode == "parameter" and SHARDING.search(i.attributes))
-        for c in computations
-        for i in c.instructions
-    )
+    opcodes = {i.opcode for c in computations for i in c.instructions}
+    parameters = (i for c in computations if c.is_entry for i in c.instructions if i.opcode == "parameter")
+    return any(map(_collective, opcodes)) or any(SHARDING.search(i.attributes) for i in parameters)
 
 
 def types_in(kind: str) -> list[str]:

@@ -5,9 +5,11 @@ them, into loops, calls and fusions and out again. A loop's operations read what
 after it read what its body gives last, so that the flow has no cycles.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
@@ -30,41 +32,34 @@ class Op:
     """An operation, or a scope with operations in it.
 
     id: unique in the flow (the instruction's name where possible); instruction: its line; does: the one instruction in
-    a fusion of one, else the same; scope: the enclosing Op's id; is_group: a fusion or library call with operations in
-    it (one kernel), where is_scope says loop, branch or call; holds: (type, literal) of the constants in a
-    fusion of one; sources: (id, type) of each value it reads; is_nameless: XLA lost its name, `paths` were found otherwise.
+    a fusion of one, else the same, with its opcode; scope: the enclosing Op's id; sources: (id, type) of each value it reads;
+    is_operation: it computes by itself, so it is no input, no constant, and holds no others; group: the outermost fusion or
+    library call that it is in or is, by id; is_group: a fusion or library call with operations in it (one kernel), where
+    is_scope says loop, branch or call; is_nameless: XLA lost its name, `paths` were found otherwise; holds: (type,
+    literal) of the constants in a fusion of one.
     """
 
     id: str
     instruction: Instruction
     does: Instruction
+    opcode: str
     scope: str | None
     depth: int
     paths: tuple[str, ...]
+    sources: list[tuple[str, str]]
+    is_library: bool
+    is_operation: bool
+    group: str | None
     is_input: bool = False
-    is_library: bool = False
     is_scope: bool = False
     is_group: bool = False
     is_nameless: bool = False
     holds: tuple[tuple[str, str], ...] = ()
-    sources: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def opcode(self) -> str:
-        return self.does.opcode
-
-    @property
-    def is_operation(self) -> bool:
-        """Whether it computes by itself: no input, no constant, nothing that holds others."""
-        return not (self.is_input or self.is_scope or self.is_group or self.opcode == "constant")
-
-
-def group_of(op: Op, ops: Mapping[str, Op]) -> Op | None:
-    """The outermost fusion or library call that an operation is in or is."""
-    outer = ops[op.scope] if op.scope is not None else None
-    if outer is not None and outer.is_group:
-        return group_of(outer, ops)
-    return op if op.is_group else None
+    def kernel(self) -> str | None:
+        """The id of the kernel that an operation of an optimised module is in; None for what nothing runs for."""
+        return self.group or (self.id if self.is_operation and self.opcode not in FREE else None)
 
 
 def scopes_around(op: Op, ops: Mapping[str, Op]) -> list[Op]:
@@ -73,20 +68,16 @@ def scopes_around(op: Op, ops: Mapping[str, Op]) -> list[Op]:
     return [] if outer is None else [outer, *scopes_around(outer, ops)]
 
 
-def kernel_of(op: Op, ops: Mapping[str, Op]) -> str | None:
-    """The id of the kernel that an operation of an optimised module is in; None for what nothing runs for."""
-    group = group_of(op, ops)
-    if group is not None:
-        return group.id
-    return op.id if op.is_operation and op.opcode not in FREE else None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flow:
     """The operations in program order (a scope before what it holds) and, per result of the program, its producers."""
 
     ops: list[Op]
     results: list[list[tuple[str, str]]]
+
+    @functools.cached_property
+    def by_id(self) -> dict[str, Op]:
+        return {op.id: op for op in self.ops}
 
 
 def flow_of(computations: Sequence[Computation], optimized: bool) -> Flow:
@@ -150,9 +141,10 @@ class _Place:
     scope: str | None = None
     depth: int = 0
     prefix: tuple[str, ...] = ()
+    group: str | None = None
 
     def inside(self, op: Op, prefix: tuple[str, ...] | None = None) -> "_Place":
-        return _Place(op.id, self.depth + 1, self.prefix if prefix is None else prefix)
+        return _Place(op.id, self.depth + 1, self.prefix if prefix is None else prefix, op.group)
 
 
 class _Walk:
@@ -188,14 +180,25 @@ class _Walk:
         return _Value(((self.add(i, place, operands).id, i.type),)) if rule is None else rule(i, operands, place)
 
     def add(
-        self, i: Instruction, place: _Place, operands: Iterable[_Value] = (), does: Instruction | None = None
+        self,
+        i: Instruction,
+        place: _Place,
+        operands: Iterable[_Value] = (),
+        does: Instruction | None = None,
+        **what: bool,
     ) -> Op:
-        name = i.name if i.name not in self.ids else f"{place.scope}/{i.name}"
-        while name in self.ids:
-            name += "'"
+        """The operation that an instruction is; `what` else it is if it computes nothing by itself."""
+        name = i.name
+        if name in self.ids:
+            name = f"{place.scope}/{name}"
+            while name in self.ids:
+                name += "'"
         self.ids.add(name)
-        paths, sources = self.paths(i, place.prefix), _each(operands)
-        op = Op(name, i, does or i, place.scope, place.depth, paths, is_library=self.is_library(i), sources=sources)
+        does = does or i
+        computes, paths = not what and does.opcode != "constant", self.paths(i, place.prefix)
+        group = place.group or (name if "is_group" in what else None)
+        told = (name, i, does, does.opcode, place.scope, place.depth, paths, _each(operands))
+        op = Op(*told, self.is_library(i), computes, group, **what)
         self.ops.append(op)
         return op
 
@@ -214,26 +217,22 @@ class _Walk:
         return operands[0].part(_index(i), i.type)
 
     def _parameter(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place)
-        op.is_input = True
+        op = self.add(i, place, is_input=True)
         return _Value(((op.id, i.type),))
 
     def _call(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place)
-        op.is_scope = True
+        op = self.add(i, place, is_scope=True)
         prefix = None if self.optimized else op.paths or place.prefix
         return self.run(self.computations[i.calls[0]], operands, place.inside(op, prefix))
 
     def _while(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place)
-        op.is_scope = True
+        op = self.add(i, place, is_scope=True)
         called = dict(i.called)
         self.run(self.computations[called["condition"]], operands, place.inside(op))
         return self.run(self.computations[called["body"]], operands, place.inside(op))
 
     def _conditional(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place, operands[:1])
-        op.is_scope = True
+        op = self.add(i, place, operands[:1], is_scope=True)
         pairs = zip(i.calls, operands[1:], strict=True)
         return _either([self.run(self.computations[name], [value], place.inside(op)) for name, value in pairs])
 
@@ -242,11 +241,10 @@ class _Walk:
         computing = [j for j in computation.instructions if j.opcode not in (*_PLUMBING, "constant")]
         if len(computing) == 1:
             return self.fusion_of_one(i, computing[0], computation, operands, place)
-        op = self.add(i, place)
-        op.is_group = True
+        op = self.add(i, place, is_group=True)
         start = len(self.ops)
         value = self.run(computation, operands, place.inside(op))
-        op.paths = unique(path for member in self.ops[start:] for path in member.paths) or op.paths
+        op.paths = unique(chain.from_iterable([member.paths for member in self.ops[start:]])) or op.paths
         return value
 
     def fusion_of_one(

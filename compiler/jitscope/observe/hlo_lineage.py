@@ -8,7 +8,7 @@ claimed.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from .hlo_flow import FREE, Flow, Op, group_of, kernel_of
+from .hlo_flow import FREE, Flow, Op
 
 
 RESHAPING = ("reshape", "broadcast", "transpose", "convert", "bitcast-convert", "slice")
@@ -25,7 +25,7 @@ class Lineage:
         self.spread: dict[str, int] = {}
         self._before = before
         self._after = after
-        self._before_ops = {op.id: op for op in before.ops}
+        self._before_ops = before.by_id
         self._targets = _Targets(after)
         self._users = _users(before)
         self._operations = [op for op in before.ops if op.is_operation]
@@ -131,8 +131,8 @@ class _Targets:
     """The operations after optimisation, by the equations they stem from and by what they are."""
 
     def __init__(self, flow: Flow):
-        self.ops = ops = {op.id: op for op in flow.ops}
-        self.kernel = {op.id: name for op in flow.ops if (name := kernel_of(op, ops)) is not None}
+        self.ops = flow.by_id
+        self.kernel = {op.id: kernel for op in flow.ops if (kernel := op.kernel) is not None}
         self.taken: set[str] = set()
         self._by_path: dict[str, list[Op]] = defaultdict(list)
         self._lost: dict[tuple[object, ...], dict[str, Op]] = {}
@@ -141,8 +141,8 @@ class _Targets:
         for op in flow.ops:
             if op.is_operation:
                 self._enter(op)
-            elif op.opcode == "constant" and (group := group_of(op, ops)) is not None:
-                self._constants.add((group.id, op.does.type, op.does.literal))
+            elif op.opcode == "constant" and op.group is not None:
+                self._constants.add((op.group, op.does.type, op.does.literal))
 
     def _enter(self, op: Op) -> None:
         self._constants.update((op.id, kind, literal) for kind, literal in op.holds)

@@ -61,7 +61,7 @@ def with_origins(before: Flow, after: Flow) -> Flow:
 class _Origins:
     def __init__(self, before: Flow, after: Flow):
         self.reads = _reads(before)
-        self.ops = {op.id: op for op in after.ops}
+        self.ops = after.by_id
         self.users: dict[str, set[str]] = defaultdict(set)
         for op in after.ops:
             for source, _ in op.sources:
@@ -198,7 +198,7 @@ def _giving(before: Flow, number: int) -> set[str]:
 
 def _reads(before: Flow) -> dict[str, set[Token]]:
     """What the operations of each equation read; where that is only another shape of something, what it is a shape of, too."""
-    ops = {op.id: op for op in before.ops}
+    ops = before.by_id
     found: dict[str, set[Token]] = defaultdict(set)
     for op in before.ops:
         read: set[Token] = set()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .hlo import text_of
-from .hlo_flow import FREE, Flow, Op, group_of
+from .hlo_flow import FREE, Flow, Op
 from .hlo_lineage import Lineage
 
 
@@ -90,8 +90,7 @@ def _line(op: Op, number: int) -> Row:
 
 def _lines(after: Flow) -> list[Op]:
     """What is shown of the optimised program: not what is inside of kernels."""
-    ops = {op.id: op for op in after.ops}
-    return [op for op in after.ops if group_of(op, ops) in (None, op)]
+    return [op for op in after.ops if op.group in (None, op.id)]
 
 
 def _comparison(left: Op, right: Op) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
 from ..xla.hlo_module import Computation
-from .hlo_flow import Flow, flow_of, kernel_of, unique
+from .hlo_flow import Flow, flow_of, unique
 from .positions import scopes_of
 from .profiling.spans import Span, recording_of
 
@@ -82,11 +82,9 @@ def shares_of(runs: Sequence[profiler.Run], computations: Sequence[Computation])
 
 def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:
     """The equations that each kernel computes."""
-    ops = {op.id: op for op in flow.ops}
     found: dict[str, list[str]] = {}
     for op in flow.ops:
-        kernel = kernel_of(op, ops) or op.id
-        found.setdefault(kernel, []).extend(op.paths)
+        found.setdefault(op.kernel or op.id, []).extend(op.paths)
     return {kernel: unique(paths) for kernel, paths in found.items()}
 
 

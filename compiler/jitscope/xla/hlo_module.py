@@ -144,13 +144,13 @@ def parse(source: str, known: Lines | None = None) -> tuple[Computation, ...]:
     """The computations in a module's text, without XLA's remarks in long tuples (`/*index=5*/`); exactly one of them is the
     entry. `known` holds lines that were read before: of equal lines there is one instruction. Raises ValueError when there
     is not an entry."""
-    found = tuple(_computations(_REMARK.sub("", source).splitlines(), {} if known is None else known))
+    found = tuple(_computations(_REMARK.sub("", source).splitlines(), known))
     if sum(c.is_entry for c in found) != 1:
         raise ValueError("this is not a text of an HLO module: it has no entry computation")
     return found
 
 
-def _computations(lines: list[str], known: Lines) -> Iterator[Computation]:
+def _computations(lines: list[str], known: Lines | None) -> Iterator[Computation]:
     header, body = None, []
     for line in lines:
         stripped = line.strip()
@@ -161,10 +161,15 @@ def _computations(lines: list[str], known: Lines) -> Iterator[Computation]:
             yield Computation(name, tuple(body), entry is not None)
             header = None
         else:
-            if stripped not in known:
-                known[stripped] = _instruction(stripped)
-            if (instruction := known[stripped]) is not None:
+            instruction = _instruction(stripped) if known is None else _once(stripped, known)
+            if instruction is not None:
                 body.append(instruction)
+
+
+def _once(line: str, known: Lines) -> Instruction | None:
+    if line not in known:
+        known[line] = _instruction(line)
+    return known[line]
 
 
 def _instruction(line: str) -> Instruction | None:
@@ -174,10 +179,8 @@ def _instruction(line: str) -> Instruction | None:
     root, name, kind, opcode, operands, attributes, op_name = plain.groups()
     if opcode in ("constant", "parameter"):
         return _any_instruction(line)
-    names = tuple(operands.split(", "))
-    return Instruction(
-        name, opcode, names, kind, line, op_name, (), None, root is not None, None, "", attributes[2:], ""
-    )
+    fields = (name, opcode, tuple(operands.split(", ")), kind, line, op_name, (), None, root is not None, None, "")
+    return Instruction._make((*fields, attributes[2:], ""))
 
 
 def _any_instruction(line: str) -> Instruction | None:

@@ -76,7 +76,8 @@ class _Writer:
                 node = self.nodes[item]
                 node["scope"] = scope
                 self.out.append(node)
-                total += _weight(self.eqns[item]) if self.eqns else 0
+                eqn = self.eqns[item] if self.eqns else None
+                total += 0 if eqn is None else _weight(eqn) if eqn.params else 1
                 if node["id"] in self.inside:
                     self.scope(node["id"])
         return total
@@ -95,4 +96,4 @@ class _Writer:
 
 
 def _weight(eqn: JaxprEqn) -> int:
-    return 1 + sum(count(held.jaxpr) for _, held in running(eqn)) if eqn.params else 1
+    return 1 + sum(count(held.jaxpr) for _, held in running(eqn))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,13 +29,15 @@ class Block:
 Item = int | Block
 
 
-def leaves(items: Sequence[Item]) -> Iterator[int]:
+def leaves(items: Sequence[Item]) -> list[int]:
     """The numbers of the nodes in items, at all depths."""
+    found: list[int] = []
     for item in items:
         if isinstance(item, Block):
-            yield from leaves(item.items)
+            found += leaves(item.items)
         else:
-            yield item
+            found.append(item)
+    return found
 
 
 def trimmed(items: list[Item]) -> list[Item]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...core import source
 from ...core.jaxpr import JaxprEqn, Var
@@ -23,19 +25,20 @@ class Level:
 
     def __init__(self, stacks: Stacks, kinds: Kinds, name_of: Callable[[Var], str]):
         self.stacks, self.kinds, self.name_of = stacks, kinds, name_of
+        self.place = functools.cache(self._place)  # equations written in one place have equal handles
 
     def items(self, eqns: Sequence[JaxprEqn]) -> list[Item]:
         """The equations, by number, and the blocks they are in."""
         if len(eqns) < 2:
             return list(range(len(eqns)))
-        places = [self._place(eqn) for eqn in eqns]
-        stacks = {id(place.stack): place.stack for place in places if place.stack}
-        items = trimmed(runs(places, shared_depth([*stacks.values()] or [()])))
+        places = [self.place(eqn.traceback) for eqn in eqns]
+        stacks = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
+        items = trimmed(runs(places, shared_depth(stacks or [()])))
         return _Repeats(self, eqns).fold(items)
 
-    def _place(self, eqn: JaxprEqn) -> Place:
-        stack, _, transforms = self.stacks.found(eqn.traceback)
-        return Place(stack, source.names_of(eqn.traceback), "transpose" in transforms)
+    def _place(self, handle: Any) -> Place:
+        stack, _, transforms = self.stacks.found(handle)
+        return Place(stack, source.names_of(handle), "transpose" in transforms)
 
 
 class _Repeats:
@@ -81,8 +84,8 @@ class _Repeats:
         period = stretch.period
         first = stretch.start + self._rotation(items, stretch)
         blocks = [items[at : at + period] for at in range(first, stretch.end - period + 1, period)]
-        flows = [self.wiring.inside(list(leaves(block))) for block in blocks]
-        single = sum(1 for _ in leaves(blocks[0])) == 1
+        flows = [self.wiring.inside(leaves(block)) for block in blocks]
+        single = len(leaves(blocks[0])) == 1
         least = LEAST_SINGLE if single else LEAST
         equal = [(start, end) for start, end in equal_stretches(flows) if end - start >= least]
         if equal:
@@ -101,7 +104,7 @@ class _Repeats:
             start = (
                 stretch.start + offset + stretch.period
             )  # of the second block: what enters the first may be the arguments
-            block = list(leaves(items[start : start + stretch.period]))
+            block = leaves(items[start : start + stretch.period])
             entering = {v for v in self.wiring.from_outside(block, ()).values() if v in self.wiring.made}
             best = min(best, (len(entering), offset))
         return best[1]
@@ -109,7 +112,7 @@ class _Repeats:
     def _repeat(self, items: list[Item], period: int) -> Block:
         blocks = [items[at : at + period] for at in range(0, len(items), period)]
         times, label = len(blocks), self._label(blocks[0])
-        differences = self._differences([list(leaves(block)) for block in blocks])
+        differences = self._differences([leaves(block) for block in blocks])
         instances: list[Item] = []
         calls: list[Frame] = []
         for i, (block, params) in enumerate(zip(blocks, differences), 1):
@@ -125,7 +128,7 @@ class _Repeats:
         only = block[0]
         if len(block) == 1 and isinstance(only, Block):
             return only.label
-        numbers = list(leaves(block))
+        numbers = leaves(block)
         if len(numbers) <= 3:
             return ", ".join(self.eqns[n].primitive.name for n in numbers)
         return f"{len(numbers)} operations"

@@ -50,12 +50,15 @@ class _Runs:
     def between(self, start: int, end: int, depth: int, named: int) -> list[Item]:
         """`depth` calls and `named` scopes are around the run already."""
         items: list[Item] = []
-        at = start
+        at, own = start, None
         while at < end:
-            call_end, scope_end = self.call_end(at, end, depth), self.scope_end(at, end, named)
-            if call_end is None and scope_end is None:
+            if self.places[at] is own:
                 items.append(at)
                 at += 1
+                continue
+            call_end, scope_end = self.call_end(at, end, depth), self.scope_end(at, end, named)
+            if call_end is None and scope_end is None:
+                own = self.places[at]
             elif call_end is None or (scope_end is not None and scope_end >= call_end):
                 assert scope_end is not None
                 inside = self.between(at, scope_end, depth, named + 1)

@@ -9,7 +9,7 @@ from jitscope.xla.hlo_module import Computation, Instruction
 
 from ..cost import trips
 from ..hlo import shortened, types_in
-from ..hlo_flow import FREE, Flow, Op, kernel_of, unique
+from ..hlo_flow import FREE, Flow, Op, unique
 from ..hlo_lineage import RESHAPING
 from ..timing import quantity
 from .lifetimes import KINDS, Buffer, buffers_of, curve_of
@@ -139,7 +139,7 @@ class _Made:
 
     def __init__(self, plan: Plan, computations: Sequence[Computation], flow: Flow, names: Names):
         self.plan, self.names = plan, names
-        self.ops = {op.id: op for op in flow.ops}
+        self.ops = flow.by_id
         self.roots: dict[str, Op] = {}
         for op in flow.ops:
             if op.scope is not None and op.instruction.is_root:
@@ -164,7 +164,7 @@ class _Made:
 
     def kernel(self, instruction: str) -> str | None:
         op = self.ops.get(instruction)
-        return None if op is None else op.id if op.opcode == "while" else kernel_of(op, self.ops)
+        return None if op is None else op.id if op.opcode == "while" else op.kernel
 
     def paths(self, instruction: str) -> tuple[str, ...]:
         op = self.ops.get(instruction)
