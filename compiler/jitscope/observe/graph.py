@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.avals import ShapedArray
-from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, running, subpath
-from ..core.printing import Names, atom_text, binder_text, shown_params
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
+from ..core.printing import Names, atom_text, binder_text, literal_text, shown_params
 from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
@@ -100,7 +100,7 @@ class _Builder:
             for atom in eqn.invars:
                 self._edge(atom, path)
         elif len(inner) == 1 and not inner[0][0]:
-            self._inner(eqn, path, inner[0][1].jaxpr, eqn.invars)
+            self._inner(eqn, path, inner[0][1].jaxpr, None if eqn.primitive.name in _COMBINING else eqn.invars)
             self._results(eqn, inner[0][1].jaxpr)
         else:
             self._parts(eqn, path, inner)
@@ -121,6 +121,8 @@ class _Builder:
     def _part_label(self, eqn: JaxprEqn, segment: str, i: int) -> str:
         if eqn.primitive.name == "while":
             return {"cond_jaxpr": "condition", "body_jaxpr": "body"}[segment]
+        if eqn.primitive.name == "custom_linear_solve":
+            return "solve"
         if eqn.primitive.name != "cond":
             return segment
         index = eqn.invars[0]
@@ -145,7 +147,7 @@ class _Builder:
             if isinstance(outer, Var) and outer in self.sources and outer.aval.shape == var.aval.shape:
                 self.sources[var] = self.sources[outer]
                 continue
-            label = self._argument_label(outer, names[i] if len(names) == len(inner.invars) else "", i)
+            label = self._argument_label(eqn, outer, names[i] if len(names) == len(inner.invars) else "", i)
             self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names))
             self.sources[var] = f"{scope}/in{i}"
             if outer is not None:
@@ -155,10 +157,16 @@ class _Builder:
             for atom in eqn.invars:
                 self._edge(atom, scope)
 
-    def _argument_label(self, outer: Atom | None, name: str, i: int) -> str:
-        """What an argument of an inner jaxpr is called there: by its own name, or as the part of a named input that it is."""
+    def _argument_label(self, eqn: JaxprEqn, outer: Atom | None, name: str, i: int) -> str:
+        """What an argument of an inner jaxpr is called there: by its own name, as the number that is given for it, or as the part of a
+        named input that it is."""
         if name.isidentifier():
             return name
+        if eqn.primitive.name in _COMBINING:
+            return f"{'left' if 2 * i < len(eqn.invars) else 'right'} value"
+        if isinstance(outer, Literal):
+            number = literal_text(outer).partition(":")[0]
+            return f"{number} at first" if eqn.primitive.name in ("scan", "while") else number
         whole = self.inputs.get(self.sources.get(outer, "")) if isinstance(outer, Var) else None
         return f"{whole}[i]" if whole else f"argument {i}"
 
@@ -203,6 +211,10 @@ class _Builder:
             self.edges.append({"from": source, "to": target, "type": short, "bytes": size})
 
 
+_COMBINING = ("reduce", "reduce_window")
+"""Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
+
+
 def _told(aval: ShapedArray) -> tuple[str, int]:
     """A type as text, and its bytes."""
     return aval.short(), aval.bytes
@@ -217,4 +229,8 @@ def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
         carry = eqn.invars[first + second :]
         of_body = segment == "body_jaxpr"
         return [*(eqn.invars[first : first + second] if of_body else eqn.invars[:first]), *carry]
+    if eqn.primitive.name == "custom_linear_solve":  # what its four programs captured, then the right-hand side
+        counts = eqn.params.get("consts") or eqn.params["const_lengths"]
+        start = counts[0] + counts[1]
+        return [*eqn.invars[start : start + counts[2]], *eqn.invars[sum(counts) :]]
     return None

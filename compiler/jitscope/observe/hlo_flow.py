@@ -185,9 +185,10 @@ class _Walk:
         place: _Place,
         operands: Iterable[_Value] = (),
         does: Instruction | None = None,
-        **what: bool,
+        is_input: bool = False,
+        is_scope: bool = False,
+        is_group: bool = False,
     ) -> Op:
-        """The operation that an instruction is; `what` else it is if it computes nothing by itself."""
         name = i.name
         if name in self.ids:
             name = f"{place.scope}/{name}"
@@ -195,10 +196,22 @@ class _Walk:
                 name += "'"
         self.ids.add(name)
         does = does or i
-        computes, paths = not what and does.opcode != "constant", self.paths(i, place.prefix)
-        group = place.group or (name if "is_group" in what else None)
-        told = (name, i, does, does.opcode, place.scope, place.depth, paths, _each(operands))
-        op = Op(*told, self.is_library(i), computes, group, **what)
+        op = Op(
+            name,
+            i,
+            does,
+            does.opcode,
+            place.scope,
+            place.depth,
+            self.paths(i, place.prefix),
+            _each(operands),
+            self.is_library(i),
+            not (is_input or is_scope or is_group or does.opcode == "constant"),
+            place.group or (name if is_group else None),
+            is_input,
+            is_scope,
+            is_group,
+        )
         self.ops.append(op)
         return op
 
