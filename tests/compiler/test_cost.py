@@ -10,9 +10,10 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.observe.cost import Work, work_of
+from jitscope.observe.cost import Costs, Work, work_of
 from jitscope.xla import hlo_module
 from tests.compiler.programs import floats
+from tests.compiler.xla_text import Program
 
 
 X, W = floats(16, 128), floats(128, 128)
@@ -50,6 +51,29 @@ def test_without_loops_it_is_what_xla_says():
     cost = hlo_module.cost_analysis(module)
     assert work_of(module) == (cost["flops"] + cost["transcendentals"], cost["bytes accessed"], "")
     assert work_of(module).flops == 4 * STEP
+
+
+def asking_python(x):
+    return jx.pure_callback(np.sort, jx.ShapeDtypeStruct(x.shape, x.dtype), jnp.sin(x)) * 2
+
+
+def factorised_in_a_loop(x):
+    return lax.fori_loop(0, 3, lambda _, a: jnp.linalg.cholesky(a, symmetrize_input=False) + 2 * jnp.eye(16), x)
+
+
+@pytest.mark.parametrize("fun", [jnp.linalg.cholesky, lambda x: jnp.linalg.qr(x)[1], asking_python])
+def test_routines_read_their_operands_and_write_their_results(fun):
+    module = module_of(fun, floats(16, 16))
+    assert "custom-call" in module.to_string()
+    assert work_of(module).bytes == Program(module.to_string()).moved()
+
+
+def test_routines_in_loops_count_as_often():
+    module = module_of(factorised_in_a_loop, floats(16, 16))
+    costs = Costs(module, computations := hlo_module.computations(module))
+    (routine,) = [i for c in computations for i in c.instructions if i.opcode == "custom-call"]
+    assert costs.instruction(routine) == (16**3 / 3, 2 * 16 * 16 * 4 + 4, "")
+    assert work_of(module).flops >= 3 * 16**3 / 3
 
 
 @pytest.mark.parametrize("n", [2, 5, 1000])

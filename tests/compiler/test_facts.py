@@ -211,7 +211,9 @@ def test_kernels_in_loops_and_branches_know_their_own_lines(facts):
 
 
 @pytest.mark.parametrize(
-    "facts", ["resnet", "ordered", "masked_attention", "mixed_precision", "libraries"], indirect=True
+    "facts",
+    ["resnet", "ordered", "masked_attention", "mixed_precision", "libraries", "sorted_by_two_keys"],
+    indirect=True,
 )
 def test_origins_that_are_certain_are_known(facts):
     """XLA lost names in all of these: it changed layouts, made reductions of two steps, merged what two equations shared."""

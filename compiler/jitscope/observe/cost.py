@@ -2,8 +2,9 @@
 
 XLA's own figure for a program counts the body of a loop once, and calls of routines that it does not look into as nothing. Here a
 body counts as often as its loop iterates where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
-a model; where either is not known, neither is the sum. Of a conditional XLA takes the most of each kind of operation from any
-branch, here that of one branch counts; and it counts the pointers of tuples as bytes that are written, which here are none.
+a model; where either is not known, neither is the sum. A routine reads its operands and writes its results. Of a conditional XLA
+takes the most of each kind of operation from any branch, here that of one branch counts; and it counts the pointers of tuples as bytes
+that are written, which here are none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation, Instruction
 from ..xla.hlo_pieces import Pieces
+from .hlo import bytes_of
 
 
 class Work(NamedTuple):
@@ -55,6 +57,8 @@ class _Sum(NamedTuple):
 
 
 _NOTHING = _Sum(0.0, 0.0)
+_NOT_KNOWN = _Sum(-1.0, -1.0)
+"""What XLA counts for a custom call."""
 _MORE = ("while", "custom-call", "call", "conditional", "tuple")
 """Opcodes of which XLA's figure leaves something out, or has something too much."""
 _POINTER = 8  # bytes
@@ -82,6 +86,11 @@ class Costs:
     @functools.cached_property
     def pieces(self) -> Pieces:
         return Pieces(hlo_module.text(self.module, layouts=True, backend_config=True))
+
+    @functools.cached_property
+    def types(self) -> dict[str, str]:
+        """The types of all instructions, by name."""
+        return {i.name: i.type for c in self.computations.values() for i in c.instructions}
 
     def total(self) -> Work:
         return self._known(self.of(self.entry))
@@ -137,7 +146,8 @@ class Costs:
         if i.opcode == "while":
             return self._while(i)
         if i.opcode == "custom-call":
-            return _Sum(self._routine(i), 0.0)
+            moved = sum(map(bytes_of, (i.type, *(self.types[name] for name in i.operands))))
+            return _Sum(self._routine(i), float(moved)).plus(_NOT_KNOWN, -1)
         if i.opcode == "call":
             return self._left_out(i.calls[0])
         if i.opcode == "conditional":

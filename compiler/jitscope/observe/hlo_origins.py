@@ -178,7 +178,7 @@ class _Origins:
         if source.opcode == "constant":
             return True
         if source.id in self.claims:
-            return equation in self.claims[source.id]
+            return bool(allowed & self.claims[source.id])
         tokens = self._seen_through(source)
         return bool(allowed & tokens) or any(token.startswith(f"{equation}/") for token in tokens)
 
