@@ -87,6 +87,7 @@ def test_steady_times_and_passes(watcher):
     assert steady["median"]["value"] > 0 and steady["median"]["note"].endswith("the arguments of the call")
     assert seen.passes.document["passes"]
     validate(seen.memory.document)
+    assert seen.machine.document["functions"]
 
 
 def test_a_measured_program_leaves_donated_arguments(watcher):

@@ -33,7 +33,7 @@ class Executable:
     """What jax runs, where the program was compiled once more to be looked at."""
 
     def __init__(self, compiled: Compiled, lineage_of: Callable[[], Lineage], jaxpr: Jaxpr):
-        self._raw, self._lineage = compiled.executable, lineage_of
+        self.raw, self._lineage = compiled.executable, lineage_of
         self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
         self.devices = len(compiled.devices) if compiled.devices is not None else 1
         self.calls_python = bool(compiled.callbacks) or calls_python(jaxpr)
@@ -41,7 +41,7 @@ class Executable:
 
     @cached_property
     def _modules(self) -> list[Any]:
-        module = self._raw.hlo_modules()[0]
+        module = self.raw.hlo_modules()[0]
         source = hlo_module.text(module, metadata=True, layouts=True, backend_config=True, large_constants=True)
         return [hlo_module.from_text(lineage.optimised(source, self._lineage()))]
 
@@ -52,7 +52,7 @@ class Executable:
     def memory_stats(self) -> dict[str, int]:
         """Bytes the program needs, as XLA planned them: argument, output, temp, alias, code, peak."""
         try:
-            stats = self._raw.get_compiled_memory_stats()
+            stats = self.raw.get_compiled_memory_stats()
         except Exception:
             return {}
         parts = [stats.argument_size_in_bytes, stats.output_size_in_bytes, stats.temp_size_in_bytes]
@@ -67,11 +67,11 @@ class Executable:
 
     def is_of(self, raw: Any) -> bool:
         """Whether this is the program that jax runs as `raw`."""
-        return raw in (self._raw, self.instead_of)
+        return raw in (self.raw, self.instead_of)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
-        outs = self._raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
+        outs = self.raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
         return [shards[0] for shards in outs]
 
 
