@@ -126,7 +126,7 @@ class Entry:
         self.executable = Executable(
             private.compiled_again(self._compiled), lambda: self.lineage, self._translation.jaxpr
         )
-        self.executable.instead_of, self._loaded = before._raw, False
+        self.executable.instead_of, self._loaded = before.raw, False
 
     def evaluable(self, row: Any, given: Any, callbacks: bool) -> Any:
         """The program, to be evaluated by parts (see `evaluating.evaluable`)."""

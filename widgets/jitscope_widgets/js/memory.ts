@@ -73,8 +73,9 @@ class MemoryView {
     const { peak, length, reserved } = this.doc;
     const largest = this.doc.buffers[peak.buffers[0] ?? -1];
     const position = largest?.path ? this.doc.positions[largest.path] : undefined;
-    const first = largest ? ` Largest buffer then: ${largest.label}, ${bytes(largest.bytes)}${position ? `, ${this.lineOf(position)}` : ""}.` : "";
-    return `At most ${bytes(peak.bytes)} in use, at step ${grouped(peak.position + 1)} of ${grouped(length)} (${peak.instruction}). XLA reserves ${bytes(reserved.total.value ?? 0)} for a run.${first}`;
+    const alike = this.doc.buffers[peak.buffers[1] ?? -1]?.bytes === largest?.bytes ? " (others are as large)" : "";
+    const first = largest ? ` Largest buffer then: ${largest.label}, ${bytes(largest.bytes)}${position ? `, ${this.lineOf(position)}` : ""}${alike}.` : "";
+    return `At most ${bytes(peak.bytes)} in use, at step ${grouped(peak.position + 1)} of ${grouped(length)} (instruction ${peak.instruction}). XLA reserves ${bytes(reserved.total.value ?? 0)} for a run.${first}`;
   }
 
   private reserved(): string {

@@ -63,7 +63,7 @@ def memory_document(
         "kind": "memory",
         "version": 1,
         "title": title,
-        "sentence": _sentence(total, peak, plan, made.buffer(alive[0]) if alive else None),
+        "sentence": _sentence(total, peak, plan, made.buffer(alive[0]) if alive else None, _as_large(alive)),
         "length": plan.positions,
         "peak": {
             "position": peak,
@@ -101,12 +101,18 @@ def _rank(buffer: Buffer) -> tuple[int, int, int]:
     return -buffer.size, -KINDS.index(buffer.kind), buffer.born
 
 
-def _sentence(total: int, peak: int, plan: Plan, largest: Document | None) -> str:
+def _as_large(alive: Sequence[Buffer]) -> int:
+    """How many others are as large as the first, the largest."""
+    return sum(buffer.size == alive[0].size for buffer in alive[1:])
+
+
+def _sentence(total: int, peak: int, plan: Plan, largest: Document | None, others: int) -> str:
     head = f"At most {_bytes(total)} are in use, at step {peak:,} of {plan.positions:,}"
     reserved = f"XLA reserves {_bytes(sum(map(plan.total, KINDS)))} for a run"
     if largest is None:
         return f"{head}; {reserved}."
-    return f"{head}; {reserved}. The largest buffer then: {largest['label']}, {_bytes(largest['bytes'])}."
+    alike = f" ({others:,} other{'s' * (others > 1)} as large)" if others else ""
+    return f"{head}; {reserved}. The largest buffer then: {largest['label']}, {_bytes(largest['bytes'])}{alike}."
 
 
 def _bytes(size: int) -> str:
