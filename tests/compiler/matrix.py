@@ -46,11 +46,9 @@ EXAMPLES = 2
 ALL, TYPICAL, MANY, FEW = (30, 130, 12, 6) if extent.ALL else (12, 48, 12, 6)
 """Combinations of mapped axes: in the main dtype all are tried if there are no more than `ALL` (of the typical sample:
 `TYPICAL`; both are less at `make test`), else `MANY`; in other dtypes `FEW`."""
-TOGETHER = 150
+TOGETHER = 20
 """Checks in one program: XLA's time grows faster than their number."""
-
-QUICK = (("xla_backend_optimization_level", 0), ("xla_cpu_use_fusion_emitters", False))
-"""Options of XLA with which large programs compile several times faster."""
+QUICK: Options = tuple(extent.QUICK.items())
 
 
 @dataclasses.dataclass

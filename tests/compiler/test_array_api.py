@@ -19,13 +19,12 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.numpy import fft, linalg
 from tests.compiler.programs import in_new_process
-from tests.extent import examples
+from tests.extent import QUICK, examples
 
 
 strict = pytest.importorskip("array_api_strict")
 strict.set_array_api_strict_flags(api_version="2024.12")
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS, COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 DTYPES = ("bool", *INTS, *FLOATS, *COMPLEX)

@@ -25,7 +25,7 @@ from tests.extent import full
 
 STEP = 14
 SEEDS = range(0, COUNT, STEP)
-TOGETHER = 36
+TOGETHER = 12
 EAGERLY = SEEDS[3 :: len(SEEDS) // 24]
 AS_USERS = SEEDS[5 :: len(SEEDS) // 12]
 REPORTED = 2

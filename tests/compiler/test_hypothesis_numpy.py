@@ -17,10 +17,9 @@ from hypothesis import Phase, given, reject, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from tests.extent import examples
+from tests.extent import QUICK, examples
 
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 SHAPES = [(5,), (3, 4), (2, 3, 4), (4, 1, 2)]
 
 

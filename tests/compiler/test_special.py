@@ -19,6 +19,7 @@ from jitscope import lax, numpy as jnp
 from jitscope.scipy import special
 from jitscope.special.error import erfcx_p
 from tests.compiler import matrix
+from tests.extent import QUICK
 from tests.samples import dtypes_of
 
 
@@ -279,7 +280,6 @@ def slope(fun: Callable[..., Any], args: list[np.ndarray], at: int, step: float 
 FREE = np.array([-7.4, -2.4, -0.6, 0.3, 0.9, 1.7, 4.4, 9.1])
 ABOVE = np.array([0.2, 0.9, 1.3, 2.8, 5.1, 14.0, 90.0])
 INSIDE = np.array([0.1, 0.2, 0.45, 0.6, 0.83, 0.91])
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 EVERYWHERE = "erf erfc erfcx dawsn log_ndtr ndtr gammaln gamma digamma i0 i0e i1 i1e expit"
 # by name: points, and the operands it is differentiated in

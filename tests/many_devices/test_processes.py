@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jitscope import distributed
+from tests.extent import full
 
 
 def run(name: str, count: int, timeout: float) -> list[tuple[int, str]]:
@@ -35,13 +36,13 @@ def run(name: str, count: int, timeout: float) -> list[tuple[int, str]]:
     return [(p.returncode, text) for text, p in found]
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=full)])
 def test_processes_compute_together(count: int) -> None:
     for code, text in run("together", count, 180):
         assert code == 0 and text.endswith("done\n"), text
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=full)])
 def test_others_raise_where_a_process_died_and_go_on(count: int) -> None:
     *others, (killed, _) = run("last_dies", count, 120)
     assert killed == -signal.SIGKILL

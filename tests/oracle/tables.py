@@ -30,6 +30,8 @@ class Table:
     """Name → why it is not compared."""
     ours: dict[str, Any]
     """Name → the data that are right here, where JAX has others."""
+    optimized: bool
+    """Whether the last digits need XLA's optimisations, which round fewer intermediate results."""
 
     def __init__(self, name: str):
         self.name = name
@@ -68,7 +70,7 @@ class Table:
 
 class Expressions(Table):
     """A line is an expression, `# words` a heading, `% words` the options: `compiled` (a section is one program), `wide` (64 bits),
-    `letters=` (the set of operands), `tolerance=`. Behind ` !! ` stands why a line differs from JAX on purpose."""
+    `letters=` (the set of operands), `tolerance=`, `optimized`. Behind ` !! ` stands why a line differs from JAX on purpose."""
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -85,6 +87,7 @@ class Expressions(Table):
                 if reason:
                     self.different[expr] = reason
         self.sections = {heading: lines for heading, lines in self.sections.items() if lines}
+        self.optimized = "optimized" in self.options
 
     def tolerance(self, name: str) -> float:
         return float(self.options.get("tolerance", TOLERANCE))
@@ -129,7 +132,7 @@ def _together(o: Library, exprs: Iterable[str], scope: dict[str, Any], given: di
 class Programs(Table):
     """A module with CASES: functions of a Library, by name; and, if it needs them, WIDE (names asked with 64 bits), DIFFERENT (name →
     why it is not compared), OURS (name → other data than JAX's), ANY_WEAKNESS (names whose weak types are not compared),
-    tolerance(name), section(name)."""
+    tolerance(name), section(name), OPTIMIZED."""
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -138,6 +141,7 @@ class Programs(Table):
         self.cases: dict[str, Callable[[Library], Any]] = module.CASES
         self.different, self.ours = get("DIFFERENT", {}), get("OURS", {})
         self.wide, self.any_weakness = set(get("WIDE", ())), get("ANY_WEAKNESS", ())
+        self.optimized = get("OPTIMIZED", False)
         self.tolerance = get("tolerance", lambda name: 5 * TOLERANCE)
         self.sections = {}
         for case in self.cases:
@@ -163,6 +167,14 @@ def tables() -> Iterator[Table]:
     for path in sorted(FOLDER.iterdir()):
         if path.suffix in (".txt", ".py") and not path.stem.startswith("_"):
             yield table(path.stem)
+
+
+def outside_of_jit(o: Library, name: str, step: int) -> list[str]:
+    """In what the answers of some of a table's expressions, evaluated operation by operation, differ from JAX's."""
+    expressions = table(name)
+    assert isinstance(expressions, Expressions)
+    some = [expr for expr in expressions.names[::step] if expr not in expressions.different]
+    return expressions.unlike(expressions.ask(o, some, compiled=False))
 
 
 def record(o: Library, name: str, anew: bool) -> int:

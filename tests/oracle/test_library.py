@@ -24,10 +24,12 @@ LIBRARY = Library("jitscope")
 
 TAKE_LONG = frozenset(
     """
-    Array.__getitem__ Array.at lax.betainc lax.igamma_grad_a numpy.linalg.lstsq numpy.polydiv numpy.polyfit numpy.quantile
-    random.beta random.dirichlet random.gamma random.loggamma scipy.ndimage.map_coordinates scipy.special.gammaincc
-    scipy.special.hyp2f1 scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf scipy.stats.truncnorm.logcdf
-    scipy.stats.truncnorm.logsf
+    Array.__getitem__ Array.at image.resize image.scale_and_translate lax.betainc lax.igamma_grad_a nn.logsumexp
+    numpy.insert numpy.linalg.lstsq numpy.nanquantile numpy.polydiv numpy.polyfit numpy.quantile numpy.searchsorted
+    random.beta random.binomial random.dirichlet random.gamma random.loggamma random.multinomial
+    scipy.linalg.solve_sylvester scipy.ndimage.map_coordinates scipy.sparse.linalg.bicgstab scipy.special.gammaincc
+    scipy.special.hyp2f1 scipy.special.owens_t scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf
+    scipy.stats.norm.logsf scipy.stats.truncnorm.logcdf scipy.stats.truncnorm.logsf
     """.split()
 )
 """Functions whose programs take XLA many seconds: `make test` has others of their files."""

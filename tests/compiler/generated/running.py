@@ -25,15 +25,16 @@ from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.staging import jaxpr_as_fun, trace_to_jaxpr
 from jitscope.core.trace import Tracer
 from jitscope.transforms.dce import dce_jaxpr
+from tests import extent
 
 from . import oracle
 from .programs import Program
 
 
 NAMES = {"np": np, "jx": jx, "jnp": jnp, "lax": lax}
-QUICK: Options = (("xla_backend_optimization_level", 0), ("xla_cpu_use_fusion_emitters", False))
-"""Options of XLA with which programs compile several times faster. So compiled, an expression that is computed in two places
-may round differently, and `max(x) == x` fail: what differs is run once more as users would."""
+QUICK: Options = tuple(extent.QUICK.items())
+"""So compiled, an expression that is computed in two places may round differently, and `max(x) == x` fail: what differs is run once
+more as users would."""
 PRECISION = 1e-8
 
 Arrays = list[np.ndarray]

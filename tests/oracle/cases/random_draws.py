@@ -114,6 +114,7 @@ OLDER = {f"older bits {width} {count}": _older(width, count) for width in (8, 16
 CASES = {name: lambda o, draw=draw: draw(o.random) for name, draw in {**DRAWS, **WIDE_DRAWS}.items()} | OLDER
 CASES["older keys"] = _older_keys
 WIDE = (*WIDE_DRAWS, *OLDER)
+OPTIMIZED = True
 
 
 def tolerance(name: str) -> float:
