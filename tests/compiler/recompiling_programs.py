@@ -8,6 +8,7 @@ HEADER = """\
 import functools
 import jitscope as jax
 import jitscope.numpy as jnp
+import numpy as np
 """
 
 PROGRAMS: dict[str, tuple[str, str]] = {
@@ -213,6 +214,72 @@ f(jnp.ones(3))  #<-
 f = jax.jit(lambda x: x * UNIQUE)
 f(jnp.ones(3))
 f(jnp.ones(3))
+"""),
+    "last batch of a loader, in a comprehension": ("shape", """\
+class Loader:
+    def __init__(self, data, size): self.data, self.size = data, size
+    def __iter__(self):
+        for i in range(0, len(self.data), self.size):
+            yield self.data[i:i + self.size]
+predict = jax.jit(lambda w, x: jax.nn.sigmoid(x @ w + UNIQUE))
+w = jnp.ones(3)
+scores = [predict(w, batch) for batch in Loader(jnp.ones((10, 3)), 4)]  #<-
+"""),
+    "dtype of tables of NumPy's": ("dtype", """\
+@jax.jit
+def standard(x): return (x - x.mean()) / (x.std() + UNIQUE)
+for table in (np.ones(3, np.float32), np.arange(3)):
+    standard(table)  #<-
+"""),
+    "weak start of an average": ("weak type", """\
+ema = jax.jit(lambda m, x: 0.9 * m + x * UNIQUE)
+m = 0.0
+for x in np.ones(3, np.float32):
+    m = ema(m, x)  #<-
+"""),
+    "static rate beside a static count": ("static value", """\
+@functools.partial(jax.jit, static_argnames=("rate", "n"))
+def dropout(x, rate, n): return x * (1 - rate) * UNIQUE + n
+for epoch in range(3):
+    dropout(jnp.ones(2), rate=0.1 * epoch, n=2)  #<-
+"""),
+    "static object that is called": ("static object", """\
+class Kernel:
+    def __init__(self, width): self.width = width
+    def __call__(self, r): return jnp.exp(-r / self.width)
+gram = jax.jit(lambda r, kernel: kernel(r) * UNIQUE, static_argnames="kernel")
+for _ in range(3):
+    gram(jnp.ones(2), kernel=Kernel(2.0))  #<-
+"""),
+    "none for a bias": ("none", """\
+@jax.jit
+def score(q, bias=None):
+    return q * UNIQUE if bias is None else q * UNIQUE + bias
+score(jnp.ones(3), None)
+score(jnp.ones(3), jnp.ones(3))  #<-
+"""),
+    "lambda in a method": ("function", """\
+class Trainer:
+    def step(self, w):
+        return jax.jit(lambda v: v * UNIQUE)(w)  #<-
+t = Trainer()
+w = jnp.ones(2)
+for _ in range(3):
+    w = t.step(w)
+"""),
+    "value_and_grad in a loop": ("function", """\
+def loss(w): return (w ** 2).sum() * UNIQUE
+w = jnp.ones(2)
+for _ in range(3):
+    v, g = jax.jit(jax.value_and_grad(loss))(w)  #<-
+"""),
+    "closure of a nested function in a loop": ("closure", """\
+def train(lr):
+    @jax.jit
+    def step(w): return w - lr * w * UNIQUE
+    return step(jnp.ones(2))  #<-
+for lr in (0.1, 0.2, 0.3):
+    train(lr)
 """),
 }  # fmt: skip
 

@@ -25,9 +25,17 @@ class Difference(NamedTuple):
 
     def sentence(self) -> str:
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
+        if self.part == "static object":  # its text would be an address
+            return f"{self.path} (static) is {self.detail}"
         remark = f" ({self.detail})" if self.detail else ""
-        subject = _SUBJECTS.get(self.part, self.path)
-        return f"{subject} {_VERBS.get(self.part, 'changed')}: {self.before} → {self.after}{remark}"
+        subject, verb = _SUBJECTS.get(self.part, self.path), _VERBS.get(self.part, "changed")
+        if subject == _ALL:
+            subject, verb = "the arguments", verb.replace("is given", "are given")
+        return f"{subject} {verb}: {self.before} → {self.after}{remark}"
+
+
+_ALL = "arguments"
+"""The path of all arguments together."""
 
 
 _SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device", "redefined": "the function"}
@@ -36,7 +44,6 @@ _VERBS = {
     "dtype": "changed dtype",
     "weak type": "changed weak type",
     "static value": "(static) changed",
-    "static object": "(static) is another object",
     "tree structure": "changed structure",
     "none": "is None in one call and an array in the other",
     "call form": "is given in another way",
@@ -164,7 +171,7 @@ def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]
         found += _structures(old, new, before, after, known)
     elif old.structure != new.structure:
         detail = "static data of its nodes is not equal, though it prints alike"
-        root = _common_root(list(after)) or "arguments"
+        root = _common_root(list(after)) or _ALL
         found.append(Difference("tree structure", root, _structure(old), _structure(new), detail))
     for path in after:
         if path in before:
@@ -183,7 +190,7 @@ def _structures(
     if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
-    root = _common_root(left) or "arguments"
+    root = _common_root(left) or _ALL
     by_name = _by_name(old.tree) != _by_name(new.tree)
     part = "call form" if by_name or left == [root] else "tree structure"
     return [Difference(part, root, _structure(old), _structure(new), detail)]
@@ -255,7 +262,7 @@ def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference
 
 def _static(name: str, old: Static, new: Static) -> Difference:
     if new.content and old.content == new.content:
-        detail = "it holds the same and is compared by identity"
+        detail = f"another object ({new.type}) that holds the same: objects of its class are equal by identity alone"
         return Difference("static object", name, str(old), str(new), detail)
     alike = "the two are not equal, though they print alike" if str(old) == str(new) else ""
     return Difference("static value", name, str(old), str(new), alike)

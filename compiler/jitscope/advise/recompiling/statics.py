@@ -10,6 +10,7 @@ from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ..code.text import Code
 from ..diagnostic import Edit, Span
+from .arguments import text_of
 from .sites import Found, code_of, parameters_of
 
 
@@ -32,7 +33,7 @@ def traced(group: Group) -> Found | None:
         if len(kept) == len(names):
             continue
         if kept:
-            text = ", ".join(code.source(part) for part in kept)
+            text = ", ".join(text_of(code, part) for part in kept)
             return Found(words, code, [Edit(code.span(keyword.value), f"({text},)")])
         return Found(words, code, [Edit(_with_comma(code, call, keyword), "")])
     return None

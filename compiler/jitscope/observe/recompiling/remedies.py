@@ -103,10 +103,11 @@ def _static_value(group: Group) -> str:
 
 
 def _static_object(group: Group) -> str:
-    return (
-        f"Make the object given for {_names(group)} once, before the calls; or give its class __eq__ and __hash__ "
-        "(@dataclass(frozen=True) does), so that equal ones are found again."
-    )
+    once = f"Make the object given for {_names(group)} once, before the calls"
+    key = group.rows[-1].signature
+    if key is not None and any(one.name in group.paths and one.type == "function" for one in key.statics):
+        return f"{once}: a function is equal to itself alone."
+    return f"{once}; or give its class __eq__ and __hash__ (@dataclass(frozen=True) does), so that equal ones are found again."
 
 
 def _tree(group: Group) -> str:
