@@ -207,16 +207,20 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
     return [str(mesh.axis_names[a]) for a in differ]
 
 
-def on_graph(graph: Document, communication: Document, inside: Mapping[str, Lies]) -> None:
+def on_graph(
+    graph: Document, communication: Document, inside: Mapping[str, Lies], arguments: Sequence[Lies | None]
+) -> None:
     """Say on the nodes of a jaxpr's graph what devices exchange for them, and how arguments, results and (`inside`, by path) the values
     between them lie."""
     nodes = {node["id"]: node for node in graph["nodes"]}
-    for path, lies in inside.items():
-        if path in nodes:
-            nodes[path]["params"]["lies as"] = str(lies)
+    begins = [node["id"] for node in graph["nodes"] if node["kind"] == "input" and node["scope"] is None]
+    known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
+    for id, lies in known.items():
+        if id in nodes and lies is not None:
+            nodes[id]["params"]["lies as"] = str(lies)
     for edge in graph["edges"]:
-        if edge["from"] in inside:
-            edge["type"] = inside[edge["from"]].type
+        if (lies := known.get(edge["from"])) is not None:
+            edge["type"] = lies.type
     for one in communication["collectives"]:
         among = f" along {', '.join(one['axes'])}" if one["axes"] else ""
         among += f", one for {len(one['paths'])} equations" if len(one["paths"]) > 1 else ""

@@ -105,18 +105,19 @@ def _compilation_document(row: Row, whole: bool) -> Document:
         return document
     from .communication import on_graph  # of several devices
 
-    on_graph(graph, communication["communication"], _inner_layouts(row))
+    on_graph(graph, communication["communication"], *_layouts(row))
     return document | {"instruments": communication}
 
 
-def _inner_layouts(row: Row) -> dict[str, Any]:
-    """How the values inside of a program of ours lie, by path."""
+def _layouts(row: Row) -> tuple[dict[str, Any], list[Any]]:
+    """How the values inside of a program of ours lie, by path, and its arguments, in order."""
     place = row.entry.executable.device if row.entry else None
     if type(place) is not Spread or row.jaxpr is None or row.equations > _MOST_LAID:
-        return {}
-    from .inner_layouts import inner_layouts  # of several devices
+        return {}, []
+    from .inner_layouts import argument_layouts, inner_layouts  # of several devices
 
-    return inner_layouts(row.entry.lowered, row.jaxpr, place.mesh)
+    given = argument_layouts(row.entry.argument_avals, place.ins)
+    return inner_layouts(row.entry.lowered, row.jaxpr, place.mesh), given
 
 
 def _communication(row: Row, after: Sequence[Computation]) -> Document:

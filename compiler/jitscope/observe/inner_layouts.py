@@ -7,7 +7,7 @@ from there. Where an equation's result is not clearly one value of the program, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..core.avals import ShapedArray, physical
@@ -41,6 +41,11 @@ class Lies(NamedTuple):
     def type(self) -> str:
         """As types over Explicit axes say it: f32[8@x,4]."""
         return f"{short_name(self.aval.dtype)}{self.sharding.shape_text(self.aval.shape)}"
+
+
+def argument_layouts(avals: Sequence[ShapedArray], layouts: Sequence[Any]) -> list[Lies | None]:
+    """How the arguments of a program lie, of these avals and in these layouts; None where that has no name."""
+    return [Lies(aval, at.said) if isinstance(at.said, NamedSharding) else None for aval, at in zip(avals, layouts)]
 
 
 def inner_layouts(lowered: bytes, jaxpr: Jaxpr, mesh: Any) -> dict[str, Lies]:
