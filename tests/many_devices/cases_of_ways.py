@@ -539,3 +539,47 @@ def names_and_parameters(o: Any) -> Any:
             parameters = [] if name in classes else inspect.signature(getattr(home, name)).parameters.values()
             found[f"{module}.{name}"] = [getattr(home, name) is not None, [[p.name, str(p.kind)] for p in parameters]]
     return found
+
+
+@case
+def references_over_devices(o: Any) -> Any:
+    """Mutable arrays that are divided, written eagerly, in programs, captured and in loops."""
+    jx, jnp, lax = o.jx, o.jnp, o.lax
+
+    def eager() -> Any:
+        r = jx.new_ref(o.put("x"))
+        r[0] = jnp.full(4, 5.0)
+        r[...] += 1
+        return r[...]
+
+    def given() -> Any:
+        a = o.put("x", "y")
+        r = jx.new_ref(a)
+
+        @jx.jit
+        def write(r: Any, a: Any) -> Any:
+            r[0] = a[1] * 2
+            return r[...].sum()
+
+        return write(r, o.n), write(r, o.put("x", "y") + 1), r[...], a
+
+    def captured() -> Any:
+        r = jx.new_ref(o.put("x"))
+
+        @jx.jit
+        def double(a: Any) -> Any:
+            r[...] = r[...] * 2 + a
+            return r[0]
+
+        return double(o.put("x")), double(o.put("x")), r[...]
+
+    def in_a_loop() -> Any:
+        r = jx.new_ref(o.put(None, "y"))
+
+        def body(i: Any, c: Any) -> Any:
+            r[i] = r[i] * c
+            return c + 1
+
+        return jx.jit(lambda: lax.fori_loop(0, 8, body, 1.0))(), r[...]
+
+    return tried(o, {"eager": eager, "given": given, "captured": captured, "in a loop": in_a_loop})

@@ -253,9 +253,7 @@ class JitFunction:
             device = device if self._one_device else device_for([*arrays, *taken.captured])
         if not self._one_device:
             device = (
-                self._spread(traced, closed, arrays, device)
-                if taken is None
-                else self._together(traced, arrays, device)
+                self._spread(traced, closed, arrays, device) if taken is None else self._together(taken, arrays, device)
             )
         program = compile_jaxpr(
             closed,
@@ -267,7 +265,7 @@ class JitFunction:
             keep_unused=self._keep_unused,
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
-        if isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
+        if taken is None and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
             ready.in_place()
         self._caches.remember(self._caches.calls, key, ready)
         for look in tuple(records.after_compiling) if not program.reused else ():
@@ -290,13 +288,10 @@ class JitFunction:
         found = [to_array(a) for a in arrays]
         return spread_for(closed, [a.buf._sharding for a in found], device, outs, [a.committed for a in found])
 
-    def _together(self, traced: Traced, arrays: list[Array], device: Any) -> Any:
-        """The device of a program with references. Raises NotImplementedError for arrays over several."""
-        if any(layouts_text(arrays)):
-            raise NotImplementedError(
-                f"{traced.closed.jaxpr.debug.name} has references and arrays over several devices. What to do: read the references before the call"
-            )
-        return device
+    def _together(self, taken: Taken, arrays: list[Any], device: Any) -> Any:
+        """The same of a program with references."""
+        given = [x.array if type(x) is Ref else to_array(x) for x in arrays]
+        return taken.spread([a.buf._sharding for a in given], device, [a.committed for a in given])
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
         ready = Ready(program, traced.out_tree)

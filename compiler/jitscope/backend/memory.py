@@ -13,10 +13,10 @@ from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
 from ..core.recent import make_room
 from ..core.references import ReferenceAval
-from ..xla import client
 from .array import Array, one_device, placed, to_array
 from .caches import Ready
 from .compile import Program, compile_jaxpr
+from .given import copied
 
 
 class Memory(Held):
@@ -47,7 +47,7 @@ class Memory(Held):
         """The buffer for a program; one that `changes` it may take the memory."""
         old = self.read()
         if changes and self.shared:
-            self.renew(Array(client.copy_to_device(old.buf, old.place), old.aval))
+            self.renew(Array(copied(old.buf), old.aval))
         return self.value.buf
 
     def renew(self, value: Array) -> None:
@@ -78,12 +78,17 @@ _MAX_PROGRAMS = 4096
 def _program(old: Array, parts: Parts, arrays: Sequence[Array], add: bool) -> Program:
     """The program (value, new, operands of the index) → new value, in the memory of the old."""
     device = None if one_device() else old.place
-    key = (old.aval, parts, add, *[x.aval for x in arrays], settings(), device)
+    layouts = [] if device is None else [x.buf._sharding for x in (old, *arrays)]
+    key = (old.aval, parts, add, *[x.aval for x in arrays], settings(), device, *layouts)
     program = _programs.get(key)
     if program is None:
         new, *places = [x.aval for x in arrays]
         closed = adding(old.aval, parts, new, places) if add else swapping(old.aval, parts, new, places)
         closed = rearranged(closed, range(len(closed.in_avals)), [len(closed.out_avals) - 1])
+        if device is not None:
+            from .spreading import said_of, spread_for  # of several devices
+
+            device = spread_for(closed, layouts, device, [said_of(old.buf._sharding)])
         program = compile_jaxpr(closed, device=device, donated=(0,), keep_unused=True)
         program.donated = ()  # the buffer is nobody's: there is no story to tell of it
         make_room(_programs, _MAX_PROGRAMS)
@@ -117,6 +122,15 @@ class Taken:
     def donated(self, donated: Sequence[int]) -> list[int]:
         """The numbers of the arguments whose memory results may take: those given away, and changed references."""
         return [*self.changed, *[i + len(self.captured) for i in donated if i not in self.places]]
+
+    def spread(self, layouts: Sequence[Any], device: Any, fixed: Sequence[bool] = ()) -> Any:
+        """Where it runs for arguments in these layouts, see `spread_for`; new values of references lie as the old ones."""
+        from .spreading import said_of, spread_for  # of several devices
+
+        own = [x.array for x in self.captured]
+        layouts = [*[a.buf._sharding for a in own], *layouts]
+        outs = [*[None] * self.results, *[said_of(layouts[i]) for i in self.changed]]
+        return spread_for(self.closed, layouts, device, outs, [*[a.committed for a in own], *fixed])
 
     def settle(self, program: Program) -> None:
         """What the program takes of references was theirs: there is no story to tell of it."""

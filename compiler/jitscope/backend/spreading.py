@@ -22,6 +22,11 @@ from .array import Array, stays, to_array
 # Layouts -------------------------------------------------------------------------------------------------------------
 
 
+def said_of(at: Any) -> Any:
+    """What a user knows a layout over several devices by; None for others."""
+    return (at.said or NamedSharding(at._device.mesh, PartitionSpec())) if isinstance(at, Layout) else None
+
+
 def place_of(mesh: Any) -> Any:
     """Where the programs of a mesh run: a group, or its only device."""
     devices = tuple(mesh.devices.flat)
@@ -195,6 +200,9 @@ def spread_for(
         return _on_one(closed, layouts, device, outs, fixed)
     mesh = _of_types(closed, mesh or device.mesh)
     group = place_of(mesh)
+    for s in outs:
+        if isinstance(s, SingleDeviceSharding):
+            raise ValueError(f"incompatible devices: a result of {closed.jaxpr.debug.name} is asked for on {s._device}, and the program runs on {group}")  # fmt: skip
     _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
     ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
     results = [_said(s, a, mesh) for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)]

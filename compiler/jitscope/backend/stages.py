@@ -186,8 +186,11 @@ def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], t
     layouts = []
     for leaf, aval, wanted in zip(leaves, avals, asked):
         said = wanted or (leaf.sharding if isinstance(leaf, ShapeDtypeStruct) else None)
-        known = leaf.buf._sharding if type(leaf) is Array else None
+        array = leaf.array if type(leaf) is Ref else leaf
+        known = array.buf._sharding if type(array) is Array else None
         layouts.append(known if said is None else layout_for(said, aval))
+    if uses_refs(traced.closed.jaxpr):
+        return Taken(traced.closed).spread(layouts, device)
     return spread_for(traced.closed, layouts, device, () if shardings is None else shardings.results(traced))
 
 
