@@ -290,7 +290,7 @@ class JitFunction:
 
     def _together(self, taken: Taken, arrays: list[Any], device: Any) -> Any:
         """The same of a program with references."""
-        given = [x.array if type(x) is Ref else to_array(x) for x in arrays]
+        given: list[Any] = [x.array if type(x) is Ref else to_array(x) for x in arrays]
         return taken.spread([a.buf._sharding for a in given], device, [a.committed for a in given])
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
