@@ -103,11 +103,11 @@ def bounds(profile: Document) -> str:
 
 
 def bound(kernel: Document) -> str:
-    """`memory, 61 % of it`: what bounds a kernel, and how much of its time that explains."""
+    """`memory (61 %)`: what bounds a kernel, and how much of its time that explains; `overhead` is what nothing explains."""
     part = explained(kernel)
     if kernel["bound"] is None:
         return ""
-    return kernel["bound"] if part is None else f"{kernel['bound']} ({percent(part)})"
+    return kernel["bound"] if part is None or kernel["bound"] == "overhead" else f"{kernel['bound']} ({percent(part)})"
 
 
 def explained(kernel: Document) -> float | None:

@@ -3,7 +3,7 @@ import table from "../../../widgets/jitscope_widgets/numbers.json";
 import { test } from "node:test";
 import type { DiffRow, Kernel, RecompilationCard } from "../../../widgets/jitscope_widgets/js/documents";
 import { runs } from "../../../widgets/jitscope_widgets/js/diff";
-import { hloTokens } from "../../../widgets/jitscope_widgets/js/highlight";
+import { hloTokens, pythonTokens } from "../../../widgets/jitscope_widgets/js/highlight";
 import { what } from "../../../widgets/jitscope_widgets/js/kernels";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
 import { counted } from "../../../widgets/jitscope_widgets/js/recompiles";
@@ -59,6 +59,12 @@ test("rows of two kernels do not run together", () => {
     runs(list).map((run) => run.rows.length),
     [2, 2],
   );
+});
+
+test("an at sign begins a decorator at the start of a line alone", () => {
+  const marked = (text: string) => pythonTokens(text).filter(([kind]) => kind === "op").map(([, piece]) => piece);
+  assert.deepEqual(marked("    @jax.jit"), ["@jax.jit"]);
+  assert.deepEqual(marked("    y = x @w + A@b.T"), []);
 });
 
 test("tokens lose nothing", () => {

@@ -26,7 +26,7 @@ const PYTHON: Rules = [
     "keyword",
     /\b(?:def|return|for|in|if|else|elif|while|lambda|import|from|as|with|not|and|or|is|None|True|False|class|yield|await|async|pass|raise|try|except|finally|global|nonlocal|assert|del|break|continue)\b/y,
   ],
-  ["op", /@[\w.]+/y],
+  ["op", /(?<=^[ \t]*)@[\w.]+/my], // a decorator; elsewhere it is a product
   ["number", /\b\d[\d_]*(?:\.\d*)?(?:e[+-]?\d+)?\b/y],
   ["", /\w+|\s+|./y],
 ];
@@ -92,3 +92,4 @@ export const llvm = (text: string): DocumentFragment => coloured(text, LLVM);
 export const assembly = (text: string): DocumentFragment => coloured(text, ASSEMBLY);
 export const python = (text: string): DocumentFragment => coloured(text, PYTHON);
 export const hloTokens = (text: string): [string, string][] => tokens(text, HLO);
+export const pythonTokens = (text: string): [string, string][] => tokens(text, PYTHON);

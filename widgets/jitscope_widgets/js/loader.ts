@@ -86,7 +86,7 @@ function anew(model: Model, what: "measure" | "again", id: number): Promise<void
 function fetchPart(model: Model, at: number): Promise<string> {
   const answer = wait(model, 60000, (m) => {
     if (m?.type !== "part" || m.at !== at) return undefined;
-    if (!m.data) throw new Error(m.message || "the kernel has it no more");
+    if (!m.data) throw new Error(m.message || "the kernel no longer has it");
     return String(m.data);
   });
   model.send({ type: "part?", at });

@@ -274,12 +274,13 @@ class KernelTable {
   private bound(kernel: TimedKernel): HTMLElement | string {
     if (!kernel.bound) return "";
     const [sign, told] = BOUNDS[kernel.bound];
+    const why = kernel.why || told;
     const part = explained(kernel);
     return h(
       "span",
-      { class: "jitscope-bounds-part", title: kernel.why || told },
+      { class: "jitscope-bounds-part", title: kernel.bound === "overhead" && part !== null ? `${why} (${percent(part)})` : why },
       h("span", { class: "jitscope-bounds-key", "data-bound": kernel.bound, "aria-hidden": "true" }, sign),
-      ` ${kernel.bound}${part === null ? "" : ` ${percent(part)}`}`,
+      ` ${kernel.bound}${part === null || kernel.bound === "overhead" ? "" : ` ${percent(part)}`}`,
     );
   }
 

@@ -62,7 +62,8 @@ function shape(kernel: TimedKernel, x: number, y: number): SVGElement {
 
 function told({ kernel, x, y }: Point): string {
   const part = explained(kernel);
-  const bound = kernel.bound ? `${kernel.bound}${part === null ? "" : `, which explains ${percent(part)} of its time`}` : "";
+  const explains = kernel.bound === "overhead" ? ": memory and arithmetic explain" : ", which explains";
+  const bound = kernel.bound ? `${kernel.bound}${part === null ? "" : `${explains} ${percent(part)} of its time`}` : "";
   return `${kernel.called}, ${whatOf(kernel)}: ${percent(kernel.share ?? 0)} of the kernels' time, ${seconds(kernel.median)} a run, ${withUnit(
     Number(x.toPrecision(2)),
     "operations per byte",

@@ -68,10 +68,11 @@ function howMeasured(timing: TimingDoc): string {
   return `median of ${how}, ${by}`;
 }
 
-function steadyFigures(timing: TimingDoc, canMeasure: boolean): HTMLElement {
+function steadyFigures(timing: TimingDoc, canMeasure: boolean, profiled: boolean): HTMLElement {
   const { steady } = timing;
   if (!steady) {
-    const text = canMeasure ? "Not timed yet." : "Not timed: this needs a live kernel.";
+    const why = profiled ? "Timed below, with its kernels." : "Not timed: this needs a live kernel.";
+    const text = canMeasure ? "Not timed yet." : why;
     return h("p", { class: "jitscope-muted jitscope-steady-none" }, text);
   }
   return h(
@@ -116,7 +117,7 @@ export function timingView(timing: TimingDoc, host: Host, compilation?: Compilat
     h("h3", {}, "First call"),
     waterfall(timing),
     h("h3", {}, "Every call after it"),
-    h("div", { class: "jitscope-steady" }, steadyFigures(timing, canMeasure), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id!)) : null),
+    h("div", { class: "jitscope-steady" }, steadyFigures(timing, canMeasure, Boolean(compilation?.instruments?.profile)), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id!)) : null),
     ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
     h(
       "p",

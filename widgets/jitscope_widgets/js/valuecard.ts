@@ -53,7 +53,7 @@ export function histogramPicture(histogram: NonNullable<ValueDetail["histogram"]
     "figure",
     { class: "jitscope-value-figure" },
     s("svg", { viewBox: "0 0 280 81", role: "img", "aria-label": label }, ...bars, s("path", { d: "M0,80.5H280", class: "jitscope-memory-grid" })),
-    h("figcaption", {}, h("span", {}, figure(low)), h("span", { class: "jitscope-muted" }, log ? `magnitude, logarithmic${zeros ? `; ${grouped(zeros)} zeros beside` : ""}` : `at most ${grouped(most)}`), h("span", {}, figure(high))),
+    h("figcaption", {}, h("span", {}, figure(low)), h("span", { class: "jitscope-muted" }, log ? `magnitude, logarithmic${zeros ? `; ${grouped(zeros)} zeros beside` : ""}` : `tallest: ${grouped(most)}`), h("span", {}, figure(high))),
   );
 }
 

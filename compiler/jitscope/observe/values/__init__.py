@@ -57,7 +57,7 @@ def instrument(
         remarks.append(f"The evaluation {stopped}; later values are missing.")
     if path is not None and values.asked not in values.details:
         raise Unavailable(
-            f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that there was not"
+            f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
     differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start

@@ -1,0 +1,120 @@
+"""What is read in the tabs of a live view, against XLA's own text and Python's own frames. Nothing here knows of documents."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.browser.bare import Bare
+from tests.compiler.fact_sheets import made
+from tests.compiler.test_facts import equations_in
+from tests.compiler.xla_text import Program
+
+
+NAMES = ("elementwise", "product", "lstm", "scan_gradient", "libraries", "message_passing", "log_softmax_gradient",
+         "while_in_cond_in_scan", "batched_factorisations", "sorted_by_two_keys", "given_away")  # fmt: skip
+
+READ = """root => {
+  const text = (at, what) => at.querySelector(what)?.textContent ?? "";
+  const kernels = [...root.querySelectorAll(".jitscope-kernel")].map(kernel => ({
+    called: text(kernel, ".jitscope-kernel-number"),
+    what: text(kernel, ".jitscope-kernel-what"),
+    type: text(kernel, ".jitscope-kernel-type"),
+    place: [...kernel.querySelector(".jitscope-kernel-lines").childNodes].map(part => part.textContent).join(" "),
+    name: text(kernel, ".jitscope-kernel-body .jitscope-muted code"),
+    said: text(kernel, ".jitscope-kernel-body p.jitscope-muted"),
+    note: text(kernel, ".jitscope-kernel-body > p:not(.jitscope-muted)"),
+    members: [...kernel.querySelectorAll(".jitscope-member > span:first-child")].map(member => member.textContent),
+  }));
+  return { kernels, headline: text(root, ".jitscope-headline") };
+}"""
+COSTS = "root => [...root.querySelectorAll('.jitscope-costs dd')].map(cost => cost.textContent)"
+_UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
+
+
+class Live:
+    def __init__(self, bare: Bare, name: str) -> None:
+        self.facts = made(name)
+        self.xla = Program(self.facts.xla)
+        view = bare.show(self.facts.document)
+        view.open("fusion")
+        read: dict[str, Any] = view.element.evaluate(READ)
+        self.headline, self.rows = read["headline"], read["kernels"]
+        self.kernels = [row for row in self.rows if row["called"].startswith("kernel")]
+        self.loops = [row for row in self.rows if row["called"].startswith("loop")]
+        view.open("timing")
+        self.arithmetic, self.moved, _ = view.element.evaluate(COSTS)
+
+    def number(self, words: str) -> int:
+        found = re.search(rf"([\d,]+) {words}", self.headline)
+        return int(found[1].replace(",", "")) if found else 0
+
+    def lines(self, row: dict[str, Any]) -> set[tuple[str, int]]:
+        """(function, line), "" where the function is not named."""
+        found = re.findall(r"(?:(\S+), )?lines? ([\d\s]+)", row["place"])
+        return {(function, int(line)) for function, lines in found for line in lines.split()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_read_is_what_the_compiler_made(bare: Bare, name: str) -> None:
+    live = Live(bare, name)
+    for check in (_counts, _rows, _loops, _lines, _work):
+        check(live)
+
+
+def _counts(live: Live) -> None:
+    kernels = list(live.xla.kernels())
+    assert live.number("equations?") == sum(equations_in(live.facts.jaxpr).values())
+    assert live.number("kernels?") == len(kernels) == len(live.kernels)
+    assert live.number("loops?") == len(list(live.xla.loops())) == len(live.loops)
+    for word, rows in (("kernel", live.kernels), ("loop", live.loops)):
+        assert [row["called"] for row in rows] == [f"{word} {n}" for n in range(1, len(rows) + 1)]
+
+
+def _rows(live: Live) -> None:
+    lines = {line.name: line for line in live.xla.kernels()} | {line.name: line for line, _ in live.xla.loops()}
+    for row in live.rows:
+        line = lines[row["name"].split("/")[-1].rstrip("'")]
+        assert re.sub(r"\{[^}]*\}|\s|/\*.*?\*/", "", line.type) == re.sub(r"\s", "", row["type"]), row
+        count = int(re.search(r"([\d,]+) operations?$", row["said"])[1].replace(",", ""))
+        assert count == len(row["members"])
+        if line.opcode != "while":
+            inside = live.xla.members(line)
+            computing = {opcode: n for opcode, n in inside.items() if opcode != "bitcast"}
+            assert Counter(row["members"]) in (inside, computing), row
+        if row["what"].startswith("fusion"):
+            assert row["what"] == f"fusion of {count}" and count > 1
+
+
+def _loops(live: Live) -> None:
+    said = Counter(
+        (int(found[1]), int(found[2].replace(",", "")) if found[2] else None)
+        for row in live.loops
+        if (found := re.search(r"Repeats the (\d+) kernels? in it(?: ([\d,]+) times?)?", row["note"]))
+    )
+    assert said == Counter((count, line.trips) for line, count in live.xla.loops())
+
+
+def _lines(live: Live) -> None:
+    ran = {(found.function, found.line) for found in live.facts.recorded}
+    numbers = {line for _, line in ran}
+    for row in live.kernels:
+        places = live.lines(row)
+        assert places or row["place"] in ("added by XLA", "origin unknown"), row
+        for function, line in places:
+            assert (function, line) in ran if function and function[0] != "<" else line in numbers, (row, ran)
+
+
+def _work(live: Live) -> None:
+    for text, most, least in (
+        (live.arithmetic, *(reversed(live.xla.work() or (None, None)))),
+        (live.moved, live.xla.moved(), 0),
+    ):
+        found = re.fullmatch(r"≈ ([\d.,]+) ([kMG]?)(?:flop|B)", text)
+        assert (found is None) == (most is None) == text.startswith("unknown: "), text
+        if found is not None:
+            value = float(found[1].replace(",", "")) * _UNITS[found[2]]
+            assert 0.99 * least <= value <= 1.26 * most  # slices of something read whole by others count besides
