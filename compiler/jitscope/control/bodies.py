@@ -27,6 +27,25 @@ class Body:
         self.closed, self.out_tree = closed, out_tree
 
 
+class _Shown:
+    """A leaf of a tree that is printed."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def shown(structure: Any, leaves: Sequence[str]) -> str:
+    """A structure as a tree of these texts."""
+    return repr(tree.unflatten(structure, list(map(_Shown, leaves))))
+
+
+def short(avals: Sequence[ShapedArray]) -> list[str]:
+    return [aval.short() for aval in avals]
+
+
 _traced: weakref.WeakKeyDictionary[Any, dict[Any, Body]] = weakref.WeakKeyDictionary()
 _while_tracing: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, dict[Any, Body]]] = (
     weakref.WeakKeyDictionary()

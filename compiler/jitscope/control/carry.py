@@ -16,7 +16,7 @@ from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearr
 from ..core.messages import with_advice
 from ..core.varying import as_said, lie_alike, pvary_p, varied, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
-from .bodies import Body, name_of
+from .bodies import Body, name_of, short, shown
 
 
 def stable(
@@ -51,8 +51,9 @@ def settle_carry(
         body = trace(avals)
         out_tree = carry_of(f, body.out_tree)
         if out_tree != in_tree:
+            given = body.closed.out_avals[: out_tree.num_leaves]
             raise stepped_on(
-                TypeError(_structure_message(what, f, in_tree, out_tree)),
+                TypeError(_structure_message(what, f, shown(in_tree, short(avals)), shown(out_tree, short(given)))),
                 "loop-carry-mismatch",
                 position_of_result(f),
             )
@@ -149,11 +150,10 @@ def _relaid(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
 # Messages ------------------------------------------------------------------------------------------------------------
 
 
-def _structure_message(what: str, f: Any, in_tree: Any, out_tree: Any) -> str:
-    before = tree.unflatten(in_tree, ["*"] * in_tree.num_leaves)
-    after = tree.unflatten(out_tree, ["*"] * out_tree.num_leaves)
+def _structure_message(what: str, f: Any, before: str, after: str) -> str:
     return with_advice(
-        f"{what}: {name_of(f)} must return a carry of the structure it takes\n  it takes   {before}\n  and gives  {after}",
+        f"{what}: {name_of(f)} must return a carry of the structure it takes\n"
+        f"  it takes   {before}\n  and gives  {after}",
         "return the same containers with the same keys; what changes from iteration to iteration goes into the leaves",
     )
 

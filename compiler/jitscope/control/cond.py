@@ -32,7 +32,7 @@ from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_jaxpr
-from .bodies import Body, check_leaves, lift_constants, name_of, trace_body
+from .bodies import Body, check_leaves, lift_constants, name_of, short, shown, trace_body
 from .call import call
 from .carry import made_in, place_made, with_result_avals
 from .effects import example_by_example, has_effects
@@ -466,8 +466,11 @@ def _same_results(
     for name, other in others:
         if other.out_tree != body.out_tree:
             error = TypeError(
-                f"{what}: all functions must return the same structure\n"
-                f"  {_called(first, named)} returns {_shown(body)}\n  {_called(name, named)} returns {_shown(other)}"
+                with_advice(
+                    f"{what}: all branches must return the same structure\n"
+                    f"  {_called(first, named)} returns {_shown(body)}\n  {_called(name, named)} returns {_shown(other)}",
+                    "return the same containers with the same keys; where a branch has nothing for a leaf, zeros of its shape and dtype",
+                )
             )
             raise stepped_on(error, "cond-branch-mismatch", position_of_result(named[name]))
         rows = _differing(named, first, body, name, other)
@@ -475,7 +478,7 @@ def _same_results(
             listed = "\n".join(rows)
             error = TypeError(
                 with_advice(
-                    f"{what}: all functions must return the same shapes and dtypes\n{listed}",
+                    f"{what}: all branches must return the same shapes and dtypes\n{listed}",
                     "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
                 )
             )
@@ -508,8 +511,8 @@ def _called(name: str, named: dict[str, Any]) -> str:
     return f"{name} ({name_of(named[name])})"
 
 
-def _shown(body: Body) -> Any:
-    return tree.unflatten(body.out_tree, ["*"] * body.out_tree.num_leaves)
+def _shown(body: Body) -> str:
+    return shown(body.out_tree, short(body.closed.out_avals))
 
 
 def _differing(named: dict[str, Any], first: str, body: Body, name: str, other: Body) -> list[str]:
