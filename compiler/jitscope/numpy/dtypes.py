@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..backend.array import Array, array_from_numpy
+from ..backend.array import Array, array_from_numpy, placed
 from ..backend.placement import device_of_request, is_layout, moved
 from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, is_python_scalar
@@ -165,7 +165,7 @@ def on_device(x: Any, device: Any) -> Any:
             return moved(x, device)
     if device is None or isinstance(x, Tracer) or x.place == device:
         return x
-    return Array(client.copy_to_device(x.buf, device), x.aval)
+    return placed(x, device) if client.is_spread(x.buf) else Array(client.copy_to_device(x.buf, device), x.aval)
 
 
 @eager_jit(static="dtype")
