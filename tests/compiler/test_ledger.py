@@ -175,9 +175,9 @@ def test_two_changes_at_once_give_both(ledger, pair):
 def test_the_detail_says_which_axis_and_which_leaves(ledger):
     assert explained(ledger, "shape").differences[0].detail == "axis 0"
     assert explained(ledger, "rank").differences[0].detail == "3 axes instead of 2"
-    assert explained(ledger, "a leaf more").differences[0].detail == "new: params['layers'][0]['new']"
+    assert explained(ledger, "a leaf more").differences[0].detail == "gained params['layers'][0]['new']"
     gone = explained(ledger, "a layer less").differences[0].detail
-    assert gone == "gone: params['layers'][1]['b'], params['layers'][1]['w']"
+    assert gone == "lost params['layers'][1]['b'], params['layers'][1]['w']"
 
 
 def test_device():

@@ -186,7 +186,7 @@ def _structures(
     left = [path for path in (*gone, *come) if _root(path) not in known]
     if known and not left:
         return []
-    detail = "; ".join(([f"new: {', '.join(come)}"] if come else []) + ([f"gone: {', '.join(gone)}"] if gone else []))
+    detail = " and ".join(f"{verb} {_listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)
     if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
@@ -194,6 +194,10 @@ def _structures(
     by_name = _by_name(old.tree) != _by_name(new.tree)
     part = "call form" if by_name or left == [root] else "tree structure"
     return [Difference(part, root, _structure(old), _structure(new), detail)]
+
+
+def _listed(paths: list[str]) -> str:
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def _by_name(structure: str) -> str:

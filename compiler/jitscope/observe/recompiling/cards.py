@@ -87,8 +87,10 @@ def because(group: Group) -> str:
     first = group.rows[0]
     if group.cause in ("function", "closure"):
         return _made_anew(group)
-    said = " and ".join(difference.sentence() for difference in first.differences if difference.part == group.cause)
-    return said or first.because
+    own = [difference for difference in first.differences if difference.part == group.cause]
+    if own and group.cause == "tree structure" and all(one.detail.startswith(("gained ", "lost ")) for one in own):
+        return " and ".join(f"{one.path} {one.detail}" for one in own)  # the table has the structures
+    return " and ".join(difference.sentence() for difference in own) or first.because
 
 
 def _made_anew(group: Group) -> str:
