@@ -139,3 +139,28 @@ def test_a_line_leads_to_the_passes_that_changed_it(bare: Bare) -> None:
 def _touched(state: dict[str, Any], paths: set[str]) -> bool:
     told = {path for row in state["rows"] for path in row["paths"]} | set(state["also"])
     return any(path == one or path.startswith(f"{one}/") for path in told for one in paths)
+
+
+def written_apart(größe, w):
+    total = "größe", jnp.tanh(größe @ w) + jnp.sin(w.sum())
+    return total[1]
+
+
+def test_what_wrote_an_operation_is_underlined_in_its_line(bare: Bare) -> None:
+    """Columns of Python are bytes; of a line that is picked as a whole nothing is underlined."""
+    row = row_of(written_apart, np.ones((3, 3), np.float32), np.ones((3, 3), np.float32))
+    document = observe.compilation_document(row)
+    view = bare.show(document)
+    view.open("graph")
+    code = view.element.locator(".jitscope-graphpane .jitscope-line").nth(1)
+    underlined = code.locator(".jitscope-columns")
+    before = code.locator("code").inner_text()
+    wanted = {"dot_general": "größe @ w", "tanh": "jnp.tanh(größe @ w)", "sin": "jnp.sin(w.sum())"}
+    for node in document["graph"]["nodes"]:
+        if node["label"] in wanted:
+            view.select({"node": node["id"]})
+            assert "".join(underlined.all_inner_texts()) == wanted.pop(node["label"])
+            assert code.locator("code").inner_text() == before
+    assert not wanted
+    code.click()
+    assert underlined.count() == 0 and code.get_attribute("aria-selected") == "true"

@@ -260,6 +260,21 @@ export class Links implements Lines {
     return lines;
   }
 
+  /** The stretches of lines (columns in bytes, by line) in which what is selected was written; of lines that are selected as a whole, none. */
+  stretches({ paths, lines }: Selected): Map<number, [number, number][]> {
+    const found = new Map<number, [number, number][]>();
+    const whole = new Set(lines);
+    for (const { id, positions } of paths.size ? (this.jaxpr?.nodes ?? []) : []) {
+      const position = positions[0];
+      const line = position && id.startsWith("e") ? this.place(position) : null;
+      if (line === null || !lines.has(line)) continue;
+      if (!touches([id], paths)) whole.delete(line);
+      else found.set(line, [...(found.get(line) ?? []), [position!.column, position!.end_line > position!.line ? Infinity : position!.end_column]]);
+    }
+    for (const line of whole) found.delete(line);
+    return found;
+  }
+
   /** Ids of the nodes of a graph that belong to a selection. */
   related(graph: GraphDoc, selected: Selected): string[] {
     if (!selected.paths.size) return [];

@@ -151,12 +151,39 @@ class Pane implements SourcePane {
 
   private mark(): void {
     const { lines: chosen, paths } = this.selection.current;
+    const stretches = this.links.stretches(this.selection.current);
     for (const line of this.lines) {
+      underline(line.querySelector("code")!, stretches.get(Number(line.dataset.line)) ?? []);
       line.setAttribute("aria-selected", String(chosen.has(Number(line.dataset.line))));
       line.classList.toggle("jitscope-selected", chosen.has(Number(line.dataset.line)));
     }
     const now = paths.size ? this.links.callOf(this.selection.current, this.call) : null;
     for (const [call, item] of this.items) item.setAttribute("aria-selected", String(call === now));
+  }
+}
+
+/** Underlines stretches of a line, given as columns in bytes of UTF-8 (as Python counts them). */
+function underline(code: HTMLElement, stretches: [number, number][]): void {
+  for (const old of code.querySelectorAll(".jitscope-columns")) old.replaceWith(...old.childNodes);
+  code.normalize();
+  for (const part of code.querySelectorAll("*")) part.normalize();
+  if (!stretches.length) return;
+  const bytes = new TextEncoder().encode(code.textContent ?? "");
+  const characters = (column: number) => new TextDecoder().decode(bytes.slice(0, column)).length;
+  const inside = stretches.map(([from, to]) => [characters(from), characters(to)] as const);
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  const nodes: Text[] = [];
+  while (texts.nextNode()) nodes.push(texts.currentNode as Text);
+  let at = 0;
+  for (const node of nodes) {
+    const is = (place: number) => inside.some(([from, to]) => from <= place && place < to);
+    const pieces: HTMLElement[] = [];
+    for (let from = 0, to = 0; from < node.length; from = to) {
+      while (to < node.length && is(at + to) === is(at + from)) to++;
+      pieces.push(h("span", { class: is(at + from) ? "jitscope-columns" : null }, node.data.slice(from, to)));
+    }
+    at += node.length;
+    if (pieces.some((piece) => piece.className)) node.replaceWith(...pieces.map((piece) => (piece.className ? piece : piece.firstChild!)));
   }
 }
 
