@@ -22,9 +22,11 @@ export function facts(array: Numbers): string {
 }
 
 function line(position: Position, host: Host): HTMLElement {
-  const { text, column } = position;
-  const end = position.end_line === position.line ? position.end_column : text.length;
-  const shown = h("code", {}, python(text.slice(0, column)), h("mark", {}, python(text.slice(column, end))), python(text.slice(end)));
+  const characters = [...position.text.trimEnd()];
+  const indent = position.text.length - position.text.trimStart().length;
+  const end = position.end_line === position.line ? position.end_column : characters.length;
+  const piece = (from: number, to?: number) => python(characters.slice(from, to).join(""));
+  const shown = h("code", {}, piece(indent, position.column), h("mark", {}, piece(position.column, end)), piece(end));
   return h("p", { class: "jitscope-hunt-line" }, positionLink(position, host), " ", shown);
 }
 
