@@ -31,4 +31,5 @@ def test_arguments_of_inner_programs_are_called_by_what_they_are():
     assert all("/in" not in e["from"] for e in solve["edges"])
     assert inside(graph_of(lambda a, b: jx.scipy.sparse.linalg.cg(lambda v: a @ v, b)[0], matrix, X)) == {"0 at first"}
     assert inside(graph_of(loop, X)) == {"0 at first"}
+    assert inside(graph_of(jx.jit(lambda x: jx.jit(lambda n, y: y * n)(2.0, x)), X)) <= {"n", "2.0"}
     assert inside(graph_of(sum_and_largest, X)) == {"left value", "right value"}  # elements, or what came of some

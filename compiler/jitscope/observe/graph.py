@@ -147,7 +147,8 @@ class _Builder:
             if isinstance(outer, Var) and outer in self.sources and outer.aval.shape == var.aval.shape:
                 self.sources[var] = self.sources[outer]
                 continue
-            label = self._argument_label(eqn, outer, names[i] if len(names) == len(inner.invars) else "", i)
+            name = names[i] if len(names) == len(inner.invars) else ""
+            label = self._argument_label(eqn, outer, name, i, _first_carried(eqn, inner))
             self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names))
             self.sources[var] = f"{scope}/in{i}"
             if outer is not None:
@@ -157,16 +158,16 @@ class _Builder:
             for atom in eqn.invars:
                 self._edge(atom, scope)
 
-    def _argument_label(self, eqn: JaxprEqn, outer: Atom | None, name: str, i: int) -> str:
-        """What an argument of an inner jaxpr is called there: by its own name, as the number that is given for it, or as the part of a
-        named input that it is."""
+    def _argument_label(self, eqn: JaxprEqn, outer: Atom | None, name: str, i: int, carried: int) -> str:
+        """What an argument of an inner jaxpr is called there: by its own name, as the number that is given for it (only the first
+        iteration has, from the one numbered `carried` on), or as the part of a named input that it is."""
         if name.isidentifier():
             return name
         if eqn.primitive.name in _COMBINING:
             return f"{'left' if 2 * i < len(eqn.invars) else 'right'} value"
         if isinstance(outer, Literal):
             number = literal_text(outer).partition(":")[0]
-            return f"{number} at first" if eqn.primitive.name in ("scan", "while") else number
+            return f"{number} at first" if i >= carried else number
         whole = self.inputs.get(self.sources.get(outer, "")) if isinstance(outer, Var) else None
         return f"{whole}[i]" if whole else f"argument {i}"
 
@@ -215,6 +216,13 @@ _COMBINING = ("reduce", "reduce_window")
 """Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
 
 
+def _first_carried(eqn: JaxprEqn, inner: Jaxpr) -> int:
+    """The number of the first argument of an inner jaxpr that a loop hands on; that of all arguments where there is no loop."""
+    if eqn.primitive.name == "scan":
+        return eqn.params["num_consts"]
+    return len(inner.invars) - (len(eqn.outvars) if eqn.primitive.name == "while" else 0)
+
+
 def _told(aval: ShapedArray) -> tuple[str, int]:
     """A type as text, and its bytes."""
     return aval.short(), aval.bytes
@@ -229,8 +237,17 @@ def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
         carry = eqn.invars[first + second :]
         of_body = segment == "body_jaxpr"
         return [*(eqn.invars[first : first + second] if of_body else eqn.invars[:first]), *carry]
-    if eqn.primitive.name == "custom_linear_solve":  # what its four programs captured, then the right-hand side
-        counts = eqn.params.get("consts") or eqn.params["const_lengths"]
-        start = counts[0] + counts[1]
-        return [*eqn.invars[start : start + counts[2]], *eqn.invars[sum(counts) :]]
+    if eqn.primitive.name == "custom_linear_solve":
+        return _solved(eqn)
     return None
+
+
+def _solved(eqn: JaxprEqn) -> Sequence[Atom] | None:
+    """The operands of a linear solve's solver: of what its four programs captured, the third's, then the right-hand side."""
+    programs = eqn.params.get("jaxprs") or [eqn.params[k] for k in ("matvec", "vecmat", "solve", "transpose_solve")]
+    if len(programs) != 4:
+        return None
+    vectors = len(programs[0].out_avals)
+    counts = [len(p.in_avals) - vectors if p is not None else 0 for p in programs]
+    start = counts[0] + counts[1]
+    return [*eqn.invars[start : start + counts[2]], *eqn.invars[sum(counts) :]]
