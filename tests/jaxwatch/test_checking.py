@@ -97,6 +97,7 @@ w = jnp.ones(3)
 state = optimizer.init(w)
 for key in jax.random.split(jax.random.key(0), 3):
     w, state = step(w, state, key)
+sums = jax.ops.segment_sum(w, jnp.array([0, 1, 5]), num_segments=2)
 digest = (jnp.arange(4, dtype=jnp.uint32) * jnp.uint32(2654435761)) ^ jnp.uint32(7)
 """,
 }  # fmt: skip

@@ -285,6 +285,14 @@ def whole_tracebacks() -> Callable[[], None]:
     return lambda: found.update("jax_traceback_filtering", before)
 
 
+def is_composed(code: CodeType) -> bool:
+    """Whether code is of jax's functions that are made of others, and index as they mean to: `jax.ops`, `jax.nn` and their like."""
+    return code.co_filename.removeprefix(folder()).startswith(_COMPOSED)
+
+
+_COMPOSED = tuple(os.path.join("_src", part) for part in ("ops", "nn", "scipy", "random", "image"))
+
+
 def rebuilds(code: CodeType) -> bool:
     """Whether code rebuilds objects of a class that is registered as a tree."""
     registry = getattr(module("jax._src.tree_util"), "_registry", {})

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import jaxwatch
 from ...core import dtypes, notices, source
 from ...core.errors import Unavailable
 from ...core.jaxpr import Jaxpr, JaxprEqn, Var, walk
@@ -142,6 +143,8 @@ class _Looks:
         _, codes = self._place(path)
         own = [code for code in codes if source.is_internal(code.co_filename)]
         others = [code.co_filename for code in codes if not source.is_internal(code.co_filename)]
+        if check in OF_INDICES and any(map(jaxwatch.is_composed, own)):
+            return None
         if others and not (check in OF_INDICES and all(_is_layer(file) for file in others)):
             return None
         return check if Passed(own).is_the_users(check, eqn) else None
