@@ -105,12 +105,16 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 
 def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
-    evidence = tuple(line.strip() for line in rest if line.strip() and ADVICE not in line)
+    lines = (line.strip() for line in rest if ADVICE not in line)
+    evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     span = Span.of(where)
     return Diagnostic(
         known, where.file, span, first.strip(), _fix(known, where, advice_of(str(error))), evidence, "trace"
     )
 
+
+_TOLD_ELSEWHERE = ("in line ", "in general: ")
+"""Lines of a message that the mark in the code, the fix and its explanation say."""
 
 _ASKED = {
     "branch-on-tracer": "bool", "logical-op-on-tracer": "bool", "data-dependent-shape": "mask", "traced-slice-bound": "slice",
