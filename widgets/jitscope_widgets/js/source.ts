@@ -166,7 +166,6 @@ class Pane implements SourcePane {
 function underline(code: HTMLElement, stretches: [number, number][]): void {
   for (const old of code.querySelectorAll(".jitscope-columns")) old.replaceWith(...old.childNodes);
   code.normalize();
-  for (const part of code.querySelectorAll("*")) part.normalize();
   if (!stretches.length) return;
   const bytes = new TextEncoder().encode(code.textContent ?? "");
   const characters = (column: number) => new TextDecoder().decode(bytes.slice(0, column)).length;
