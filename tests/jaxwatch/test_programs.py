@@ -64,7 +64,7 @@ def check_links(row):
     into it."""
     entry, eqns = row.entry, dict(walk(row.jaxpr))
     number_of = {path: entry.lineage._of[id(eqn)] for path, eqn in eqns.items()}
-    raw = entry.executable._raw.hlo_modules()[0]
+    raw = entry.executable.raw.hlo_modules()[0]
     told = {
         i.name: i.op_name
         for c in hlo_module.parse(hlo_module.text(raw, metadata=True, backend_config=True))
