@@ -213,6 +213,13 @@ def test_rewrites_take_what_stands_there(line: str, fixed: str) -> None:
     assert one is not None and [edit.text for edit in one.fix.edits] == [fixed]
 
 
+def test_what_may_be_no_array_has_words_alone() -> None:
+    _, error = run("@jax.jit\ndef f(x):\n    return max({'a': x, 'b': -x}.values())\nf(1.0)\n")
+    assert error is not None
+    one = explained(error)
+    assert one is not None and not one.fix.edits and "jnp.max" in one.fix.text
+
+
 # --- the document ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -114,11 +114,8 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     for node in path:
         match node:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
-                return Rewrite(
-                    node,
-                    _OF_TRUTH[name](args),
-                    sure=name == "bool" or not isinstance(args[-1], ast.Name) or len(args) > 1,
-                )
+                sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
+                return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
             case ast.If(test=test) if node is path[0] or _within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
@@ -171,6 +168,9 @@ def _is_truth(node: ast.AST) -> bool:
 
 _OF_TRUTHS = ("any", "all", "is", "logical_", "greater", "less", "equal", "not_equal", "array_equal", "bool")
 
+
+_ELEMENTS = (ast.GeneratorExp, ast.ListComp, ast.List, ast.Tuple, ast.Set, ast.Starred)
+"""Expressions whose elements the text shows: what else is iterated may be no array."""
 
 _OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
     "max": lambda args: _extreme("maximum", "max", args),
