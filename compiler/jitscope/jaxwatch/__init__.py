@@ -14,9 +14,9 @@ from .mistakes import Mistake, mistake, warned
 from .private import (
     Missing,
     capabilities,
-    is_composed,
     jit_takes_options_alone,
     rebuilds,
+    room_of,
     there,
 )
 from .runs import Looker, Run, Runs
@@ -24,6 +24,6 @@ from .watching import Small, Watcher, attach, current, detach, users_position
 
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
-           "capabilities", "current", "detach", "is_array", "is_composed", "is_flag", "is_tracer", "is_tree", "is_tree_class",
-           "jit_takes_options_alone", "keep", "mistake", "rebuilds", "run_again", "stopped", "there", "traced",
+           "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
+           "jit_takes_options_alone", "keep", "mistake", "rebuilds", "room_of", "run_again", "stopped", "there", "traced",
            "users_position", "warned"]  # fmt: skip

@@ -285,12 +285,13 @@ def whole_tracebacks() -> Callable[[], None]:
     return lambda: found.update("jax_traceback_filtering", before)
 
 
-def is_composed(code: CodeType) -> bool:
-    """Whether code is of jax's functions that are made of others, and index as they mean to: `jax.ops`, `jax.nn` and their like."""
-    return code.co_filename.removeprefix(folder()).startswith(_COMPOSED)
+def room_of(code: CodeType) -> str:
+    """The part of jax's library that code belongs to, such as "numpy"; "" for what makes it run."""
+    parts = code.co_filename.removeprefix(folder()).removesuffix(".py").split(os.sep)
+    return parts[1] if len(parts) > 1 and parts[1] in _ROOMS else ""
 
 
-_COMPOSED = tuple(os.path.join("_src", part) for part in ("ops", "nn", "scipy", "random", "image"))
+_ROOMS = ("lax", "numpy", "ops", "nn", "scipy", "random", "image")
 
 
 def rebuilds(code: CodeType) -> bool:

@@ -143,8 +143,9 @@ class _Looks:
         _, codes = self._place(path)
         own = [code for code in codes if source.is_internal(code.co_filename)]
         others = [code.co_filename for code in codes if not source.is_internal(code.co_filename)]
-        if check in OF_INDICES and any(map(jaxwatch.is_composed, own)):
-            return None
+        called = next((code for code in reversed(own) if jaxwatch.room_of(code)), None)
+        if check in OF_INDICES and called is not None and jaxwatch.room_of(called) not in ("lax", "numpy"):
+            return None  # `jax.ops`, `jax.nn` and their like index as they mean to
         if others and not (check in OF_INDICES and all(_is_layer(file) for file in others)):
             return None
         return check if Passed(own).is_the_users(check, eqn) else None
