@@ -88,7 +88,7 @@ def _text(when: str, text: Document, most: int, opened: str) -> str:
     more = max(0, len(lines) - most) + text["left_out"]
     shown = code.plain((str(number), line, "") for number, line in enumerate(lines[:most], 1))
     rest = f'<p class="dim">and {plural(more, "more line")}</p>' if more else ""
-    return f"<details{opened}><summary>LLVM's IR {when} LLVM's passes</summary>{shown}{rest}</details>"
+    return f"<details{opened}><summary>LLVM's IR {when} its passes</summary>{shown}{rest}</details>"
 
 
 def _without(said: str, kernels: list[str]) -> Part:

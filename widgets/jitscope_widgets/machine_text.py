@@ -62,7 +62,7 @@ def _llvm(document: Document, one: Document) -> list[str]:
     for when in ("before", "after"):
         if module is not None and module[when]:
             text = clean_lines(module[when]["text"])
-            lines.append(f"      LLVM's IR {when} LLVM's passes:")
+            lines.append(f"      LLVM's IR {when} its passes:")
             lines += [f"      {number:>5}  {line}" for number, line in enumerate(text[:_MOST_LINES_OF_IR], 1)]
             lines += _more(len(text) - _MOST_LINES_OF_IR + module[when]["left_out"])
     return lines or ["      XLA wrote no LLVM IR with this function."]
