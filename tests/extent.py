@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -58,6 +59,14 @@ def belongs(path: Path, xla: str | None) -> bool:
 def some(values: Iterable[str], always: str) -> list[ParameterSet]:
     """Values to be tested, those not in `always` (separated by blanks) with the mark."""
     return [pytest.param(value, marks=() if value in always.split() else full) for value in values]
+
+
+def one_in(count: int, values: Iterable[Any]) -> list[ParameterSet]:
+    """Values to be tested, names or things with a `name`: the first of each `count`, the others with the mark."""
+    return [
+        pytest.param(value, id=getattr(value, "name", value), marks=() if at % count == 0 else full)
+        for at, value in enumerate(values)
+    ]
 
 
 def looks(*widths: int) -> pytest.MarkDecorator:

@@ -12,6 +12,7 @@ from typing import Any
 
 import jitscope_widgets
 from jitscope_widgets.plain import escape
+from jitscope_widgets.words import title
 
 
 def main(file: str, browser: bool = True) -> int:
@@ -47,7 +48,7 @@ def page_of(file: Path) -> str:
     if isinstance(known, dict) and "cells" in known:
         return _notebook(file, known)
     jitscope_widgets.validate(known)
-    return jitscope_widgets.page(known, jitscope_widgets.words.title(known))
+    return jitscope_widgets.page(known, title(known))
 
 
 def _notebook(file: Path, notebook: dict[str, Any]) -> str:

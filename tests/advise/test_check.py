@@ -18,12 +18,10 @@ from jitscope.advise.diagnostic import applied, moved
 from jitscope.advise.program import read
 from jitscope_kernel.check import check
 from tests.advise.programs import HEADER, Program, programs
+from tests.extent import one_in
 
 
-@pytest.mark.parametrize(
-    "program",
-    [pytest.param(p, id=p.name) for p in programs() if not p.apart],
-)
+@pytest.mark.parametrize("program", one_in(2, [p for p in programs() if not p.apart]))
 def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
     file = program.write(tmp_path)
     found = check(read(str(file)), run=True)

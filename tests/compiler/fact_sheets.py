@@ -16,6 +16,7 @@ from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
 from tests.compiler import fact_kinds, fact_models, fact_styles
 from tests.compiler.fact_algorithms import PROGRAMS
+from tests.extent import one_in
 
 
 __all__ = ["PROGRAMS", "Facts", "Recorded", "every", "made"]
@@ -81,5 +82,5 @@ def _made(program):
     return Facts(document, str(stage.jaxpr), compiled.as_text(), module.to_string(), recorded)
 
 
-every = pytest.mark.parametrize("facts", PROGRAMS, indirect=True)
-"""A test of each program; the fixture `facts` makes it."""
+every = pytest.mark.parametrize("facts", one_in(2, PROGRAMS), indirect=True)
+"""A test of each program, at `make test` of every second; the fixture `facts` makes it."""

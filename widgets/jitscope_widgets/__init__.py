@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import words
 from .bundle import display_bundle
 from .files import write
 from .html import html
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from .widget import View
 
 __all__ = ["DocumentError", "View", "display_bundle", "enliven_notebook_html", "export_notebook", "html", "page", "svg",
-           "text", "to_graphviz", "validate", "view_problem", "words", "write"]  # fmt: skip
+           "text", "to_graphviz", "validate", "view_problem", "write"]  # fmt: skip
 
 _LATER = {"View": "widget", "export_notebook": "notebook", "to_graphviz": "graphviz_view"}
 
