@@ -105,8 +105,8 @@ class Entry:
         self.executable.hlo_modules()
         if self._loaded and self.lineage.foreign:
             return (
-                "jax loaded this program from its persistent cache, where another process had put it: which equations its kernels "
-                "stem from is not known (%fusion --again f(x) compiles it once more to find out)"
+                "jax loaded this program from its persistent cache, where another process had put it: where its kernels stem from is "
+                "known only as far as their operations tell (%fusion --again f(x) compiles it once more to know the rest)"
             )
         return ""
 
