@@ -76,7 +76,7 @@ def test_reading_in_one_thread_what_another_deletes() -> None:
         except BaseException as error:
             wrong.append(error)
 
-    for _ in range(10):
+    for _ in range(100):
         x, y = jnp.ones(64), jnp.ones(64, "bfloat16")
         threads = [threading.Thread(target=read) for _ in range(3)]
         [t.start() for t in threads]

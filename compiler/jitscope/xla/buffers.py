@@ -8,6 +8,7 @@ jaxlib crashes on several questions about a deleted buffer.
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -65,9 +66,21 @@ def capsule(buf: Buffer, stream: int | None = None) -> Any:
     process aborts.
     """
     try:
-        return _jax.buffer_to_dlpack_managed_tensor(same_memory(buf), stream=stream)
+        with _freeing:
+            return _jax.buffer_to_dlpack_managed_tensor(same_memory(buf), stream=stream)
     except RuntimeFailure as error:
         raise translate(error, [buf]) from None
+
+
+def _new_lock() -> None:
+    global _freeing
+    _freeing = threading.RLock()
+
+
+_freeing = threading.RLock()
+"""Held while memory is handed out or freed: jaxlib crashes where one thread does the one and another the other. (One thread may do both: a
+collection of garbage frees.)"""
+forks.run_in_children(_new_lock)  # a thread that held it in the parent is gone
 
 
 def _check_alive(buf: Buffer) -> None:
@@ -86,8 +99,9 @@ def delete(buf: Buffer) -> None:
     Said to another object for the same memory: the very object would lose what it points to, which crashes a thread that is
     just reading it.
     """
-    if not buf.is_deleted():
-        same_memory(buf).delete()
+    with _freeing:
+        if not buf.is_deleted():
+            same_memory(buf).delete()
 
 
 def is_ready(buf: Buffer) -> bool:
