@@ -130,7 +130,7 @@ def test_a_notebook_is_looked_at_and_run_cell_by_cell(tmp_path: Path) -> None:
         "g = jax.jit(lambda x: x * 2)\nfor n in (2, 3):\n    g(jnp.ones(n))\nx = jnp.zeros(3)\nx.at[0].set(1.0)",
         "%%bash\necho [",
         "!true\nf(1.0)",
-        "this is never run",
+        "%time this is\nnever run",
     ]
     file.write_text(notebook(*cells))
     looked = [(one.one.id, one.cell, one.line) for one in check(read(str(file)))]
@@ -138,7 +138,7 @@ def test_a_notebook_is_looked_at_and_run_cell_by_cell(tmp_path: Path) -> None:
     done = command("--run", "--json", str(file))
     found = [(one["id"], one["cell"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]]
     assert found == [("branch-on-tracer", 2, 3), ("recompile-shape", 3, 3)]
-    assert "cell 6 is no Python: line 1: invalid syntax; it is left out" in done.stderr
+    assert "cell 6 is no Python: line 2: invalid syntax; it is left out" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["\xff", "{}", '{"cells": 3}', '{"cells": [{}]}'])

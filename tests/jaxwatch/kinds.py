@@ -289,6 +289,7 @@ def threads():
     def f(x, k):
         return jnp.sin(x) * k + jnp.sum(x)
 
+    f(jnp.ones(9), 1.0)  # what all threads need is compiled before: two of them at once may both compile it
     found = {}
 
     def work(n):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.many_devices.cases import case, error, tells
-from tests.many_devices.cases_of_strangers import drawn, leaves
+from tests.many_devices.cases_of_divisions import drawn, leaves
 
 
 def tried(o: Any, calls: dict[str, Callable[[], Any]]) -> dict[str, Any]:
@@ -392,7 +392,7 @@ def what_compiled_programs_say(o: Any) -> Any:
 
 
 @case
-def pmapped_by_strangers(o: Any) -> Any:
+def pmapped_otherwise(o: Any) -> Any:
     jx, lax = o.jx, o.lax
     x = drawn(8, 3)
     told = lambda t: jx.tree.map(np.asarray, t)

@@ -29,6 +29,7 @@ def main(root: str, names: list[str]) -> None:
     if root == "jax":
         os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
+    import tests.many_devices.cases_of_divisions
     import tests.many_devices.cases_of_documentation
     import tests.many_devices.cases_of_exports
     import tests.many_devices.cases_of_inputs
@@ -37,7 +38,6 @@ def main(root: str, names: list[str]) -> None:
     import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_spread_operations
-    import tests.many_devices.cases_of_strangers
     import tests.many_devices.cases_of_types
     import tests.many_devices.cases_of_ways  # noqa: F401  (more cases)
     from tests.many_devices.cases import CASES, Given

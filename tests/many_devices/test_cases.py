@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tests.many_devices.cases_of_divisions
 import tests.many_devices.cases_of_documentation
 import tests.many_devices.cases_of_exports
 import tests.many_devices.cases_of_inputs
@@ -17,7 +18,6 @@ import tests.many_devices.cases_of_one_device
 import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
 import tests.many_devices.cases_of_spread_operations
-import tests.many_devices.cases_of_strangers
 import tests.many_devices.cases_of_types
 import tests.many_devices.cases_of_ways  # noqa: F401  (more cases)
 from tests.extent import one_in

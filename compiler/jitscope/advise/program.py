@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .code.ipython import Python, python_of
+from .code.ipython import Python, no_python, without_magics
 from .code.text import Cell
 
 
@@ -52,7 +51,7 @@ def read(file: str) -> Program:
     except ValueError:
         raise ProgramError(f"{file} cannot be read: it is not text in UTF-8") from None
     if not file.endswith(".ipynb"):
-        if wrong := _no_python(text):
+        if wrong := no_python(text):
             raise ProgramError(f"{file} is no Python: {wrong}")
         return Program(file, text, _cells_of(text))
     try:
@@ -61,17 +60,6 @@ def read(file: str) -> Program:
     except (ValueError, KeyError, TypeError):
         raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
     return of_cells(sources, file)
-
-
-def _no_python(text: str) -> str:
-    """Where and why text cannot be parsed; empty where it can."""
-    try:
-        ast.parse(text)
-    except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return str(error) or type(error).__name__
-    return ""
 
 
 def _cells_of(text: str) -> tuple[Cell, ...]:
@@ -91,9 +79,9 @@ def of_cells(sources: list[str], file: str, labels: Sequence[str] = ()) -> Progr
     for source in sources:
         first = len(lines) + 1
         label = labels[len(cells)] if labels else f"cell {len(cells) + 1}"
-        own = python_of(source)
-        if own is None:
-            unread.append(f"{label} is no Python: {_no_python(source)}")
+        own = without_magics(source)
+        if wrong := no_python(own.text):
+            unread.append(f"{label} is no Python: {wrong}")
             own = Python("\n" * source.count("\n"))
         lines += own.text.split("\n")
         timed = tuple((first + start, first + end) for start, end in own.timed)

@@ -51,7 +51,7 @@ def shard_map(
 
     `in_specs` (a PartitionSpec, or a tree of those that is a prefix of the arguments) say along which mesh axes each argument is
     cut; what they do not name, each device gets whole. An argument whose spec is None is given to `f` as it is. `out_specs` say how the
-    results are put together: along a named axis side by side; a result that names an axis not is the same on the devices along it. `mesh`: a Mesh (else the one in force);
+    results are put together: along a named axis side by side; a result that does not name an axis is the same on the devices along it. `mesh`: a Mesh (else the one in force);
     `axis_names`: over which of its axes `f` sees one device (all, if empty). With `check_vma`, types inside say over which axes values
     vary, and derivatives of values used on all devices are summed. Also a decorator without `f`.
 

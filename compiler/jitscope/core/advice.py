@@ -280,7 +280,7 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
 
 
 _MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
-         "fmod": "fmod", "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
+         "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
 
 
 def _is_kept(path: list[ast.AST]) -> bool:

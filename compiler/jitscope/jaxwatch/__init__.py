@@ -9,11 +9,12 @@ to equations, `programs` is what views take for a compiled program.
 
 from .asking import Asked, ask, run_again, traced
 from .calls import Calls
-from .errors import is_array, is_flag, is_tracer, is_tree, is_tree_class, keep, stopped
+from .errors import is_array, is_flag, is_tracer, is_tree, keep, stopped
 from .mistakes import Mistake, mistake, warned
 from .private import (
     Missing,
     capabilities,
+    is_tree_class,
     jit_takes_options_alone,
     rebuilds,
     room_of,

@@ -76,11 +76,6 @@ def is_tree(value: Any) -> bool:
     return jax is not None and not jax.tree_util.all_leaves([value])
 
 
-def is_tree_class(typ: type) -> bool:
-    """Whether objects of a class are nodes of jax's trees."""
-    return typ in getattr(private.module("jax._src.tree_util"), "_registry", {})
-
-
 def is_flag(value: Any) -> bool:
     """Whether a value is an argument of a function that jax traces now, a single boolean or integer."""
     if not is_tracer(value):

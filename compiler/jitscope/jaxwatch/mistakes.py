@@ -61,11 +61,9 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 def _carry(error: BaseException, match: re.Match[str]) -> Mistake:
     """A carry that goes out otherwise than it comes in: where its first such part is made, else what the body returns."""
     for frame in _frames(error):
-        closed: Any = frame.f_locals.get("body_jaxpr", frame.f_locals.get("jaxpr"))
+        closed, function = private.body_of_loop(frame)
         if is_closed(closed):
-            pairs = zip(closed.in_avals, closed.jaxpr.outvars)
-            made = _first_differing(closed.jaxpr, pairs)
-            function = frame.f_locals.get("body_fun", frame.f_locals.get("f"))
+            made = _first_differing(closed.jaxpr, zip(closed.in_avals, closed.jaxpr.outvars))
             return Mistake("loop-carry-mismatch", made or position_of_result(function))
     return Mistake("loop-carry-mismatch")
 
@@ -73,13 +71,10 @@ def _carry(error: BaseException, match: re.Match[str]) -> Mistake:
 def _branches(error: BaseException, match: re.Match[str]) -> Mistake:
     """Branches that give different types: where the first differing result of the second is made, else what it returns."""
     for frame in _frames(error):
-        known = frame.f_locals
-        if is_closed(known.get("true_jaxpr")) and is_closed(known.get("false_jaxpr")):
-            return _differing(known["true_jaxpr"], known["false_jaxpr"], known.get("false_fun"))
-        closed = known.get("jaxprs")
-        if isinstance(closed, (list, tuple)) and closed and all(map(is_closed, closed)):
+        closed, function = private.branches(frame)
+        if closed and all(map(is_closed, closed)):
             other = next((one for one in closed if _types(one) != _types(closed[0])), closed[-1])
-            return _differing(closed[0], other, None)
+            return _differing(closed[0], other, function)
     return Mistake("cond-branch-mismatch")
 
 
@@ -157,10 +152,7 @@ def _metadata(error: BaseException, match: re.Match[str]) -> Mistake:
 
 
 def _names(where: Position) -> list[str]:
-    try:
-        path = path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+    path = path_at(where)
     return [node.id for node in ast.walk(path[0]) if isinstance(node, ast.Name)] if path else []
 
 

@@ -177,6 +177,22 @@ def transposed(frame: FrameType | None) -> Any:
     return None
 
 
+def body_of_loop(frame: FrameType) -> tuple[Any, Any]:
+    """The closed jaxpr and the function of a loop's body that this frame of jax's checks; None where it checks none."""
+    found = frame.f_locals
+    return found.get("body_jaxpr", found.get("jaxpr")), found.get("body_fun", found.get("f"))
+
+
+def branches(frame: FrameType) -> tuple[Sequence[Any], Any]:
+    """The closed jaxprs of the branches that this frame of jax's checks, none where it checks none, and the function of the last one
+    where it is known."""
+    found = frame.f_locals
+    if "true_jaxpr" in found and "false_jaxpr" in found:
+        return (found["true_jaxpr"], found["false_jaxpr"]), found.get("false_fun")
+    closed = found.get("jaxprs")
+    return closed if isinstance(closed, (list, tuple)) else (), None
+
+
 class Compiled(NamedTuple):
     """What a compilation worked on and gave."""
 
@@ -294,10 +310,19 @@ def room_of(code: CodeType) -> str:
 _ROOMS = ("lax", "numpy", "ops", "nn", "scipy", "random", "image")
 
 
+def _tree_classes() -> dict[type, Any]:
+    """The classes that are registered as trees, with how they are taken apart."""
+    return getattr(module("jax._src.tree_util"), "_registry", {})
+
+
+def is_tree_class(typ: type) -> bool:
+    """Whether objects of a class are nodes of jax's trees."""
+    return typ in _tree_classes()
+
+
 def rebuilds(code: CodeType) -> bool:
     """Whether code rebuilds objects of a class that is registered as a tree."""
-    registry = getattr(module("jax._src.tree_util"), "_registry", {})
-    for entry in list(registry.values()):
+    for entry in list(_tree_classes().values()):
         function = getattr(entry, "from_iter", None)
         function = getattr(function, "__func__", function)
         if getattr(function, "__code__", None) is code:

@@ -46,6 +46,7 @@ class Joined:
 _LONG = 24 * 3600
 """Seconds. The runtime ends a process that waits in vain to join; so it waits long, and `join` does not."""
 _unfinished: list[Any] = []
+"""Services and clients that were not joined in time. They are kept: a thread of theirs still waits."""
 _EVERY = 1.0
 _GRACE = 2.0
 """Seconds in which an exchange with a process that is gone may still fail by itself."""
@@ -103,13 +104,13 @@ def waited(ready: Callable[[], bool], others: Sequence[int] | None = None, secon
     while not ready():
         missed = [] if now is None else [t for number, t in now.gone.items() if others is None or number in others]
         if now is not None and missed and time.monotonic() - max(missed) > _GRACE:
-            stuck.append(True)
+            stuck.set()
             raise XlaError(
                 f"{now.lost()} died or left, and process {now.number} waits for it. What to do: start all processes again, from what was "
                 "saved last; what is on this process's own devices alone can still be read and computed with"
             )
         if seconds is not None and time.monotonic() - start > seconds:
-            stuck.append(True)
+            stuck.set()
             raise TimeoutError(f"nothing came for {seconds} s")
         time.sleep(min(0.002, 5e-5 + (time.monotonic() - start) / 10))
 
@@ -132,8 +133,8 @@ def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds:
     return found[0]
 
 
-stuck: list[bool] = []
-"""Not empty where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
+stuck = threading.Event()
+"""Set where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
 
 
 def releases() -> str:

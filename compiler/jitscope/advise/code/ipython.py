@@ -28,6 +28,12 @@ _TOKENS = re.compile(r"\"\"\"|'''|\"(?:\\.|[^\"\\])*\"?|'(?:\\.|[^'\\])*'?|#.*|[
 def python_of(cell: str) -> Python | None:
     """A cell's Python: magics and commands of the shell become statements that do nothing, but what they measure stays; of cells in other
     languages nothing is left. None for what is no Python even so."""
+    found = without_magics(cell)
+    return None if no_python(found.text) else found
+
+
+def without_magics(cell: str) -> Python:
+    """The same, of which it is not known whether it is Python."""
     lines = cell.split("\n")
     timed: list[tuple[int, int]] = []
     if lines[0].startswith("%%"):
@@ -36,22 +42,24 @@ def python_of(cell: str) -> Python | None:
         if lines[0].startswith("%%time"):
             timed.append((1, len(lines) - 1))
         lines[0] = ""
-    if not _is_python("\n".join(lines)):
+    if no_python("\n".join(lines)):
         for number in list(_statements(lines)):
             replaced = _replaced(lines[number])
             if replaced is not None:
                 lines[number], measures = replaced
                 timed += [(number, number)] * measures
-    text = "\n".join(lines)
-    return Python(text, tuple(timed)) if _is_python(text) else None
+    return Python("\n".join(lines), tuple(timed))
 
 
-def _is_python(text: str) -> bool:
+def no_python(text: str) -> str:
+    """Where and why text cannot be parsed; "" where it can."""
     try:
         ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def _statements(lines: list[str]) -> Iterator[int]:

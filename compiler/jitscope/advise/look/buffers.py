@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 from ..code.text import Code
 from ..code.walk import Walk
@@ -79,21 +80,16 @@ _OF_NUMPY = {f"numpy.{name}" for name in ("copyto", "put", "place", "putmask", "
 def _is_buffer(name: str, around: Sequence[ast.AST], code: Code) -> bool:
     """Whether the only arrays that a name has are NumPy's, made outside of the loop that its write is in."""
     loops = [one for one in around if isinstance(one, ast.For | ast.While)]
-    made = [
-        node
-        for node in code.nodes
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and _gives(node, name)
-    ]
+    made = [node for node in code.nodes if _gives(node, name)]
     return bool(made) and all(
-        isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)
-        and isinstance(node.value, ast.Call)
+        isinstance(node.value, ast.Call)
         and code.names.dotted(node.value.func).startswith("numpy.")
         and not any(loop in code.around(node) for loop in loops)
         for node in made
     )
 
 
-def _gives(node: ast.AST, name: str) -> bool:
+def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign | ast.NamedExpr]:
     """Whether it is an assignment to a name."""
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
         return False

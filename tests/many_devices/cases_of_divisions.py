@@ -1,4 +1,4 @@
-"""Larger programs as people write them, one for each way to divide work."""
+"""Larger programs, one for each way to divide work."""
 
 from __future__ import annotations
 
