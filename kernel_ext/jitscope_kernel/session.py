@@ -357,6 +357,8 @@ class Session:
             document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
             if stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
+            if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
+                document["diagnostics"] = told
             running.live.close(document, self._answers())
             rows = [self.ledger.row(one["id"]) for one in document["compilations"]]
             self._compare(running, rows)
@@ -408,10 +410,9 @@ class Session:
 
     @output.guarded("the look for sharp bits")
     def _tell(self, running: Running, error: BaseException | None) -> None:
-        """In a terminal, where nothing can be marked, what the cell steps on is told below it."""
-        if isinstance(self.shell, TerminalInteractiveShell) and not running.quiet:
-            told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
-            if told is not None:
+        """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below."""
+        if isinstance(self.shell, TerminalInteractiveShell) and not running.quiet and not running.plans:
+            if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
                 output.say(jitscope_widgets.text(told))
 
     def _document(self, running: Running, error: BaseException | None) -> Document:

@@ -157,14 +157,15 @@ class SharpBits:
         return {"kind": "diagnostics", "version": 1, "items": [_item(cell, one) for cell, one in self.found(cells)]}
 
     def of_cell(self, label: str, failed: bool) -> Document | None:
-        """What is to be told of a cell that just ran; None for nothing. An error was told by its traceback. Nothing is told
-        unasked once a look at the session takes too long."""
+        """What is to be told of a cell that just ran; None for nothing. An error was told by its traceback, what was compiled again by
+        cards. Nothing is told unasked once a look at the session takes too long."""
         if self._spent > _LONG:
             return None
         start = time.perf_counter()
         found = [(cell, one) for cell, one in self.found() if cell.label == label]
         self._spent = time.perf_counter() - start
-        items = [_item(cell, one) for cell, one in found if not (failed and one.severity == "error")]
+        told = [(cell, one) for cell, one in found if one.origin != "miss" and not (failed and one.severity == "error")]
+        items = [_item(cell, one) for cell, one in told]
         return {"kind": "diagnostics", "version": 1, "items": items} if items else None
 
 

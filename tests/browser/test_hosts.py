@@ -20,8 +20,13 @@ def layer() -> dict[str, Any]:
 
 
 def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
-    kernel = Kernel(layer())
+    kernel = Kernel(layer() | {"diagnostics": documents.diagnostics()})
     view = kernel.shown(page)
+    told = view.element.locator(".jitscope-cell-bits")
+    told.locator("summary").first.click()
+    expect(told.locator(".jitscope-bit")).to_have_count(2)
+    assert_readable(view.element)
+    told.locator("summary").first.click()
     for tab in TABS:
         view.open(tab)
         assert_readable(view.element)

@@ -149,6 +149,17 @@ def test_lines_of_several_rows_have_no_columns():
         jx.jit(scope["f"])(1.0)
 
 
+def test_a_function_that_calls_itself_is_not_to_choose_by_where():
+    def down(n):
+        if n < 1:
+            return n
+        return down(n - 1)
+
+    with pytest.raises(errors.TracerBoolConversionError) as caught:
+        jx.jit(down)(3)
+    assert "write `lax.while_loop(goes_on, step, state)`: `down` would call itself without end" in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["def f(x: return", "", "def f(x):\n    return x\n"])
 def test_advice_is_silent_where_the_source_says_nothing(text):
     name = f"<advice {next(_numbers)}>"

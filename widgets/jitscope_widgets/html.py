@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import recompiles, words
+from . import recompiles, sharp_bits, words
 from .budget import Part, fit
 from .envelope import Packed, pack
 from .grouping import in_full
@@ -96,6 +96,8 @@ def _cell(cell: Document) -> Iterator[str | Part]:
     if rows:
         yield from attempt_all("the other compilations", lambda: [_rows(rows)])
     yield from attempt_all("the recompilations", lambda: _cards(cards))
+    if bits := cell.get("diagnostics"):
+        yield from attempt_all("the sharp bits", lambda: sharp_bits.below_cell(bits))
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:

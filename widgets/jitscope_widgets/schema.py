@@ -278,6 +278,7 @@ FORMS: dict[str, Record] = {
         cell_id=Maybe(TEXT),
         compilations=Many("compilation"),
         recompilations=Perhaps("recompilations"),
+        diagnostics=Perhaps("diagnostics"),
         reused=Many(_record(function=TEXT, calls=WHOLE, at_least=Perhaps(FLAG))),
         left_alone=Many(_record(name=TEXT, reason=TEXT)),
         error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"), stopped=Perhaps("stopped"))),

@@ -76,6 +76,14 @@ def pieces(document: Document) -> Pieces:
     return [said(counted(document["items"])), *map(_item_html, document["items"])]
 
 
+def below_cell(document: Document) -> Pieces:
+    """Those of one cell: a line that opens."""
+    severities = {item["severity"] for item in document["items"]}
+    sign = next((sign for severity, sign in SIGNS.items() if severity in severities), "")
+    summary = f"<summary>{sign} {escape(counted(document['items']))}</summary>"
+    return [f"<details>{summary}", *map(_item_html, document["items"]), "</details>"]
+
+
 def _item_html(item: Document) -> str:
     severity = item["severity"]
     kind = " bad" if severity == "error" else ""

@@ -66,6 +66,8 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
             lines += wrap(f"{label}: {', '.join(entries)}", width, "  ")
     if cell["note"]:
         lines += _paragraph(cell["note"], width)
+    if bits := cell.get("diagnostics"):
+        lines += ["", *sharp_bits.text_lines(bits, width)]
     if cell["error"]:
         lines += [part for line in words.error_words(cell["error"]) for part in wrap(line, width, "  ")]
         stopped = cell["error"].get("stopped")

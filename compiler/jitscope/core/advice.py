@@ -18,13 +18,18 @@ from .source import Position, parsed, position_of_function
 class Rewrite(NamedTuple):
     """What to write in place of `node`. It is `whole` if it can stand there as it is, with nothing left to fill in, and `sure` if it
     does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
-    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself."""
+    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words."""
 
     node: ast.AST
     text: str
     whole: bool = True
     sure: bool = True
     of_one_rank: tuple[ast.expr | int, ast.expr] | None = None
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"write `{self.text}`{self.note}"
 
     @property
     def is_edit(self) -> bool:
@@ -33,12 +38,12 @@ class Rewrite(NamedTuple):
 
 
 def rewrite(position: Position | None, asked: str) -> str:
-    """A replacement for the code at `position`, or ""; for `asked` see `rewritten`."""
+    """What to write in place of the code at `position`, in words, or ""; for `asked` see `rewritten`."""
     try:
         found = rewritten(path_at(position), asked) if position is not None else None
     except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
-    return found.text if found is not None else ""
+    return found.words if found is not None else ""
 
 
 def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
@@ -116,13 +121,18 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
                 sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
                 return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
+            case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or _within(path[0], test)) and (
+                name := _recursive(node, path)
+            ):
+                note = f": `{name}` would call itself without end while it is traced; or make the argument that ends it static"
+                return Rewrite(node, "lax.while_loop(goes_on, step, state)", False, note=note)
             case ast.If(test=test) if node is path[0] or _within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
                 return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
             case ast.While(test=test) if node is path[0] or _within(path[0], test):
                 loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
-                return Rewrite(node, f"{loop}, with what the loop changes in state", False)
+                return Rewrite(node, loop, False, note=", with what the loop changes in state")
             case ast.stmt():
                 break
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
@@ -134,6 +144,19 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
         return Rewrite(inner, _chosen(inner), sure=known)
     in_assertion = any(isinstance(node, ast.Assert) for node in path)
     return Rewrite(inner, condition(inner), sure=not in_assertion) if inner is not None else None
+
+
+def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
+    """The name of the function around a condition, if one of the arms, or what follows, calls that again; else ""."""
+    around = next((one for one in path if isinstance(one, (ast.FunctionDef, ast.Lambda))), None)
+    if not isinstance(around, ast.FunctionDef):
+        return ""
+    for one in (*ast.walk(node), *(part for after in _rest(node, path) for part in ast.walk(after))):
+        match one:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name, value=ast.Name(id="self" | "cls"))):
+                if name == around.name:
+                    return name
+    return ""
 
 
 def _is_known(node: ast.expr) -> bool:
@@ -247,7 +270,7 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     return Rewrite(node, f"lax.cond({test}, when_true, when_false, *operands)", False)
 
 
-def _rest(node: ast.If, path: list[ast.AST]) -> list[ast.stmt]:
+def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
     """The statements after an `if` in its block."""
     outer = path[path.index(node) + 1] if path.index(node) + 1 < len(path) else None
     for block in (getattr(outer, "body", None), getattr(outer, "orelse", None)):

@@ -38,7 +38,7 @@ def message_here(what: str, advice: str = "", asked: str = "", detail: str = "")
         return message
     written = rewrite(where, asked) if asked else ""
     lines = [
-        with_advice(message, f"write `{written}`" if written else advice),
+        with_advice(message, written or advice),
         detail,
         written and f"in general: {advice}",
     ]

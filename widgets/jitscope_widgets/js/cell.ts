@@ -9,6 +9,7 @@ import type { GraphMemory } from "./graph/view";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
 import { cardsOfCell, positionLink } from "./recompiles";
+import { bitsOfCell } from "./sharpbits";
 import { stoppedView } from "./stopped";
 
 interface CellMemory {
@@ -110,6 +111,7 @@ export class CellView implements View {
       this.lines,
       this.body,
       ...cardsOfCell(doc.recompilations, host),
+      bitsOfCell(doc.diagnostics, host),
       ...asides(doc, host, this.stopped?.element),
     );
     this.api = this.makeApi();

@@ -217,6 +217,7 @@ export interface CellDoc {
   cell_id: string | null;
   compilations: CompilationDoc[];
   recompilations?: RecompilationsDoc;
+  diagnostics?: DiagnosticsDoc;
   reused: { function: string; calls: number; at_least?: boolean }[];
   left_alone: { name: string; reason: string }[];
   error: { type: string; message: string; position: Position | null; stopped?: StoppedDoc } | null;

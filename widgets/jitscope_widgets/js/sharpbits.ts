@@ -113,6 +113,24 @@ function byCell(items: Diagnostic[]): [string, Diagnostic[]][] {
   return [...found.values()];
 }
 
+function cards(items: Diagnostic[], label: string, host: Host): HTMLElement {
+  const card = (item: Diagnostic) =>
+    h("li", { class: "jitscope-bit", "data-severity": item.severity, "data-bit": item.id }, head(item, host), ...body(item));
+  return h("ul", { class: "jitscope-bits", "aria-label": label || null }, ...items.map(card));
+}
+
+/** Those of the cell above: one line, which opens. */
+export function bitsOfCell(doc: DiagnosticsDoc | undefined, host: Host): HTMLElement | null {
+  if (!doc?.items.length) return null;
+  const gravest = SEVERITIES.find((severity) => doc.items.some((item) => item.severity === severity))!;
+  return h(
+    "details",
+    { class: "jitscope-cell-bits" },
+    h("summary", {}, severityIcon(gravest), counted(doc.items)),
+    cards(doc.items, "Sharp bits", host),
+  );
+}
+
 interface Filter {
   severity: Severity | "all";
   id: string;
@@ -125,11 +143,9 @@ export function diagnosticsView(doc: DiagnosticsDoc, host: Host, memory?: Filter
     const wanted = doc.items.filter(
       (item) => (filter.severity === "all" || item.severity === filter.severity) && (!filter.id || item.id === filter.id),
     );
-    const card = (item: Diagnostic) =>
-      h("li", { class: "jitscope-bit", "data-severity": item.severity, "data-bit": item.id }, head(item, host), ...body(item));
     const group = ([cell, items]: [string, Diagnostic[]]) => [
       cell ? h("h3", { class: "jitscope-bits-cell" }, cell) : null,
-      h("ul", { class: "jitscope-bits", "aria-label": cell || null }, ...items.map(card)),
+      cards(items, cell, host),
     ];
     list.replaceChildren(...byCell(wanted).flatMap(group).filter((part) => part !== null));
     if (!wanted.length) list.append(h("p", { class: "jitscope-empty" }, "None of this kind."));

@@ -37,7 +37,7 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def _found(event: Event, walk: Walk, called: str, asked: str) -> Diagnostic:
     code, node = walk.code, event.node
     message = f"{called} works on values, and those in `{short(code, node)}` are not known while tracing."
-    otherwise = "Use the function of jax.numpy, or call it outside of the traced function."
+    otherwise = "Use the function of jnp, or call it outside of the traced function."
     return diagnostic(code, "host-call-on-tracer", node, message, rewriting(code, node, asked, otherwise))
 
 

@@ -20,7 +20,7 @@ def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:
     if found is None:
         return Fix(otherwise)
     if not found.is_edit:
-        return Fix(f"Write `{found.text}`.")
+        return Fix(f"{found.words[0].upper()}{found.words[1:]}.")
     return replacing(code, found.node, found.text)
 
 

@@ -97,7 +97,7 @@ def _words(asked: str, text: str) -> str:
         return "Choose elements with jnp.where: both values are computed."
     return {
         "bool": "Compute the truth of the elements.",
-        "array": "Call the function of jax.numpy in place of NumPy's.",
+        "array": "Call the function of jnp in place of NumPy's: it can be traced.",
         "number": "Keep it an array.",
         "index": "Make the list an array, which a traced number can index.",
         "slice": "Take a window of fixed length.",
