@@ -12,6 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
+from jitscope.core.jaxpr import subjaxprs, walk
 from jitscope.observe.values import instrument as values_of
 from jitscope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets.envelope import pack
@@ -318,3 +319,24 @@ def test_a_picture_is_made_of_means():
 def test_a_document_is_plain_data():
     document, _ = looked(nested, np.ones(3, np.float32))
     assert json.loads(json.dumps(document)) == document
+
+
+def test_a_value_is_listed_once_by_the_equation_that_makes_it():
+    inner = jx.jit(lambda x: (jnp.tanh(x) * 2, x, 1.0))
+
+    def f(x):
+        a, b, one = inner(x)
+        return lax.cond(x[0] > 0, lambda y: y + 1, lambda y: y - one, jx.nn.relu(a)), b
+
+    x = np.arange(4, dtype=np.float32)
+    document, results = looked(f, x)
+    rows = document["rows"]
+    closed = jx.make_jaxpr(f)(x)
+    made = {(path, n) for path, eqn in walk(closed.jaxpr) for n in range(len(eqn.outvars)) if not subjaxprs(eqn.params)}
+    taken = {key for key in made if "branches1" not in key[0]}  # x[0] is 0
+    calls = {(row["path"], row["result"]) for row in rows} - taken
+    assert calls == {("in0", 0), ("e0", 2)}  # the number that the call gives stands in no equation
+    assert len(rows) == len(taken) + 2
+    (result,) = [row for row in rows if row["label"] == "sub"]
+    same(result, results[0])
+    assert any(one["path"] == result["path"] for one in document["details"])

@@ -204,3 +204,22 @@ def test_cells_compare_and_hunt(bare_shell):  # noqa: F811
     assert hunted["operation"]["primitive"] == "div" and hunted["operation"]["position"]["line"] == 4
     assert bare_shell.cell("%values f(x)").document["rows"]
     assert bare_shell.cell("%nans g(x)").document["found"]
+
+
+def test_values_over_several_devices(watcher):
+    mesh = jax.make_mesh((4,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    v = jax.device_put(jnp.arange(32.0).reshape(8, 4), jax.NamedSharding(mesh, jax.P("d")))
+
+    def f(v):
+        parts = jax.shard_map(lambda a: lax.psum(jnp.sin(a), "d"), mesh=mesh, in_specs=jax.P("d"), out_specs=jax.P())(v)
+        return jnp.tanh(v).sum(0) + parts
+
+    document = jitscope.inspect(jax.jit(f))(v).values.document
+    validate(document)
+    rows = {row["label"]: row for row in document["rows"]}
+    numbers = np.arange(32, dtype=np.float32).reshape(8, 4)
+    parts = np.sin(numbers).reshape(4, 2, 4).sum(0)
+    for name, wanted in {"reduce_sum": np.tanh(numbers).sum(0), "shard_map": parts}.items():
+        assert (rows[name]["min"], rows[name]["max"]) == pytest.approx((wanted.min(), wanted.max()), rel=1e-4)
+    assert any("what each device computes there is not listed" in remark for remark in document["remarks"])
+    assert "compiled program's" in document["differs"] or "bit by bit" in document["differs"]

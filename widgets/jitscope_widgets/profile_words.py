@@ -62,15 +62,23 @@ def recording_cost(profile: Document) -> float | None:
 
 
 def slowest(profile: Document) -> str:
-    """`The slowest line takes 41 % of the kernels' time: line 3: y = x @ w`; "perhaps" where it shares kernels with others that may take more."""
+    """`The slowest line takes 41 % of the kernels' time: In [3], line 3: y = x @ w`; where lines share kernels, those that may be it."""
     own = own_lines(profile)
     if not own:
         return ""
-    line, *others = own
-    known = all(other.most <= line.least for other in others)
-    which = "The slowest line takes" if known else "Perhaps the slowest line, which shares kernels with others, takes"
-    text = clean(line.position["text"].strip())
-    return f"{which} {share(line.least, line.most)} of the kernels' time: {place(line.position)}: {text}"
+    least = max(line.least for line in own)
+    first, *others = found = [line for line in own if line.most > least or line.least == least]
+    if all(other.most <= first.least for other in others):
+        text = clean(first.position["text"].strip())
+        return f"The slowest line takes {share(first.least, first.most)} of the kernels' time: {place(first.position)}: {text}"
+    shares = [share(line.least, line.most) for line in found[:_FEW]]
+    shares[0] += " of the kernels' time"
+    named = [f"{place(line.position)} ({text})" for line, text in zip(found, shares)]
+    more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
+    return say("slowest of", count=len(found), lines="; ".join([*named, *more]))
+
+
+_FEW = 3  # lines that are named where any of them may be the slowest
 
 
 def own_lines(profile: Document) -> list[Line]:

@@ -74,14 +74,13 @@ def _array(value: Any, aval: Any) -> Any:
 
 def evaluable(row: Row, translation: Translation, constants: Any, given: Any, callbacks: bool) -> Evaluable:
     """A program of jax's, to be evaluated on the arguments `given`, or those of its call. Raises Unavailable where these are gone,
-    ValueError where it is not run again: it calls Python functions (unless `callbacks`), has references, or is for several devices."""
+    ValueError where it is not run again: it calls Python functions (unless `callbacks`), has references, or takes arrays that lie partly
+    in other processes."""
     entry = row.entry
     if entry.executable.calls_python and not callbacks:
         raise ValueError(
             f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
         )
-    if entry.executable.devices > 1:
-        raise ValueError(f"{row.function} is for several devices: its parts are not run one by one")
     if has_references(translation.jaxpr):
         raise ValueError(f"{row.function} has references, which a second run would change: it is not run again")
     given = given or row.given
@@ -90,6 +89,10 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
         raise Unavailable(
             f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "
             "inspect(f)(x).values"
+        )
+    if not all(getattr(x, "is_fully_addressable", True) for x in (*arrays, *captured)):
+        raise ValueError(
+            f"{row.function} takes arrays that lie partly in other processes: its parts are not run one by one"
         )
     return of_arrays(translation, captured, arrays)
 

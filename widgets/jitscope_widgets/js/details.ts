@@ -8,7 +8,7 @@ import { bytes } from "./numbers";
 import { hlo } from "./highlight";
 import type { Links, Selected, Selection } from "./links";
 import { positionLink } from "./recompiles";
-import { valueCard } from "./valuecard";
+import { valueCard, valuesOfNode } from "./valuecard";
 
 export interface DetailsContext {
   host: Host;
@@ -93,8 +93,8 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
 function valuesOf(node: GraphNode, { compilation }: DetailsContext): HTMLElement[] {
   const values = compilation?.instruments?.values;
   if (!values) return [];
-  const wanted = new Set(node.paths.length ? node.paths : [node.id]);
-  const rows = values.rows.filter(({ path }) => wanted.has(path)).slice(0, 3);
+  const paths = node.paths.length ? node.paths : [node.id];
+  const rows = paths.flatMap((path) => valuesOfNode(compilation.graph, path, values)).slice(0, 3);
   return rows.map((row) => valueCard(row, values.details.find(({ path, result }) => path === row.path && result === row.result)));
 }
 

@@ -14,6 +14,8 @@ import { shareText } from "./shares";
 
 const MANY = 50; // runs of kernels in a call, of which recording costs each something
 const FIRST = 20; // rows shown at first
+const FEW = 3; // lines that are named where any of them may be the slowest
+
 export interface ProfileAround {
   links: Links | null;
   selection: Selection | null;
@@ -55,16 +57,21 @@ class ProfileView {
   }
 
   private slowest(): HTMLElement | null {
-    const [line, ...others] = this.own();
+    const own = this.own();
+    const least = Math.max(...own.map((line) => line.own!.least));
+    const [line, ...others] = own.filter(({ own: one }) => one!.most > least || one!.least === least);
     if (!line) return null;
-    const certain = others.every(({ own }) => own!.most <= line.own!.least);
-    return h(
-      "p",
-      { class: "jitscope-slowest" },
-      h("strong", {}, shareText(line.own!)),
-      h("span", {}, ` of the kernels' time is spent in ${this.place(line.position)}, ${certain ? "the slowest line" : "perhaps the slowest line: it shares kernels with others"}:`),
-      h("code", {}, python(line.position.text.trim())),
-    );
+    if (others.every((other) => other.own!.most <= line.own!.least))
+      return h(
+        "p",
+        { class: "jitscope-slowest" },
+        h("strong", {}, shareText(line.own!)),
+        h("span", {}, ` of the kernels' time is spent in ${this.place(line.position)}, the slowest line:`),
+        h("code", {}, python(line.position.text.trim())),
+      );
+    const said = [line, ...others.slice(0, FEW - 1)].map((one, i) => `${this.place(one.position)} (${shareText(one.own!)}${i ? "" : " of the kernels' time"})`);
+    if (others.length >= FEW) said.push(`and ${others.length + 1 - FEW} more`);
+    return h("p", { class: "jitscope-slowest" }, say("slowest of", { count: others.length + 1, lines: said.join("; ") }));
   }
 
   /** What a call takes and how that is made up. */

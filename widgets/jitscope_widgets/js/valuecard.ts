@@ -99,18 +99,36 @@ export function valueCard(row: ValueRow, detail: ValueDetail | undefined): HTMLE
   );
 }
 
+/** By the calls that are scopes: the operations inside whose values others read. Values stand at the operations that make them. */
+function given(graph: GraphDoc): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { from, to } of graph.edges)
+    for (let at = from.lastIndexOf("/"); at > 0; at = from.lastIndexOf("/", at - 1)) {
+      const scope = from.slice(0, at);
+      if (to.startsWith(`${scope}/`)) break;
+      found.set(scope, (found.get(scope) ?? new Set()).add(from));
+    }
+  return found;
+}
+
+/** The values of a node: its own, or those that leave it. */
+export function valuesOfNode(graph: GraphDoc, id: string, { rows }: ValuesDoc): ValueRow[] {
+  const own = rows.filter(({ path }) => path === id);
+  const inside = own.length ? undefined : given(graph).get(id);
+  return inside ? rows.filter(({ path }) => inside.has(path)) : own;
+}
+
 /** The graph with what is not finite named so, and outlined as what is wrong. */
 export function withBadness(graph: GraphDoc, values: ValuesDoc | undefined): GraphDoc {
   if (!values || values.first_bad === null) return graph;
-  const bad = new Map<string, string>();
-  for (const row of values.rows) {
-    if (!isBad(row)) continue;
-    const words = [row.nan || bad.get(row.path)?.includes("NaN") ? "NaN" : "", row.inf || bad.get(row.path)?.includes("Inf") ? "Inf" : ""];
-    bad.set(row.path, `✕ ${words.filter(Boolean).join(" ")}`);
-  }
+  const rows = new Map<string, ValueRow[]>();
+  for (const row of values.rows) rows.set(row.path, [...(rows.get(row.path) ?? []), row]);
+  for (const [scope, inside] of given(graph)) if (!rows.has(scope)) rows.set(scope, [...inside].flatMap((id) => rows.get(id) ?? []));
   const nodes = graph.nodes.map((node) => {
-    const said = bad.get(node.id);
-    return said ? { ...node, label: `${node.label} ${said}`, mark: "stop" as const } : node;
+    const bad = rows.get(node.id)?.filter(isBad) ?? [];
+    if (!bad.length) return node;
+    const words = [bad.some(({ nan }) => nan) ? "NaN" : "", bad.some(({ inf }) => inf) ? "Inf" : ""].filter(Boolean);
+    return { ...node, label: `${node.label} ✕ ${words.join(" ")}`, mark: "stop" as const };
   });
   return { ...graph, nodes };
 }

@@ -148,7 +148,8 @@ class ValuesView {
     const wanted = selected.node?.level === "jaxpr" ? [selected.node.id] : [...selected.paths];
     const own = this.picked && this.rows.get(this.picked);
     if (own && wanted.includes(own.path)) return;
-    const row = this.doc.rows.find(({ path }) => wanted.includes(path));
+    const inside = ({ path }: ValueRow) => wanted.some((one) => path.startsWith(`${one}/`));
+    const row = this.doc.rows.find(({ path }) => wanted.includes(path)) ?? this.doc.rows.filter(inside).pop();
     if (!row) return;
     this.picked = keyOf(row);
     this.draw();

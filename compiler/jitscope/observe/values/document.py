@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core.jaxpr import ClosedJaxpr, Var, walk
+from ...core.jaxpr import ClosedJaxpr, Jaxpr, Var, running, subpath, walk
 from ...core.words import counted
 from ..timing import quantity
 from .evaluation import Loop
@@ -30,11 +30,8 @@ class Values:
     def __init__(self, closed: ClosedJaxpr, all_of_them: bool, kind: Callable[[Any], str] | None = None):
         self.kind = kind or _kind
         self.names = _names(closed)
-        self.results = {a for a in closed.jaxpr.outvars if isinstance(a, Var)}
-        self.of_results = {
-            (f"e{i}", n) for i, e in enumerate(closed.eqns) for n, v in enumerate(e.outvars) if v in self.results
-        }
-        self.of_results = set(sorted(self.of_results, key=lambda key: int(key[0][1:]))[-RESULTS:])
+        results = list(dict.fromkeys(a for a in closed.jaxpr.outvars if isinstance(a, Var)))
+        self.of_results = {key for var in results[-RESULTS:] for key in _makers(closed.jaxpr, var, "")}
         self.all_of_them = all_of_them
         self.asked: tuple[str, int] | None = None
         self.iteration: int | None = None
@@ -128,6 +125,18 @@ def _names(closed: ClosedJaxpr) -> dict[str, str]:
     found = {f"in{i}": closed.jaxpr.debug.argument(i) for i in range(len(closed.jaxpr.invars))}
     found |= {f"const{i}": f"constant {i}" for i in range(len(closed.jaxpr.constvars))}
     return found | {path: str(eqn.params.get("name") or eqn.primitive.name) for path, eqn in walk(closed.jaxpr)}
+
+
+def _makers(jaxpr: Jaxpr, var: Any, prefix: str) -> Iterator[tuple[str, int]]:
+    """The equations that a value may come from, as path and number of the result: its own, or those inside of calls and branches."""
+    for i, eqn in enumerate(jaxpr.eqns):
+        if var not in eqn.outvars:
+            continue
+        path, number = f"{prefix}e{i}", eqn.outvars.index(var)
+        yield path, number
+        for segment, sub in running(eqn) if eqn.params else ():
+            if len(sub.jaxpr.outvars) == len(eqn.outvars):
+                yield from _makers(sub.jaxpr, sub.jaxpr.outvars[number], subpath(path, segment))
 
 
 def _statistics(summary: Summary) -> Document:

@@ -28,6 +28,14 @@ class Stopped(Exception):
     """The evaluation took too long or too much memory; the message is a sentence."""
 
 
+class _Inside(NamedTuple):
+    """An inner program, by which segment its paths begin, and what it is run on."""
+
+    program: ClosedJaxpr
+    segment: str
+    operands: list[Any]
+
+
 class Loop(NamedTuple):
     """A loop that was walked through: its path, how many iterations it made (None: more than were looked at), and the numbers of those
     that were looked at, in words."""
@@ -53,7 +61,7 @@ class Follower(Protocol):
 
 
 class Evaluation:
-    """Evaluates programs. `look` is told every value; after `seconds`, or with more than `memory` bytes of values alive at once, it
+    """Evaluates programs. `look` is told every value once, by the equation that makes it; after `seconds`, or with more than `memory` bytes of values alive at once, it
     raises `Stopped`. `iteration` is one that must be among those looked at in every loop."""
 
     def __init__(self, look: Look, seconds: float, memory: float, iteration: int | None = None):
@@ -92,11 +100,16 @@ class Evaluation:
             path = f"{prefix}e{i}"
             self._check(path)
             operands = [self._read(a, env) for a in eqn.invars]
-            values = self.equation(eqn, operands, path, iterations)
+            inside = self._inside(eqn, operands)
+            if inside is None:
+                values = self.equation(eqn, operands, path, iterations)
+            else:
+                values = self.run(inside.program, inside.operands, subpath(path, inside.segment), iterations)
             for follower in self.followers:
                 follower.equation(eqn, path, operands, values, iterations)
             for number, (var, value) in enumerate(zip(eqn.outvars, values)):
-                self.look(path, number, value, iterations)
+                if inside is None or not isinstance(inside.program.jaxpr.outvars[number], Var):
+                    self.look(path, number, value, iterations)
                 env[var] = value
                 own.add(var)
                 self.alive += _size(var)
@@ -123,22 +136,20 @@ class Evaluation:
             return self._scan(eqn, operands, path, iterations)
         if name == "while":
             return self._while(eqn, operands, path, iterations)
-        if name == "cond":
-            return self._cond(eqn, operands, path, iterations)
-        inner = self.called(eqn)
-        if inner is not None:
-            segments = subjaxprs(eqn.params)
-            segment = next((s for s, one in segments if one is inner), "")
-            return self.run(inner, operands, subpath(path, segment), iterations)
         if subjaxprs(eqn.params):
             return self.whole(eqn, operands)
         return self.apply(eqn, operands)
 
-    def _cond(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
-        branches = eqn.params["branches"]
-        index = min(max(int(np.asarray(operands[0])), 0), len(branches) - 1)
-        segment = next(s for n, (s, _) in enumerate(subjaxprs(eqn.params)) if n == index)
-        return self.run(branches[index], operands[1:], subpath(path, segment), iterations)
+    def _inside(self, eqn: JaxprEqn, operands: list[Any]) -> _Inside | None:
+        """The inner program that an equation runs once, as calls and branches do: its results are the equation's, and are looked at
+        where they are made."""
+        programs = subjaxprs(eqn.params) if eqn.params else ()
+        if eqn.primitive.name == "cond":
+            segment, program = programs[min(max(int(np.asarray(operands[0])), 0), len(programs) - 1)]
+            return _Inside(program, segment, operands[1:])
+        program = self.called(eqn) if programs else None
+        segment = next((s for s, one in programs if one is program), "")
+        return None if program is None else _Inside(program, segment, operands)
 
     def _scan(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
         params, body = eqn.params, eqn.params["jaxpr"]
