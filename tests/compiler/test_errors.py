@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import linecache
 import math
+import re
 import sys
 import traceback
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from jitscope.core.errors import (
     TracerBoolConversionError,
     TracerIntegerConversionError,
     UnexpectedTracerError,
+    XlaError,
 )
 from jitscope.core.primitive import Primitive
 from jitscope.core.trace import evaluating
@@ -378,3 +380,19 @@ def test_lines_of_notebook_cells():
     exec(compile(text, "<ipython-input-3>", "exec"), scope)
     with pytest.raises(ConcretizationTypeError, match=r"in line 3 of f, columns 12-19: return float\(y\)"):
         jx.jit(scope["f"])(1.0)
+
+
+def test_memory_that_is_not_there_is_told_with_the_line():
+    side = 1 << 24  # 281 TB: no address space holds them
+    shape = (side, side // 4)
+    big = jx.jit(lambda x: jnp.sort(jnp.sin(x * jnp.arange(side))[:, None] * jnp.arange(side // 4), axis=0)[0])
+    with pytest.raises(XlaError, match="there is not enough memory to run <lambda>") as caught:
+        big(2.0)
+    assert caught.value.status == "RESOURCE_EXHAUSTED"
+    assert re.search(r"16\.8 MB for what it returns and \d+\.\d TB for what it computes in between", str(caught.value))
+    assert ": big(2.0)" in str(caught.value)
+    with pytest.raises(XlaError, match=r"281\.5 TB for what it returns and 0 bytes"):
+        jnp.ones(shape)
+    with pytest.raises(XlaError, match="RESOURCE_EXHAUSTED"):
+        jnp.asarray(np.broadcast_to(np.float32(1), shape))
+    np.testing.assert_array_equal(jnp.ones(3) + 1, [2, 2, 2])

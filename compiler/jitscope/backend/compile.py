@@ -25,13 +25,14 @@ from ..symbolic.solving import Solution, solve
 from ..xla import client, donations, mappings, mlir, processes
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
-from ..xla.program import Executable, RuntimeFailure, compile_options, translate
+from ..xla.program import Executable, RuntimeFailure, compile_options
 from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .disk.answer import Answer
 from .disk.key import Wanted
 from .donating import owned, usable, warn_unusable
+from .failing import failure
 from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
@@ -110,7 +111,7 @@ class Program:
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
-            raise translate(error, bufs) from None
+            raise failure(self, error, bufs) from None
         if self.donated:
             self.tell_donated([given[i] for i in self.donated])
         make = result_of if self.gives_float0 else Array

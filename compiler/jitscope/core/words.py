@@ -13,3 +13,11 @@ def duration(seconds: float) -> str:
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+def size(count: float) -> str:
+    """`12 bytes`, `4.1 kB`, `1.1 TB`: steps of a thousand."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.1f} {unit}"
+    return counted(int(count), "byte")

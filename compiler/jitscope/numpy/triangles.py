@@ -39,7 +39,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
         raise ValueError(f"eye: k must be an integer, not {k!r}")
     k = integer("eye", k, "k")
     if evaluating():
-        return made(np.eye(rows, columns, k).astype(to), device)
+        return made(np.eye(rows, columns, k, to), device)
     row, column = rows_and_columns(shape, k)
     return convert(eq_p(row, column), to)
 

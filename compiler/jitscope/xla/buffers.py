@@ -34,14 +34,18 @@ def put(x: np.ndarray, device: Device | None = None, aval: Aval | None = None) -
     """A buffer on `device` (default: the default device) with a copy of `x`, of the same shape and dtype.
 
     Writing to `x` afterwards does not change the buffer. Any strides and byte order will do; float64 stays float64.
-    `aval` is what `putting(shape, dtype)` said, for who asked before. Raises TypeError for dtypes without an XLA counterpart.
+    `aval` is what `putting(shape, dtype)` said, for who asked before. Raises TypeError for dtypes without an XLA counterpart, XlaError where
+    memory is short.
     """
     if aval is None:
         if type(x) is not np.ndarray or x.dtype not in SUPPORTED:
             x = acceptable(x)
         aval = aval_of(x.shape, x.dtype)
     sharding, targets = (devices.home or devices.make_home()) if device is None else devices.placement(device)
-    return _batched_device_put(aval, sharding, [x], targets, True, False, _COPY, True)  # committed, force_copy, x64
+    try:
+        return _batched_device_put(aval, sharding, [x], targets, True, False, _COPY, True)  # committed, force_copy, x64
+    except RuntimeFailure as error:
+        raise translate(error) from None
 
 
 @forks.guard
