@@ -217,7 +217,7 @@ def on_graph(
     known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
     for id, lies in known.items():
         if id in nodes and lies is not None:
-            nodes[id]["params"]["lies as"] = str(lies)
+            _say(nodes[id], "lies as", str(lies))
     for edge in graph["edges"]:
         if (lies := known.get(edge["from"])) is not None:
             edge["type"] = lies.type
@@ -228,7 +228,7 @@ def on_graph(
         said = f"{one['what']} of {one['gives']:,} bytes from each device{among}{runs}"
         for node in (nodes[path] for path in one["paths"] if path in nodes):
             before = node["params"].get("devices exchange")
-            node["params"]["devices exchange"] = f"{before}; {said}" if before else said
+            _say(node, "devices exchange", f"{before}; {said}" if before else said)
             if f"⇄ {one['what']}" not in node["label"]:
                 node["label"] += f" ⇄ {one['what']}"
     for role, kind in (("argument", "input"), ("result", "output")):
@@ -236,7 +236,11 @@ def on_graph(
         laid = [value for value in communication["values"] if value["role"] == role]
         for node, value in zip(ends, laid) if len(ends) == len(laid) else ():
             if value["lies"] is not None:
-                node["params"]["lies as"] = f"{value['lies']}, {value['part']} on each device"
+                _say(node, "lies as", f"{value['lies']}, {value['part']} on each device")
+
+
+def _say(node: Document, what: str, text: str) -> None:
+    node["params"] = {**node["params"], what: text}  # nodes may share theirs
 
 
 # How arrays lie ------------------------------------------------------------------------------------------------------

@@ -81,19 +81,33 @@ class _Builder:
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
         self.levels[scope] = jaxpr.eqns
+        written: dict[Any, Document] = {}
         for i, eqn in enumerate(jaxpr.eqns):
-            self._equation(eqn, f"{prefix}e{i}", scope)
+            path = f"{prefix}e{i}"
+            origin = written.get(eqn.traceback)  # of equations written in one place it is one document
+            if origin is None:
+                origin = written[eqn.traceback] = self._origin(eqn, path)
+            self._equation(eqn, path, scope, origin)
 
-    def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
-        inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), {})
+    def _origin(self, eqn: JaxprEqn, path: str) -> Document:
+        """What a node says of where its equation was written."""
+        position, call = self.positions.get(path), self.calls.get(path)
+        return {
+            "positions": [position] if position else [],
+            "call": call and call[0],
+            "transforms": [*self.stacks.transforms(eqn.traceback)],
+        }
+
+    def _equation(self, eqn: JaxprEqn, path: str, scope: str | None, origin: Document) -> None:
+        inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), None)
         label = eqn.primitive.name
         if inner:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
             label = f"{eqn.params.get('name') or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
-        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params, path)
-        call, transforms = self.calls.get(path), self.stacks.found(eqn.traceback)[2]
-        node["call"], node["transforms"] = call and call[0], [*transforms]
+        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params)
+        node["paths"] = [path]
+        node |= origin
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
         if not inner:
@@ -187,30 +201,32 @@ class _Builder:
         avals: list[ShapedArray],
         text: str,
         params: dict[str, str] | None = None,
-        path: str = "",
     ) -> Document:
-        told, position = [self.told(a) for a in avals], self.positions.get(path)
+        types, size = self.told(*avals)
         document = {
             "id": node,
             "kind": kind,
             "label": label,
             "scope": scope,
-            "types": [short for short, _ in told],
-            "bytes": sum([size for _, size in told]),
+            "types": types,
+            "bytes": size,
             "text": text,
-            "params": params or {},
-            "paths": [path] if path else [],
-            "positions": [position] if position else [],
+            "params": params or _NO_PARAMS,
+            "paths": _NONE,
+            "positions": _NONE,
             "fused_into": None,
         }
         self.nodes.append(document)
         return document
 
     def _edge(self, atom: Atom, target: str) -> None:
-        if isinstance(atom, Var) and (source := self.sources.get(atom)) is not None:
-            short, size = self.told(atom.aval)
-            self.edges.append({"from": source, "to": target, "type": short, "bytes": size})
+        if type(atom) is Var and (source := self.sources.get(atom)) is not None:
+            types, size = self.told(atom.aval)
+            self.edges.append({"from": source, "to": target, "type": types[0], "bytes": size})
 
+
+_NONE: list[Any] = []
+_NO_PARAMS: dict[str, str] = {}
 
 _COMBINING = ("reduce", "reduce_window")
 """Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
@@ -223,9 +239,9 @@ def _first_carried(eqn: JaxprEqn, inner: Jaxpr) -> int:
     return len(inner.invars) - (len(eqn.outvars) if eqn.primitive.name == "while" else 0)
 
 
-def _told(aval: ShapedArray) -> tuple[str, int]:
-    """A type as text, and its bytes."""
-    return aval.short(), aval.bytes
+def _told(*avals: ShapedArray) -> tuple[list[str], int]:
+    """Types as text, and the bytes of all."""
+    return [aval.short() for aval in avals], sum([aval.bytes for aval in avals])
 
 
 def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:

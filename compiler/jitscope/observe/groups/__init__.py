@@ -78,7 +78,7 @@ class _Writer:
                 self.out.append(node)
                 eqn = self.eqns[item] if self.eqns else None
                 total += 0 if eqn is None else _weight(eqn) if eqn.params else 1
-                if node["id"] in self.inside:
+                if node["kind"] == "scope":
                     self.scope(node["id"])
         return total
 

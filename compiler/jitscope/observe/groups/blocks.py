@@ -67,6 +67,9 @@ def _trimmed(items: list[Item]) -> list[Item]:
     return found
 
 
+_NONE: list[Any] = []
+
+
 def group_node(
     ident: str,
     what: str,
@@ -75,7 +78,7 @@ def group_node(
     count: int,
     *,
     size: int = 0,
-    positions: Sequence[Document] = (),
+    positions: list[Document] = _NONE,
     params: dict[str, str] | None = None,
 ) -> Document:
     """A group as a node; `size` in bytes."""
@@ -86,11 +89,11 @@ def group_node(
         "count": count,
         "label": label,
         "scope": scope,
-        "types": [],
+        "types": _NONE,
         "bytes": size,
         "text": "",
         "params": params or {},
-        "paths": [],
-        "positions": list(positions),
+        "paths": _NONE,
+        "positions": positions or _NONE,
         "fused_into": None,
     }

@@ -52,7 +52,7 @@ class _Repeats:
 
     def fold(self, items: list[Item]) -> list[Item]:
         if len(items) < LEAST:
-            return [*map(self._inner, items)]
+            return [self._inner(item) if isinstance(item, Block) else item for item in items]
         found: list[Item] = []
         at = 0
         for stretch in stretches([self._sign(item) for item in items]):
@@ -105,7 +105,7 @@ class _Repeats:
                 stretch.start + offset + stretch.period
             )  # of the second block: what enters the first may be the arguments
             block = leaves(items[start : start + stretch.period])
-            entering = {v for v in self.wiring.from_outside(block, ()).values() if v in self.wiring.made}
+            entering = {v for v in self.wiring.from_outside(block).values() if v in self.wiring.made}
             best = min(best, (len(entering), offset))
         return best[1]
 
@@ -117,11 +117,10 @@ class _Repeats:
         calls: list[Frame] = []
         for i, (block, params) in enumerate(zip(blocks, differences), 1):
             only, inside, called = block[0], block, []
-            if len(block) == 1 and isinstance(only, Block) and only.what != "repeat":
+            if isinstance(only, Block) and len(block) == 1 and only.what != "repeat":
                 inside, called = only.items, only.calls
-            calls += [frame for frame in called if frame not in calls]
-            name = f"{label} {i:,} of {times:,}"
-            instances.append(Block("instance", name, self.fold(inside), called, times, params))
+                calls += [frame for frame in called if frame not in calls]
+            instances.append(Block("instance", f"{label} {i:,} of {times:,}", self.fold(inside), called, times, params))
         return Block("repeat", f"{label} × {times:,}", instances, calls, times)
 
     def _label(self, block: Sequence[Item]) -> str:
@@ -135,12 +134,16 @@ class _Repeats:
 
     def _differences(self, blocks: Sequence[Sequence[int]]) -> list[dict[str, str]]:
         """For each block, what takes the place of the values that the first one has from outside."""
-        name = self.level.name_of
-        first = self.wiring.from_outside(blocks[0], ())
+        name, eqns, made = self.level.name_of, self.eqns, self.wiring.made
+        first = [(place, name(var)) for place, var in reversed(self.wiring.from_outside(blocks[0]).items())]
         found = []
         for block, before in zip(blocks, ((), *blocks)):
-            own = self.wiring.from_outside(block, before)
-            pairs = {name(first[place]): name(var) for place, var in reversed(own.items()) if place in first}
+            pairs: dict[str, str] = {}
+            handed = {*before}
+            for (number, operand), of_first in first:  # equal blocks read from outside in equal places
+                var = eqns[block[number]].invars[operand]
+                if isinstance(var, Var) and made.get(var, (-1,))[0] not in handed:
+                    pairs[of_first] = name(var)
             found.append(dict(reversed(pairs.items())))
         same = set.intersection(*[{k for k, v in f.items() if v == k} for f in found])
         return [{k: v for k, v in f.items() if k not in same} for f in found]

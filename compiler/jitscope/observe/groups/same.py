@@ -58,7 +58,12 @@ class Kinds:
 
 
 def _literal(literal: Any) -> Hashable:
-    value = np.asarray(literal.value)
+    item = literal.value
+    if type(item) in (int, bool):
+        return literal.aval, type(item), item
+    if type(item) is float:
+        return literal.aval, float, item.hex()  # 0.0 is not -0.0
+    value = np.asarray(item)
     return literal.aval, value.dtype.str, value.tobytes()
 
 
@@ -81,9 +86,9 @@ class Wiring:
                     found.append((n, operand, (places[made[0]], made[1])))
         return found
 
-    def from_outside(self, block: Sequence[int], before: Sequence[int]) -> dict[tuple[int, int], Var]:
-        """The variables a block reads that are made neither in it nor in the block `before` it, by (number, operand)."""
-        own = {*block, *before}
+    def from_outside(self, block: Sequence[int]) -> dict[tuple[int, int], Var]:
+        """The variables a block reads that are not made in it, by (number, operand)."""
+        own = {*block}
         found: dict[tuple[int, int], Var] = {}
         for n, leaf in enumerate(block):
             for operand, atom in enumerate(self.eqns[leaf].invars):
