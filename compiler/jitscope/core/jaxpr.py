@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..xla import tracebacks
@@ -166,6 +166,31 @@ def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
                 if type(a) is Var:
                     read.add(a)
     return live[::-1], read
+
+
+def backward_slice(jaxpr: Jaxpr, wanted: Collection[int]) -> list[int]:
+    """The numbers of the equations `wanted` and of those that they depend on, in order."""
+    read: set[Var] = set()
+    needed = []
+    for i in range(max(wanted, default=-1), -1, -1):
+        eqn = jaxpr.eqns[i]
+        if i in wanted or not read.isdisjoint(eqn.outvars):
+            needed.append(i)
+            read.update(a for a in eqn.invars if type(a) is Var)
+    return needed[::-1]
+
+
+def last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
+    """For each equation, the variables nobody reads after it: their values can go."""
+    seen = {a for a in jaxpr.outvars if type(a) is Var}
+    last: dict[int, list[Var]] = {}
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        eqn = jaxpr.eqns[i]
+        for a in (*eqn.invars, *eqn.outvars):
+            if type(a) is Var and a not in seen:
+                seen.add(a)
+                last.setdefault(i, []).append(a)
+    return last
 
 
 class ClosedJaxpr:

@@ -14,7 +14,7 @@ from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
 from .effects import Effects, has_refs, no_effects
-from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, last_uses
 from .leaks import check_leaks
 from .messages import place, with_advice
 from .primitive import FunctionCall, Primitive
@@ -271,7 +271,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     trace = current_trace()
-    last, refs = _last_uses(jaxpr), bool(jaxpr.effects) and has_refs(jaxpr.effects)
+    last, refs = last_uses(jaxpr), bool(jaxpr.effects) and has_refs(jaxpr.effects)
     for i, eqn in enumerate(jaxpr.eqns):
         values = tuple([literal_value(a) if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
         with source.written_at(eqn.traceback):
@@ -290,18 +290,6 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
 def literal_value(literal: Literal) -> Any:
     """The literal as a value of its own dtype, even if `enable_x64` has changed since it was written."""
     return scalar_of_aval(literal.value, literal.aval)
-
-
-def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
-    """For each equation, the variables nobody reads after it: their values can go."""
-    seen = {a for a in jaxpr.outvars if isinstance(a, Var)}
-    last: dict[int, list[Var]] = {}
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        for a in jaxpr.eqns[i].invars:
-            if isinstance(a, Var) and a not in seen:
-                seen.add(a)
-                last.setdefault(i, []).append(a)
-    return last
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -19,7 +19,7 @@ from ...core.source import Position
 from ...observe.ledger import Row
 from ...observe.stacks import Stacks
 from ...observe.values import MEMORY, SECONDS, Evaluable
-from ...observe.values.evaluation import Evaluation, Stopped
+from ...observe.values.evaluation import Evaluation, Follower, Stopped
 from ...observe.values.summary import numbers
 from . import causes
 from .report import Answer, Ran, where_around
@@ -41,7 +41,7 @@ class _Origin(NamedTuple):
 _UNKNOWN = _Origin(None, None, None)
 
 
-class _Trail:
+class _Trail(Follower):
     """Follows values that have a bad element."""
 
     def __init__(self, jaxpr: Jaxpr, test: Test, evaluation: Evaluation, infinities: _Trail | None = None):
@@ -165,7 +165,7 @@ class PartsReport(Answer):
         self.hunt = SimpleNamespace(seconds=time.perf_counter() - start)
 
     def _hunt(self, program: Evaluable) -> None:
-        evaluation = program.evaluation(lambda *_: None, self._seconds, MEMORY)
+        evaluation = program.evaluation(self._seconds, MEMORY)
         jaxpr = program.closed.jaxpr
         infinities = _Trail(jaxpr, np.isinf, evaluation)
         trail = _Trail(jaxpr, np.isnan, evaluation, infinities) if self.nan else infinities

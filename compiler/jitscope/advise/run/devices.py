@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...core import source
-from ...core.jaxpr import Jaxpr, JaxprEqn, Var
+from ...core.jaxpr import Jaxpr, JaxprEqn, Var, backward_slice
 from ...core.shardings import NamedSharding
 from ...core.source import Position
 from ...observe.communication import instrument
@@ -117,12 +117,10 @@ def _results(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
 
 def _reads(jaxpr: Jaxpr, var: Var) -> tuple[set[Any], JaxprEqn | None]:
     """The arguments that a result depends on, and the equation that makes it."""
-    needed, last = {var}, None
-    for eqn in reversed(jaxpr.eqns):
-        if any(v in needed for v in eqn.outvars):
-            last = last or eqn
-            needed.update(v for v in eqn.invars if isinstance(v, Var))
-    return needed & {*jaxpr.invars, *jaxpr.constvars}, last
+    makers = [i for i, eqn in enumerate(jaxpr.eqns) if var in eqn.outvars]
+    eqns = [jaxpr.eqns[i] for i in backward_slice(jaxpr, makers)]
+    reads = {v for eqn in eqns for v in eqn.invars if isinstance(v, Var)}
+    return reads & {*jaxpr.invars, *jaxpr.constvars}, eqns[-1] if eqns else None
 
 
 def _axis(document: dict[str, Any]) -> str:

@@ -7,7 +7,6 @@ Of a program those equations alone are evaluated that lead to one worth a look; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from types import CodeType, SimpleNamespace
 from typing import Any
 
@@ -16,12 +15,12 @@ import numpy as np
 from ... import jaxwatch
 from ...core import dtypes, notices, source
 from ...core.errors import Unavailable
-from ...core.jaxpr import Jaxpr, JaxprEqn, Var, walk
+from ...core.jaxpr import JaxprEqn, backward_slice, walk
 from ...core.source import Position
 from ...jaxwatch import Run
 from ...observe.stacks import is_installed
 from ...observe.values import MEMORY
-from ...observe.values.evaluation import Stopped
+from ...observe.values.evaluation import Follower, Stopped
 from ...observe.values.summary import numbers
 from ...xla import tracebacks
 from ..nans.by_parts import PartsReport
@@ -90,21 +89,22 @@ class JaxLooks:
     # --- integers and indices -----------------------------------------------------------------------------------------------
 
     def _look_at_values(self, run: Run) -> None:
-        jaxpr = run.program.translation.jaxpr
         looks = _Looks(run)
         worth = looks.worth()
         self._looks[id(run.program)] += bool(worth)
         if not worth or self._looks[id(run.program)] > _MOST_LOOKS:
             return
-        evaluation = run.evaluable.evaluation(lambda *_: None, _SECONDS, MEMORY)
-        evaluation.followers = [looks]
+        closed = run.evaluable.closed
+        evaluation = run.evaluable.evaluation(_SECONDS, MEMORY)
+        evaluation.followers.append(looks)
+        needed = backward_slice(closed.jaxpr, {int(path.partition("/")[0][1:]) for path in worth})
         try:
-            evaluation.program(run.evaluable.closed, run.evaluable.arrays, _needed(jaxpr, worth))
+            evaluation.program(closed, run.evaluable.arrays, needed)
         except (Stopped, Unavailable):
             return
 
 
-class _Looks:
+class _Looks(Follower):
     """Follows the evaluation of a run, and looks at each equation that its user wrote."""
 
     def __init__(self, run: Run) -> None:
@@ -128,12 +128,6 @@ class _Looks:
         said = check(SimpleNamespace(primitive=eqn.primitive, params=own.params, invars=eqn.invars), given, found)  # pyright: ignore[reportArgumentType]
         if said is not None:
             notices.tell(*said, self._place(path)[0])
-
-    def ran(self, prefix: str, outs: list[Any]) -> None:
-        return
-
-    def part(self, whole: Any, part: Any) -> None:
-        return
 
     def _check(self, eqn: JaxprEqn, path: str) -> Check | None:
         """What looks at an equation that the user wrote; None where nothing does."""
@@ -187,18 +181,6 @@ def _is_of_integers(check: Check, eqn: JaxprEqn) -> bool:
         return True
     kinds = [getattr(a.aval.dtype, "kind", "") for a in (*eqn.invars[:1], *eqn.outvars[:1])]
     return "i" in kinds or "u" in kinds
-
-
-def _needed(jaxpr: Jaxpr, paths: Sequence[str]) -> set[int]:
-    """The equations of a program that those at these paths, or what holds them, depend on, with themselves."""
-    found = {int(path.partition("/")[0][1:]) for path in paths}
-    wanted: set[Var] = set()
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        eqn = jaxpr.eqns[i]
-        if i in found or not wanted.isdisjoint(eqn.outvars):
-            found.add(i)
-            wanted.update(a for a in eqn.invars if isinstance(a, Var))
-    return found
 
 
 def _is_nan(x: np.ndarray | None) -> bool:

@@ -7,6 +7,7 @@ programs that call Python are not run again.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -18,10 +19,9 @@ from ...backend.array import to_array
 from ...backend.hunt.flat import is_of_library
 from ...control.callbacks import calls_python
 from ...core import config, dtypes, notices, source
-from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk
+from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, count, walk
 from ...core.source import Position
-from ...core.staging import literal_value
-from ...core.trace import evaluation, using
+from ...observe.values.evaluation import Evaluation
 from ...xla import tracebacks
 from .nans import tell_nans
 
@@ -38,99 +38,50 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
     with config.override(sharp_bits=False, debug_nans=False, debug_infs=False, debug_key_reuse=False):
         tell_nans(closed, name, args, outs)
         if _worth_checking(closed):
-            with using(evaluation()):
-                _Values(source.here() if is_of_library(closed) else None).run(closed, [to_array(x) for x in args])
+            _Checks().program(closed, [to_array(x) for x in args])
 
 
 # --- integers and indices -------------------------------------------------------------------------------------------------------
 
 
 def _worth_checking(closed: ClosedJaxpr) -> bool:
-    count = 0
-    found = False
-    for _, eqn in walk(closed.jaxpr):
-        count += 1
-        found = found or eqn.primitive.name in CHECKS
-    return found and count <= MOST_EQUATIONS
+    return count(closed.jaxpr) <= MOST_EQUATIONS and any(e.primitive.name in CHECKS for _, e in walk(closed.jaxpr))
 
 
-class _Values:
-    """Evaluates programs and looks at each equation."""
+class _Checks(Evaluation):
+    """Checks each equation that it evaluates; loops are entered for their first iterations."""
 
-    def __init__(self, place: Position | None) -> None:
-        self.place = place
+    def __init__(self) -> None:
+        super().__init__(math.inf, math.inf)
+        self._caller = source.capture()
+        self._place: Position | None = None
         """Where the function of the library is called that runs."""
 
-    def run(self, closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
-        env: dict[Any, Any] = dict(zip(closed.jaxpr.constvars, map(to_array, closed.consts)))
-        env.update(zip(closed.jaxpr.invars, args))
+    def looked_at(self, length: int | None, equations: int) -> Sequence[int]:
+        return range(MOST_ITERATIONS if length is None else min(length, MOST_ITERATIONS))
 
-        def read(atom: Any) -> Any:
-            return to_array(literal_value(atom)) if isinstance(atom, Literal) else env[atom]
+    def run(self, closed: ClosedJaxpr, *args: Any) -> list[Any]:
+        """A function of the user's has lines of its own, whoever calls it."""
+        before = self._place
+        if closed.jaxpr.debug.defined is not None:
+            self._place = None
+        elif is_of_library(closed):
+            self._place = before or source.user_position(self._caller)
+        outs = super().run(closed, *args)
+        self._place = before
+        return outs
 
-        for eqn in closed.jaxpr.eqns:
-            operands = [read(a) for a in eqn.invars]
-            results = self.apply(eqn, operands)
-            self.look(eqn, operands, results)
-            env.update(zip(eqn.outvars, results))
-        return [read(a) for a in closed.jaxpr.outvars]
+    def equation(self, eqn: JaxprEqn, operands: list[Any], *args: Any) -> list[Any]:
+        before, self._caller = self._caller, eqn.traceback
+        results = super().equation(eqn, operands, *args)
+        self._caller = before
+        self._look(eqn, operands, results)
+        return results
 
-    def apply(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
-        enter = getattr(self, f"in_{eqn.primitive.name}", None)
-        inner = enter(eqn, operands) if enter else self.in_call(eqn, operands)
-        if inner is not None:
-            return inner
-        out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
-        return [to_array(x) for x in (out if eqn.primitive.multiple_results else [out])]
-
-    def in_call(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any] | None:
-        for name in ("jaxpr", "fun", "call_jaxpr"):
-            inner = eqn.params.get(name)
-            if isinstance(inner, ClosedJaxpr) and len(inner.in_avals) == len(operands):
-                outs = self.inside(eqn, inner, operands)
-                return outs if len(outs) == len(eqn.outvars) else None
-        return None
-
-    def inside(self, eqn: JaxprEqn, inner: ClosedJaxpr, operands: Sequence[Any]) -> list[Any]:
-        """Run an inner program of an equation: a function of the user's has lines of its own, whoever calls it."""
-        before = self.place
-        if inner.jaxpr.debug.defined is not None:
-            self.place = None
-        elif is_of_library(inner):
-            self.place = before or source.user_position(eqn.traceback)
-        try:
-            return self.run(inner, operands)
-        finally:
-            self.place = before
-
-    def in_cond(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
-        branches = eqn.params["branches"]
-        return self.inside(eqn, branches[min(max(int(operands[0]), 0), len(branches) - 1)], operands[1:])
-
-    def in_scan(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
-        """The first iterations are looked at; the results are those of the whole loop."""
-        params = eqn.params
-        c, m = params["num_consts"], params["num_carry"]
-        carry, xs = list(operands[c : c + m]), operands[c + m :]
-        order = range(params["length"])
-        for i in (order[::-1] if params["reverse"] else order)[:MOST_ITERATIONS]:
-            carry = self.inside(eqn, params["jaxpr"], [*operands[:c], *carry, *[x[i] for x in xs]])[:m]
-
-    def in_while(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
-        params = eqn.params
-        c, b = params["cond_nconsts"], params["body_nconsts"]
-        carry = list(operands[c + b :])
-        for _ in range(MOST_ITERATIONS):
-            if not bool(self.inside(eqn, params["cond_jaxpr"], [*operands[:c], *carry])[0]):
-                return
-            carry = self.inside(eqn, params["body_jaxpr"], [*operands[c : c + b], *carry])
-
-    def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
+    def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = CHECKS.get(eqn.primitive.name)
-        where = self.place or source.user_position(eqn.traceback) if check else None
-        if check is None or where is None:
-            return
-        if not Passed.of(eqn).is_the_users(check, eqn):
+        where = self._place or source.user_position(eqn.traceback) if check else None
+        if check is None or where is None or not Passed.of(eqn).is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return

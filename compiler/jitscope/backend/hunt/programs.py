@@ -13,7 +13,7 @@ import numpy as np
 from ...control.while_loop import while_loop
 from ...core import config, dtypes
 from ...core.avals import ShapedArray, aval_of
-from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, backward_slice
 from ...core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ...core.trace import current_trace, evaluation, using
 from ...ops.elementwise import and_p, eq_p, imag_p, is_finite_p, ne_p, not_p, or_p, real_p
@@ -124,14 +124,8 @@ def _flags(flat: Flat, asked: Sequence[Var | Choice], test: Test, shown: Sequenc
 
 def needed_for(flat: Flat, wanted: set[Any]) -> list[int]:
     """The equations that the wanted values come from."""
-    choices = {one.index for one in wanted if isinstance(one, Choice)}
-    read, needed = {one for one in wanted if isinstance(one, Var)}, []
-    for i in range(len(flat.eqns) - 1, -1, -1):
-        eqn = flat.eqns[i]
-        if i in choices or not read.isdisjoint(eqn.outvars):
-            needed.append(i)
-            read.update(a for a in eqn.invars if isinstance(a, Var))
-    return needed[::-1]
+    makers = (one.index if isinstance(one, Choice) else flat.makers.get(one) for one in wanted)
+    return backward_slice(flat.closed.jaxpr, {i for i in makers if i is not None})
 
 
 _PROPAGATE = {

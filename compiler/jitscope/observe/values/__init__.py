@@ -14,7 +14,7 @@ from ...backend.given import Given
 from ...control.callbacks import calls_python
 from ...control.discharge import uses_refs
 from ...core.errors import Unavailable
-from ...core.jaxpr import ClosedJaxpr, Var, count, walk
+from ...core.jaxpr import ClosedJaxpr, backward_slice, count, walk
 from ..ledger import Row
 from ..positions import positions_of
 from .document import SMALL, Values
@@ -48,7 +48,8 @@ def instrument(
     values = Values(closed, count(closed.jaxpr) <= SMALL, program.kind)
     if path is not None:
         values.asked, values.iteration = (path, int(result)), iteration
-    evaluation = program.evaluation(values, seconds, MEMORY, iteration)
+    evaluation = program.evaluation(seconds, MEMORY, iteration)
+    evaluation.followers.append(values)
     start = time.perf_counter()
     remarks, outs = [], None
     try:
@@ -101,20 +102,14 @@ def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
     return Evaluable(closed, [Array(a.buf, v.aval) for a, v in zip(placed, closed.jaxpr.invars, strict=True)])
 
 
-def _needed(closed: ClosedJaxpr, path: str | None) -> set[int] | None:
+def _needed(closed: ClosedJaxpr, path: str | None) -> list[int] | None:
     """The equations, at the top, that the value of a path needs."""
     if path is None:
         return None
     top = path.split("/")[0]
     if not top.startswith("e") or not top[1:].isdigit() or int(top[1:]) >= len(closed.eqns):
-        return set()
-    needed, read = {int(top[1:])}, set()
-    for i in range(int(top[1:]), -1, -1):
-        eqn = closed.eqns[i]
-        if i in needed or not read.isdisjoint(eqn.outvars):
-            needed.add(i)
-            read.update(a for a in eqn.invars if isinstance(a, Var))
-    return needed
+        return []
+    return backward_slice(closed.jaxpr, {int(top[1:])})
 
 
 def _difference(row: Row, program: Evaluable, outs: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.jaxpr import ClosedJaxpr, Jaxpr, Var, running, subpath, walk
 from ...core.words import counted
 from ..timing import quantity
-from .evaluation import Loop
+from .evaluation import Follower, Loop
 from .summary import Summary, first_values, histogram, numbers, picture
 
 
@@ -24,8 +24,8 @@ RESULTS = 16
 """Values of those kinds that a larger program's document has histograms and pictures of."""
 
 
-class Values:
-    """Listens to an evaluation: sums up every value, and looks closer at those of which `closer` says so."""
+class Values(Follower):
+    """Follows an evaluation: sums up every value, and looks closer at those of which `closer` says so."""
 
     def __init__(self, closed: ClosedJaxpr, all_of_them: bool, kind: Callable[[Any], str] | None = None):
         self.kind = kind or _kind
@@ -40,7 +40,7 @@ class Values:
         self.details: dict[tuple[str, int], Document] = {}
         self.not_finite = 0
 
-    def __call__(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
+    def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
         key = path, result
         x = numbers(value)
         row = self.rows.get(key)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...backend.hunt.programs import run
 from ...core import config, dtypes
 from ...core.avals import physical
 from ...core.effects import no_effects
-from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, count, subjaxprs, subpath
+from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, count, last_uses, subjaxprs, subpath
 from ...core.staging import literal_value
 from ...core.trace import evaluation, using
 
@@ -45,40 +45,43 @@ class Loop(NamedTuple):
     looked: str
 
 
-Look = Callable[[str, int, Any, tuple[int, ...]], None]
-"""Is told each value: the path of its equation, the number of the result, the array, and the iterations that it belongs to."""
+class Follower:
+    """Follows the values of a program that is evaluated."""
 
-
-class Follower(Protocol):
-    """Follows values through a program: is told each equation with its operands and results, the results of each run of an inner
-    program by the beginning of its paths, and each part of an array that an iteration is given."""
+    def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
+        """Each value once: an argument, a captured value, or a result of the equation that makes it."""
 
     def equation(
         self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
-    ) -> None: ...
-    def ran(self, prefix: str, outs: list[Any]) -> None: ...
-    def part(self, whole: Any, part: Any) -> None: ...
+    ) -> None:
+        """An equation with its operands and results, in an iteration of each loop around it, the outermost first."""
+
+    def ran(self, prefix: str, outs: list[Any]) -> None:
+        """The results of one run of an inner program, by the beginning of its paths."""
+
+    def part(self, whole: Any, part: Any) -> None:
+        """What an iteration is given of an array."""
 
 
 class Evaluation:
-    """Evaluates programs. `look` is told every value once, by the equation that makes it; after `seconds`, or with more than `memory` bytes of values alive at once, it
+    """Evaluates programs, and tells its `followers`. After `seconds`, or with more than `memory` bytes of values alive at once, it
     raises `Stopped`. `iteration` is one that must be among those looked at in every loop."""
 
-    def __init__(self, look: Look, seconds: float, memory: float, iteration: int | None = None):
-        self.look, self.iteration = look, iteration
+    def __init__(self, seconds: float, memory: float, iteration: int | None = None):
+        self.iteration = iteration
         self.seconds, self.memory = seconds, memory
         self.end = time.perf_counter() + seconds
         self.alive = 0
         self.loops: dict[str, Loop] = {}
         self.followers: list[Follower] = []
 
-    def program(self, closed: ClosedJaxpr, args: Sequence[Any], needed: set[int] | None = None) -> list[Any]:
-        """The results of a whole program; of its equations those `needed`, if not all are."""
+    def program(self, closed: ClosedJaxpr, args: Sequence[Any], needed: Sequence[int] | None = None) -> list[Any]:
+        """The results of a whole program. Where not all of its equations are `needed`, those alone run, and it gives nothing."""
         with self.around():
             for i, value in enumerate(self.constants(closed)):
-                self.look(f"const{i}", 0, value, ())
+                self._made(f"const{i}", 0, value, ())
             for i, value in enumerate(args):
-                self.look(f"in{i}", 0, value, ())
+                self._made(f"in{i}", 0, value, ())
             return self.run(closed, args, "", (), needed)
 
     def run(
@@ -87,29 +90,26 @@ class Evaluation:
         args: Sequence[Any],
         prefix: str,
         iterations: tuple[int, ...],
-        needed: set[int] | None = None,
+        needed: Sequence[int] | None = None,
     ) -> list[Any]:
+        """The results of a program, or of an inner one, whose paths begin with `prefix`."""
         jaxpr = closed.jaxpr
         env: dict[Var, Any] = dict(zip(jaxpr.constvars, self.constants(closed)))
         env.update(zip(jaxpr.invars, args))
-        last = _last_uses(jaxpr)
+        last = last_uses(jaxpr)
         own: set[Var] = set()
-        for i, eqn in enumerate(jaxpr.eqns):
-            if needed is not None and i not in needed:
-                continue
+        for i in range(len(jaxpr.eqns)) if needed is None else needed:
+            eqn = jaxpr.eqns[i]
             path = f"{prefix}e{i}"
             self._check(path)
             operands = [self._read(a, env) for a in eqn.invars]
             inside = self._inside(eqn, operands)
-            if inside is None:
-                values = self.equation(eqn, operands, path, iterations)
-            else:
-                values = self.run(inside.program, inside.operands, subpath(path, inside.segment), iterations)
+            values = self.equation(eqn, operands, path, iterations, inside)
             for follower in self.followers:
                 follower.equation(eqn, path, operands, values, iterations)
             for number, (var, value) in enumerate(zip(eqn.outvars, values)):
                 if inside is None or not isinstance(inside.program.jaxpr.outvars[number], Var):
-                    self.look(path, number, value, iterations)
+                    self._made(path, number, value, iterations)
                 env[var] = value
                 own.add(var)
                 self.alive += _size(var)
@@ -124,13 +124,22 @@ class Evaluation:
             follower.ran(prefix, outs)
         return outs
 
+    def _made(self, *what: Any) -> None:
+        for follower in self.followers:
+            follower.made(*what)
+
     def _check(self, path: str) -> None:
         if time.perf_counter() > self.end:
             raise Stopped(f"stopped at {path}: it took more than {self.seconds:g} s")
         if self.alive > self.memory:
             raise Stopped(f"stopped at {path}: the values alive at once take more than {self.memory / 1e9:.3g} GB")
 
-    def equation(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
+    def equation(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...], inside: _Inside | None
+    ) -> list[Any]:
+        """The results of an equation; `inside` is the inner program that it runs once."""
+        if inside is not None:
+            return self.run(inside.program, inside.operands, subpath(path, inside.segment), iterations)
         name = eqn.primitive.name
         if name == "scan":
             return self._scan(eqn, operands, path, iterations)
@@ -155,7 +164,7 @@ class Evaluation:
         params, body = eqn.params, eqn.params["jaxpr"]
         c, m, length = params["num_consts"], params["num_carry"], int(params["length"])
         consts, xs = operands[:c], operands[c + m :]
-        numbers = self._numbers(length, count(body.jaxpr))
+        numbers = self.looked_at(length, count(body.jaxpr))
         carry, before = list(operands[c : c + m]), 0
         for number in numbers:
             if number != before:
@@ -169,12 +178,15 @@ class Evaluation:
         self.loops[path] = Loop(path, length, looked)
         return self.whole(eqn, operands)
 
-    def _numbers(self, length: int, equations: int) -> list[int]:
-        """The iterations to look at: all, or the first, the last and the one that is asked for."""
-        if length * max(equations, 1) <= WHOLE_LOOPS:
-            return list(range(length))
-        asked = {self.iteration} if self.iteration is not None and 0 <= self.iteration < length else set()
-        return sorted({0, length - 1, *asked})
+    def looked_at(self, length: int | None, equations: int) -> Sequence[int]:
+        """The iterations to look at of a loop of so many equations: all, or the first, the last and the one that is asked for. Where it
+        is not known how many there are, as many of the first ones as may be."""
+        most, asked = max(1, WHOLE_LOOPS // max(1, equations)), self.iteration
+        if length is None:
+            return range(most if asked is None else max(most, asked + 1))
+        if length <= most:
+            return range(length)
+        return sorted({0, length - 1, *([asked] if asked is not None and 0 <= asked < length else [])})
 
     def _carry_before(self, eqn: JaxprEqn, operands: list[Any], number: int) -> list[Any]:
         """The carry of a scan before an iteration, by a compiled loop that ends there."""
@@ -190,9 +202,7 @@ class Evaluation:
         condition, body = params["cond_jaxpr"], params["body_jaxpr"]
         c, b = params["cond_nconsts"], params["body_nconsts"]
         carry = list(operands[c + b :])
-        most = max(1, WHOLE_LOOPS // max(1, count(body.jaxpr) + count(condition.jaxpr)))
-        if self.iteration is not None:
-            most = max(most, self.iteration + 1)
+        most = len(self.looked_at(None, count(body.jaxpr) + count(condition.jaxpr)))
         number, more = 0, True
         while number <= most:
             inside = (*iterations, number)
@@ -285,18 +295,3 @@ def _element(x: Any, at: int | slice) -> Any:
 def _size(var: Var) -> int:
     below = physical(var.aval)
     return below.size * below.dtype.itemsize
-
-
-def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
-    """Which variables no later equation and no result reads, by the equation that reads (or makes) them last."""
-    kept = {a for a in jaxpr.outvars if isinstance(a, Var)}
-    last: dict[Var, int] = {}
-    for i, eqn in enumerate(jaxpr.eqns):
-        for a in (*eqn.outvars, *eqn.invars):
-            if isinstance(a, Var):
-                last[a] = i
-    found: dict[int, list[Var]] = {}
-    for var, i in last.items():
-        if var not in kept:
-            found.setdefault(i, []).append(var)
-    return found
