@@ -153,6 +153,29 @@ def comparison() -> dict[str, Any]:
     return one.compare(other, limit=0.2).document
 
 
+@looks(1280)
+def test_the_graph_of_both_programs_is_linked_with_the_code_of_each(bare: Bare, dark: bool, width: int) -> None:
+    document = comparison()
+    view = bare.show(document, dark=dark, width=width)
+    codes = view.element.locator(".jitscope-joint-code")
+    expect(codes).to_have_count(2)
+    # a line of one lights what both have in the other, and in the graph; Escape lets go of it
+    for at, (line, other) in enumerate((("jnp.tanh(x)", "jnp.tanh(x @ x)"), ("jnp.tanh(x @ x)", "jnp.tanh(x)"))):
+        codes.nth(at).locator("[data-marked]", has_text=line).click()
+        expect(codes.nth(1 - at).locator("[aria-selected=true] code")).to_have_text(f"return {other} * 2 + x.sum()")
+        expect(view.element.locator(".jitscope-details")).to_contain_text("equations")
+        view.page.keyboard.press("Escape")
+        expect(codes.locator("[role=option][aria-selected=true]")).to_have_count(0)
+    # what the signs mean stands below, and the nodes have them
+    legend = view.element.locator(".jitscope-joint-legend")
+    expect(legend).to_contain_text("+ only in B")
+    expect(legend).to_contain_text("reads other operands")
+    labels = [label["text"] for label in view.labels()]
+    assert any(text.startswith("+ dot_general") for text in labels)
+    view.click_node(next(n["id"] for n in document["joint"]["graph"]["nodes"] if n["label"] == "tanh"))
+    expect(codes.locator("[role=option][aria-selected=true]")).to_have_count(2)
+
+
 @looks(420, 1280)
 def test_two_programs_are_compared_on_a_page_without_a_kernel(bare: Bare, dark: bool, width: int) -> None:
     document = comparison()
@@ -176,9 +199,9 @@ def test_two_programs_are_compared_on_a_page_without_a_kernel(bare: Bare, dark: 
     assert "dot_general" in only.inner_text() and "dearer" in view.element.inner_text()
     summary = view.element.locator("summary").first
     said = document["equations"]
-    assert (
-        summary.inner_text()
-        == f"{said['common']} equations in both, {said['only_a']} only in A, {said['only_b']} only in B"
+    assert summary.inner_text() == (
+        f"{said['common']} equations in both ({said['rewired']} of them reads other operands), "
+        f"{said['only_a']} only in A, {said['only_b']} only in B"
     )
     summary.focus()
     view.page.keyboard.press("Enter")

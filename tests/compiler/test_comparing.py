@@ -9,7 +9,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
-from jitscope.observe.comparing.aligning import aligned
+from jitscope.observe.comparing.aligning import aligned, matched
 from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
 from jitscope.observe.comparing.sides import side_of, side_with
@@ -78,8 +78,9 @@ def test_the_interval_covers_the_truth():
 
 
 def test_what_is_in_both_and_in_one_alone():
-    assert aligned("abcde", "abxde") == (4, [2], [2])
-    assert aligned("", "ab") == (0, [], [0, 1]) and aligned("aab", "aab") == (3, [], [])
+    assert aligned("abcde", "abxde") == ([(0, 0), (1, 1), (3, 3), (4, 4)], [2], [2])
+    assert aligned("", "ab") == ([], [], [0, 1]) and aligned("aab", "aab") == ([(0, 0), (1, 1), (2, 2)], [], [])
+    assert matched("abca", "xaabb") == ([(0, 1), (1, 3), (3, 2)], [2], [0, 4])
     document = compared(side(lambda x: jnp.exp(jnp.sin(x)) + 1), side(lambda x: jnp.exp(jnp.cos(x)) + 1))
     equations = document["equations"]
     assert [e["text"].split()[0] for e in equations["a"]] == ["sin"]
@@ -88,17 +89,89 @@ def test_what_is_in_both_and_in_one_alone():
     assert document["kernels"]["only_a"] == document["kernels"]["only_b"] == 1
 
 
+def scanning(x):
+    y = jnp.tanh(x) * 2
+    last, _ = lax.scan(lambda c, t: (jnp.sin(c) + t, None), 0.0, y)
+    return clipped(y) - x + last
+
+
+def scanning_too(x):
+    y = jnp.tanh(x) * 3
+    last, _ = lax.scan(lambda c, t: (jnp.cos(c) + t, None), 0.0, y)
+    return x - jnp.maximum(y, 0) + last
+
+
+def clipped(x):
+    return jx.jit(lambda x: jnp.maximum(x, 0))(x)
+
+
+def test_both_programs_stand_in_one_graph():
+    one, other = side(scanning), side(scanning_too)
+    document = compared(one, other, limit=0.01)
+    equations, joint = document["equations"], document["joint"]
+    graph = joint["graph"]
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    marked = {mark: [n["label"] for n in nodes.values() if n.get("mark") == mark] for mark in ("removed", "added")}
+    assert sorted(marked["removed"]) == ["<lambda>", "mul", "sin"] and sorted(marked["added"]) == ["cos", "mul"]
+    assert [len(marked[mark]) for mark in marked] == [equations["only_a"], equations["only_b"]]
+    rewired = [n["label"] for n in nodes.values() if n.get("mark") == "rewired"]
+    assert len(rewired) == equations["rewired"] and sorted(rewired) == ["add", "max", "scan × 1000", "sub"]
+    paths = [path for node in nodes.values() for path in node["paths"]]
+    assert len(paths) == len(set(paths)) == equations["common"] + equations["only_a"] + equations["only_b"]
+    # each program alone is in it: its equations with its lines, and how its values flow
+    for at, (program, drop) in enumerate(((one, "added"), (other, "removed"))):
+        own = {ident for ident, node in nodes.items() if node.get("mark") != drop}
+        alone = compared(program, program, limit=0.01)["joint"]["graph"]
+        assert sorted(n["label"] for n in alone["nodes"]) == sorted(nodes[ident]["label"] for ident in own)
+        edges = [e for e in graph["edges"] if {e["from"], e["to"]} <= own and (at == 0 or not e.get("gone"))]
+        flows = {(nodes[e["from"]]["label"], nodes[e["to"]]["label"]) for e in edges}
+        labels = {n["id"]: n["label"] for n in alone["nodes"]}
+        assert {(labels[e["from"]], labels[e["to"]]) for e in alone["edges"]} <= flows
+        source = joint["sources"]["ab"[at]]
+        called = {node for mark in source["marks"] for node in mark["nodes"]}
+        assert called == {ident for ident in own if nodes[ident]["paths"]}
+    assert not any("mark" in node for node in alone["nodes"]) and not any(e.get("gone") for e in alone["edges"])
+
+
+def test_an_operand_that_is_another_is_told():
+    document = compared(side(lambda x: jnp.sin(x) - x), side(lambda x: x - jnp.sin(x)), limit=0.01)
+    assert [document["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 1, 0, 0]
+    inlined = compared(side(lambda x: jnp.sin(clipped(x))), side(lambda x: jnp.sin(jnp.maximum(x, 0))), limit=0.01)
+    assert [inlined["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 0, 1, 0]
+
+
+def test_of_large_programs_what_differs_is_drawn_with_what_is_next_to_it():
+    def chain(other):
+        def program(x):
+            for n in range(600):
+                x = jnp.sin(x) if n == other else x * 1.5 if n % 2 else x + 1
+            return x
+
+        return side(program)
+
+    document = compared(chain(100), chain(401), limit=0.01)
+    joint = document["joint"]
+    assert joint["left_out"] > 500
+    assert {n["label"] for n in joint["graph"]["nodes"] if n.get("mark") in ("removed", "added")} == {
+        "sin",
+        "add",
+        "mul",
+    }
+    assert len(joint["graph"]["nodes"]) + joint["left_out"] <= 605
+
+
 def test_as_much_as_can_be_is_aligned():
     random = np.random.default_rng(0)
     for _ in range(100):
         one, other = (random.integers(0, 3, random.integers(0, 12)).tolist() for _ in range(2))
-        common, only_one, only_other = aligned(one, other)
+        pairs, only_one, only_other = aligned(one, other)
+        assert pairs == sorted(pairs) and all(one[i] == other[j] for i, j in pairs)
         left, right = (
             [x for n, x in enumerate(each) if n not in only] for each, only in ((one, only_one), (other, only_other))
         )
-        assert left == right and len(left) == common == longest_common(one, other)
-    assert aligned(["sin", "mul"] * 5000, ["cos", "mul"] * 5000).common == 5000  # at once
-    assert aligned(list(range(50_000)), list(range(50_000))[::-1]).common >= 1
+        assert left == right and len(left) == len(pairs) == longest_common(one, other)
+    assert len(aligned(["sin", "mul"] * 5000, ["cos", "mul"] * 5000).pairs) == 5000  # at once
+    assert aligned(list(range(50_000)), list(range(50_000))[::-1]).pairs
 
 
 def longest_common(one, other):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.widgets.parts import Document, position, quantity
+from tests.widgets.parts import Document, edge, graph, node, position, quantity
 
 
 def profile() -> Document:
@@ -85,6 +85,12 @@ def comparison() -> Document:
 
     kernel = {"name": "fusion.1", "kind": "fusion", "opcode": "fusion", "operations": 3, "type": "f32[64,7]"}
     equation = {"text": "tanh f32[64,7] -> f32[64,7]", "position": position(3)}
+    nodes = [
+        node("in0", "input", "x"),
+        node("eA0", label="tanh", mark="removed", positions=[position(3)]),
+        node("e0", label="sum", mark="rewired", positions=[position(4), position(9)]),
+    ]
+    edges = [edge("in0", "e0"), *(one | {"gone": True} for one in (edge("in0", "eA0"), edge("eA0", "e0")))]
     return {
         "kind": "comparison",
         "version": 1,
@@ -97,7 +103,8 @@ def comparison() -> Document:
         "pairs": 120,
         "method": "runs in pairs",
         "verdict": "faster",
-        "equations": {"common": 12, "a": [equation], "b": [], "only_a": 3, "only_b": 0},
+        "joint": {"graph": graph(nodes, edges), "left_out": 11, "sources": {"a": None, "b": None}},
+        "equations": {"common": 12, "rewired": 1, "a": [equation], "b": [], "only_a": 3, "only_b": 0},
         "kernels": {
             "common": 1,
             "a": [kernel],

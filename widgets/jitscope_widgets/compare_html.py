@@ -7,7 +7,9 @@ from collections.abc import Callable
 from . import compare_words as told
 from .budget import Part
 from .guard import Pieces, part, said
+from .painter import line_hues
 from .plain import clean, escape
+from .program_html import picture, source_lines
 from .quantities import show
 from .sentences import say
 from .words import Document, plural
@@ -19,6 +21,7 @@ def comparison(document: Document) -> Pieces:
         f"<p><b>{escape(told.verdict(document))}</b></p>",
         _figures(document),
         said(f"{told.ran_on(document)} {told.results(document)}"),
+        *(_joint(document) if "joint" in document else ()),
         _only(document["equations"], "equation", told.equation),
         _only(document["kernels"], "kernel", told.kernel),
         f'<p class="dim">{escape(say("comparison", method=clean(document["method"]), time=show(document["cost"])))}</p>',
@@ -33,6 +36,32 @@ def _figures(document: Document) -> str:
         for name, one, other, ratio in told.figures(document)
     )
     return f"<table><tbody>{head}{rows}</tbody></table>"
+
+
+def _joint(document: Document) -> Pieces:
+    """Both programs as one graph, beside the code of each; nothing where they are alike."""
+    legend, graph = told.legend(document), document["joint"]["graph"]
+    if not legend:
+        return []
+    gone = {node["id"] for node in graph["nodes"] if node.get("mark") == "removed"}
+    edges = [e for e in graph["edges"] if not e.get("gone") or not gone.isdisjoint((e["from"], e["to"]))]
+    hues = line_hues(graph)
+    sources = {side: source for side, source in document["joint"]["sources"].items() if source}
+    return [
+        "<details open><summary>Both as one graph</summary>",
+        f'<p class="dim">{escape(f"{legend} {_ARROWS}")}</p><div class="two"><div>',
+        *(
+            piece
+            for side, source in sources.items()
+            for piece in (f"<p><b>{side.upper()}</b></p>", *source_lines(source, hues))
+        ),
+        "</div>",
+        picture("the graph of both", {**graph, "edges": edges}, hues, worth=5.0),
+        "</div></details>",
+    ]
+
+
+_ARROWS = "Arrows are how values flow in B, and to and from what A alone has."
 
 
 def _only(found: Document, noun: str, text: Callable[[Document], str]) -> Part:

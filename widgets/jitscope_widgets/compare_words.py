@@ -5,7 +5,7 @@ from __future__ import annotations
 from .plain import clean
 from .quantities import amount, number, show
 from .sentences import TABLES, say
-from .words import Document, home, plural
+from .words import Document, home, lines as lines_of, plural
 
 
 def verdict(document: Document) -> str:
@@ -54,8 +54,10 @@ def figures(document: Document) -> list[tuple[str, str, str, str]]:
 
 
 def common(part: Document, noun: str) -> str:
-    """`12 equations in both, 1 only in A, 2 only in B`."""
-    return f"{plural(part['common'], noun)} in both, {part['only_a']:,} only in A, {part['only_b']:,} only in B"
+    """`12 equations in both (3 of them read other operands), 1 only in A, 2 only in B`."""
+    rewired = part.get("rewired")
+    other = f" ({rewired:,} of them read{'s' * (rewired == 1)} other operands)" if rewired else ""
+    return f"{plural(part['common'], noun)} in both{other}, {part['only_a']:,} only in A, {part['only_b']:,} only in B"
 
 
 def equation(one: Document) -> str:
@@ -66,6 +68,19 @@ def equation(one: Document) -> str:
 
 
 def kernel(one: Document) -> str:
-    """`fusion of 13: f32[64,7]`"""
+    """`fusion of 13: f32[64,7]   In [3] lines 2-4`"""
     what = f"fusion of {one['operations']}" if one["kind"] == "fusion" else clean(one["opcode"])
-    return f"{what}: {clean(one['type'])}"
+    place = lines_of(one.get("positions", ()))
+    return f"{what}: {clean(one['type'])}{f'   {place}' if place else ''}"
+
+
+def legend(document: Document) -> str:
+    """What the signs in the graph of both mean; "" where it shows nothing that differs."""
+    graph = document["joint"]["graph"]
+    marks = {node.get("mark") for node in graph["nodes"]}
+    signs = [f"{sign} {said}" for mark, (sign, said) in TABLES["compared equations"].items() if mark in marks]
+    if not signs:
+        return ""
+    left_out = document["joint"]["left_out"]
+    more = [say("only changes", count=plural(left_out, "equation"))] if left_out else []
+    return f"{'; '.join([*signs, say('of both'), *more])}."

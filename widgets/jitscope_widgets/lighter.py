@@ -103,6 +103,10 @@ def _bare_graph(graph: Document) -> Document:
     return {**graph, "title": f"{graph['title']} ({_GONE_TITLE})", "nodes": [], "edges": []}
 
 
+def _without_joint(comparison: Document) -> Document:
+    return {name: value for name, value in comparison.items() if name != "joint"}
+
+
 def _without_steps(passes: Document) -> Document:
     return {**passes, "states": [{**state, "graph": None} for state in passes["states"]]}
 
@@ -145,6 +149,7 @@ _FORMS = {
         Form(_bare_fusion, "the HLO programs"),
     ),
     "graph": (_WHOLE, Form(_bare_graph, "the graph")),
+    "comparison": (_WHOLE, Form(_without_joint, "the graph of both programs")),
     "machine": (
         _WHOLE,
         Form(lambda machine: _few_functions(machine, 12), "the code of most functions"),

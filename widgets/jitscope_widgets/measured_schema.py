@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .schema_parts import FLAG, NUMBER, TEXT, WHOLE, Many, Maybe, OneOf, Record, document, record
+from .schema_parts import FLAG, NUMBER, TEXT, WHOLE, Many, Maybe, OneOf, Perhaps, Record, document, record
 
 
 _KERNELS = ("fusion", "library", "loop", "copy", "other")
@@ -66,7 +66,14 @@ MEASURED: dict[str, Record] = {
         flops="quantity",
         bytes="quantity",
     ),
-    "compared kernel": record(name=TEXT, kind=OneOf(_KERNELS), opcode=TEXT, operations=WHOLE, type=TEXT),
+    "compared kernel": record(
+        name=TEXT,
+        kind=OneOf(_KERNELS),
+        opcode=TEXT,
+        operations=WHOLE,
+        type=TEXT,
+        positions=Perhaps(Many("position")),
+    ),
     "comparison": document(
         "comparison",
         title=TEXT,
@@ -80,11 +87,13 @@ MEASURED: dict[str, Record] = {
         verdict=OneOf(("faster", "slower", "no difference found")),
         equations=record(
             common=WHOLE,
+            rewired=Perhaps(WHOLE),
             a=Many(record(text=TEXT, position=Maybe("position"))),
             b=Many(record(text=TEXT, position=Maybe("position"))),
             only_a=WHOLE,
             only_b=WHOLE,
         ),
+        joint=Perhaps(record(graph="graph", left_out=WHOLE, sources=record(a=Maybe("source"), b=Maybe("source")))),
         kernels=record(common=WHOLE, a=Many("compared kernel"), b=Many("compared kernel"), only_a=WHOLE, only_b=WHOLE),
         results=record(absolute="quantity", relative="quantity", where=TEXT, equal=FLAG, why=TEXT),
         cost="quantity",

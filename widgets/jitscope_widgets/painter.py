@@ -188,7 +188,7 @@ class Painter:
                 told = f"<g>{self._told(box.ident)}{self._shape(box)}</g>" if self.hover else self._outline(box)
                 shapes.setdefault(self._fill(box), []).append(told)
         return "".join(
-            f'<g class="{_CLASSES[fill]}" fill="{light(fill)}" stroke="{light("round" if fill == "hull" else "edge")}">'
+            f'<g {_paper(fill)} stroke="{light("round" if fill == "hull" else "edge")}">'
             f"{''.join(drawn) if self.hover else _one_path(drawn)}</g>"
             for fill, drawn in shapes.items()
         )
@@ -196,6 +196,9 @@ class Painter:
     def _fill(self, box: Box) -> str:
         if self._kind(box) == "library":
             return "library"
+        mark = self.scopes.nodes[box.ident].get("mark")
+        if mark in _CHANGED:
+            return _CHANGED[mark]
         fused = self._kind(box) == "fusion" or self.scopes.nodes[box.ident]["fused_into"] is not None
         return "hull" if fused else "box"
 
@@ -303,6 +306,15 @@ def _line_numbers(numbers: set[int]) -> str:
 
 
 _MARKS = {"path": "bar", "stop": "bad"}
+
+
+def _paper(fill: str) -> str:
+    """The attributes of boxes of a colour."""
+    own = "" if fill in _CLASSES else f' style="fill:var(--{fill})"'
+    return f'class="{_CLASSES.get(fill, "b")}" fill="{light(fill)}"{own}'
+
+
+_CHANGED = {"removed": "before", "added": "after"}  # a mark, and the paper of its box
 _CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
 _SMALL = f'fill="{light("dim")}" font-size="{SMALL_SIZE}"'
 _BROKEN = ' stroke-dasharray="3 2"'

@@ -15,21 +15,18 @@ from .memory_html import memory
 from .nan_hunt import hunt_html
 from .origins import placed
 from .painter import Hues, line_hues
-from .palette import hue_of
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .profile_html import profile
+from .program_html import MOST_NODES, picture, source_lines
 from .quantities import amount, origin, seconds, show
-from .sentences import say
 from .sharding_view import sharding
 from .stopped import stopped_pieces
-from .svg import svg
 from .transformations import transformations_html
 from .values_html import values
 from .words import Document, plural
 
 
-_MOST_NODES = 5000  # of a graph that is not the first thing to look at; it takes as long to lay out
 _OPEN_CARDS = 3
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 
@@ -45,8 +42,8 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         plural(compilation["equations"], "equation"),
         lambda: [
             '<div class="two">',
-            *(_source_lines(source, hues) if source else ()),
-            _picture("the graph", compilation["graph"], hues, worth=10.0),
+            *(source_lines(source, hues) if source else ()),
+            picture("the graph", compilation["graph"], hues, worth=10.0),
             "</div>",
         ],
         opened=True,
@@ -73,66 +70,7 @@ def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opene
     ]
 
 
-# --- programs and pictures --------------------------------------------------------------------------------------------
-
-
-def _source_lines(source: Document, hues: Hues) -> Pieces:
-    """The functions one after the other, all but the first closed."""
-    counts = [words.written_in(source, index) for index in range(len(source["functions"]))]
-
-    def form() -> str:
-        shown = [_function(function, count, hues) for function, count in zip(source["functions"], counts)]
-        first = shown[0] if shown else ""
-        rest = "".join(
-            f"<details><summary>{escape(clean(function['name']))} "
-            f'<span class="dim">{escape(words.home_of(function))}, {_written(count)}</span></summary>{code}</details>'
-            for function, count, code in list(zip(source["functions"], counts, shown))[1:]
-        )
-        return first + rest
-
-    return [part("the source", form)]
-
-
-def _written(count: dict[int, int]) -> str:
-    total = sum(count.values())
-    return plural(total, "equation") if total else "no equations of its own"
-
-
-def _function(function: Document, count: dict[int, int], hues: Hues) -> str:
-    place = words.home_of(function)
-    if not function["lines"]:
-        return said(say("no code"))
-    lines = code.plain(
-        (str(number), line, _stripe(hues.get((place, number))) if count.get(number) else "")
-        for number, line in enumerate(function["lines"], function["first_line"])
-    )
-    told = escape(f"Source of {clean(function['name'])}, {place}")
-    return f'<div class="source" tabindex="0" role="region" aria-label="{told}">{lines}</div>'
-
-
-def _stripe(order: int | None) -> str:
-    if order is None:
-        return ""
-    hue, broken = hue_of(order)
-    return f"h{hue} broken" if broken else f"h{hue}"
-
-
-def _picture(
-    what: str, graph: Document, hues: Hues, limits: tuple[int, ...] = (400, 150, 50), worth: float = 1.0
-) -> Part:
-    """A graph, with all that can be said at first, then without hover and types, then with fewer and fewer boxes."""
-
-    if len(graph["nodes"]) > _MOST_NODES and worth < 10:
-        return part(what)
-
-    def form(limit: int, told: bool) -> Callable[[], str]:
-        title = escape(graph["title"] or what)
-        return lambda: (
-            f'<div class="view" tabindex="0" role="region" aria-label="Graph of {title}">'
-            f"{svg(graph, limit=limit, hues=hues, styled=False, hover=told, types=told)}</div>"
-        )
-
-    return part(what, form(limits[0], True), *(form(limit, False) for limit in limits), worth=worth)
+# --- programs ------------------------------------------------------------------------------------------------------------
 
 
 def _program(what: str, lines: list[str]) -> Part:
@@ -146,7 +84,7 @@ def _program(what: str, lines: list[str]) -> Part:
 
 def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Pieces:
     after, before = (
-        placed(fusion[side], program) if len(fusion[side]["nodes"]) <= _MOST_NODES else fusion[side]
+        placed(fusion[side], program) if len(fusion[side]["nodes"]) <= MOST_NODES else fusion[side]
         for side in ("after", "before")
     )
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
@@ -158,10 +96,10 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
         forms = (lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True))
         pieces.append(part("the comparison", *(forms if len(fusion["rows"]) <= _MOST_LINES else ())))
     if after["nodes"]:
-        pieces += [said("After fusion:"), _picture("the graph after fusion", after, hues)]
+        pieces += [said("After fusion:"), picture("the graph after fusion", after, hues)]
     if before["nodes"]:
         pieces.append("<details><summary>Before fusion</summary>")
-        pieces += [_picture("the graph before fusion", before, hues, (150,), worth=0.5), "</details>"]
+        pieces += [picture("the graph before fusion", before, hues, (150,), worth=0.5), "</details>"]
     return pieces
 
 
@@ -278,7 +216,7 @@ def _ledger_row(row: Document) -> str:
 
 
 def _graph(graph: Document) -> Pieces:
-    return [_picture("the graph", graph, line_hues(graph), worth=10.0)]
+    return [picture("the graph", graph, line_hues(graph), worth=10.0)]
 
 
 def _whole_fusion(fusion: Document) -> Pieces:
@@ -288,7 +226,7 @@ def _whole_fusion(fusion: Document) -> Pieces:
 def _source(source: Document) -> Pieces:
     files = [words.home_of(source["functions"][call["function"]]) for call in source["calls"]]
     marks = sorted({(files[mark["call"]], mark["line"]) for mark in source["marks"]})
-    return _source_lines(source, {place: order for order, place in enumerate(marks)})
+    return source_lines(source, {place: order for order, place in enumerate(marks)})
 
 
 PANES: dict[str, Callable[[Document], Pieces]] = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
 from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from ..core.source import Position
-from .stacks import Frame, Stack, Stacks
+from .stacks import Frame, Stack, Stacks, is_installed
 
 
 OFTENEST = 3
@@ -141,3 +143,18 @@ def _function(code: CodeType) -> Function:
 
 def _first(stack: Stack, function: Function) -> int | None:
     return next((i for i, frame in enumerate(stack) if _function(frame.code) == function), None)
+
+
+def root_of(defined: Position | None, jaxpr: Jaxpr | None, stacks: Stacks) -> Position | None:
+    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, it is
+    the outermost of the user's that most equations have."""
+    if jaxpr is None or defined is None or not is_installed(defined.file):
+        return defined
+    found: Counter[CodeType] = Counter()
+    for eqn in jaxpr.eqns:
+        own = (frame.code for frame in stacks.of(eqn.traceback) if frame.code.co_name != "<module>")
+        found.update(code for code in islice(own, 1) if not is_installed(code.co_filename))
+    if not found:
+        return defined
+    ((code, _),) = found.most_common(1)
+    return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)

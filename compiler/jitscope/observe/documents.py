@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
-from types import CodeType
 from typing import Any
 
 from ..backend.given import Given
 from ..core.collector import paused_collector
 from ..core.errors import Unavailable
-from ..core.jaxpr import Jaxpr
 from ..core.printing import Names, format_jaxpr
-from ..core.source import Position
 from ..core.words import counted
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation
 from ..xla.spread import Spread
-from .calls import CallTree
+from .calls import CallTree, root_of
 from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document, unfused
 from .graph import jaxpr_graph, result_names
@@ -30,7 +25,7 @@ from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document
 from .source import source_document
-from .stacks import Stacks, is_installed
+from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
 
 
@@ -79,7 +74,7 @@ def _compilation_document(row: Row, whole: bool) -> Document:
     stacks = Stacks()
     positions = row.positions(stacks)
     title = row.function
-    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, _root(row, jaxpr, stacks), stacks)
+    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, root_of(row.position, jaxpr, stacks), stacks)
     graph = jaxpr_graph(jaxpr, title, positions, row.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
     fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)
@@ -157,21 +152,6 @@ def _sizes(fused: list[int]) -> str:
     if len(fused) == 1:
         return f" of {most:,}"
     return f" of {most:,} operations each" if least == most else f" of {least:,} to {most:,} operations"
-
-
-def _root(row: Row, jaxpr: Jaxpr | None, stacks: Stacks) -> Position | None:
-    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, it is
-    the outermost of the user's that most equations have."""
-    if jaxpr is None or row.position is None or not is_installed(row.position.file):
-        return row.position
-    found: Counter[CodeType] = Counter()
-    for eqn in jaxpr.eqns:
-        own = (frame.code for frame in stacks.of(eqn.traceback) if frame.code.co_name != "<module>")
-        found.update(code for code in islice(own, 1) if not is_installed(code.co_filename))
-    if not found:
-        return row.position
-    ((code, _),) = found.most_common(1)
-    return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)
 
 
 def _fusion(

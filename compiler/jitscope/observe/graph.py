@@ -25,12 +25,15 @@ def jaxpr_graph(
     cell_of: CellOf = no_cell,
     names: Names | None = None,
     tree: CallTree | None = None,
+    groups: bool = True,
 ) -> Document:
-    """The graph document of a jaxpr, in groups; `positions` are those of its equations by path, `names`, if they are known, those
-    of its variables, `tree` the calls of its equations."""
+    """The graph document of a jaxpr, in `groups` or of its equations alone; `positions` are those of its equations by path, `names`,
+    if they are known, those of its variables, `tree` the calls of its equations."""
     builder = _Builder(names or Names(jaxpr), positions, tree)
     builder.program(jaxpr)
-    nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of, builder.stacks)
+    nodes = builder.nodes
+    if groups:
+        nodes = grouped(nodes, builder.levels, builder.name_of, cell_of, builder.stacks)
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
 
 

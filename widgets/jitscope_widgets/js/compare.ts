@@ -1,6 +1,7 @@
 // Two programs against each other: which is faster and how sure that is, what they cost, what is in one alone.
 import type { ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./documents";
-import { h, plural, s } from "./dom";
+import { grouped, h, plural, s } from "./dom";
+import { JointView } from "./joint";
 import type { View } from "./mount";
 import { origin, quantity, withUnit } from "./numbers";
 import { say, TABLES } from "./sentences";
@@ -68,6 +69,7 @@ function results({ results: found }: ComparisonDoc): string {
 
 interface Part<T> {
   common: number;
+  rewired?: number;
   a: T[];
   b: T[];
   only_a: number;
@@ -75,7 +77,8 @@ interface Part<T> {
 }
 
 function part<T>(found: Part<T>, noun: string, row: (one: T) => (Node | string)[]): HTMLElement {
-  const said = `${plural(found.common, noun)} in both, ${found.only_a.toLocaleString("en")} only in A, ${found.only_b.toLocaleString("en")} only in B`;
+  const rewired = found.rewired ? ` (${grouped(found.rewired)} of them read${found.rewired === 1 ? "s" : ""} other operands)` : "";
+  const said = `${plural(found.common, noun)} in both${rewired}, ${found.only_a.toLocaleString("en")} only in A, ${found.only_b.toLocaleString("en")} only in B`;
   const list = (side: Side, sign: string, title: string) => {
     const more = found[`only_${side}`] - found[side].length;
     return h(
@@ -103,11 +106,24 @@ function lineOf(position: Position | null, host: Host): Node | string {
   return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text.trim());
 }
 
+/** ` In [3], lines 6, 8; model.py, line 2` */
+function linesOf({ positions }: ComparedKernel): HTMLElement {
+  const homes = new Map<string, Set<number>>();
+  for (const { cell, file, line } of positions ?? []) {
+    const home = cell ?? file.split("/").pop()!;
+    homes.set(home, (homes.get(home) ?? new Set()).add(line));
+  }
+  const said = [...homes].map(([home, lines]) => `${home}, ${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`);
+  return h("span", { class: "jitscope-muted" }, ` ${said.join("; ")}`);
+}
+
 function kernelText({ kind, operations, opcode, type }: ComparedKernel): string {
   return `${kind === "fusion" ? `fusion of ${operations}` : opcode}: ${type}`;
 }
 
-export function comparisonView(doc: ComparisonDoc, host: Host): View {
+export function comparisonView(doc: ComparisonDoc, host: Host, root: HTMLElement): View {
+  const differs = doc.joint?.graph.nodes.some(({ mark }) => mark);
+  const joint = doc.joint && differs ? new JointView(doc.joint, { a: doc.a.title, b: doc.b.title }, host, root) : null;
   const element = h(
     "div",
     { class: "jitscope-comparison" },
@@ -115,9 +131,19 @@ export function comparisonView(doc: ComparisonDoc, host: Host): View {
     interval(doc),
     figures(doc),
     h("p", {}, `${ranOn(doc)} ${results(doc)}`),
+    joint?.element ?? null,
     part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
-    part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one))]),
+    part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one)), linesOf(one)]),
     h("p", { class: "jitscope-muted" }, say("comparison", { method: doc.method, time: quantity(doc.cost) })),
   );
-  return { element, dispose() {} };
+  return {
+    element,
+    api: {
+      get graph() {
+        return joint?.graph?.api;
+      },
+    },
+    themed: () => joint?.graph?.themed(),
+    dispose: () => joint?.dispose(),
+  };
 }

@@ -43,7 +43,7 @@ export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesD
     h(
       "span",
       {},
-      h("span", { class: "jitscope-muted" }, now ? "read by " : "was read, before the pass, by "),
+      h("span", { class: "jitscope-muted" }, now ? "read by " : graph.level === "jaxpr" ? "in A alone read by " : "was read, before the pass, by "),
       ...readers.slice(0, MOST).flatMap((id, i) => (i ? [", ", link(id)] : [link(id)])),
       others > 0 ? ` and ${others} more` : "",
     ),

@@ -385,6 +385,7 @@ export interface ComparedKernel {
   opcode: string;
   operations: number;
   type: string;
+  positions?: Position[];
 }
 export interface ComparisonDoc {
   kind: "comparison";
@@ -398,7 +399,8 @@ export interface ComparisonDoc {
   pairs: number;
   method: string;
   verdict: "faster" | "slower" | "no difference found";
-  equations: { common: number; a: { text: string; position: Position | null }[]; b: { text: string; position: Position | null }[]; only_a: number; only_b: number };
+  equations: { common: number; rewired?: number; a: { text: string; position: Position | null }[]; b: { text: string; position: Position | null }[]; only_a: number; only_b: number };
+  joint?: { graph: GraphDoc; left_out: number; sources: { a: SourceDoc | null; b: SourceDoc | null } };
   kernels: { common: number; a: ComparedKernel[]; b: ComparedKernel[]; only_a: number; only_b: number };
   results: { absolute: Quantity; relative: Quantity; where: string; equal: boolean; why: string };
   cost: Quantity;

@@ -63,15 +63,16 @@ export class Links implements Lines {
     return this.jaxprNodes.get(id);
   }
 
-  private callsOfPaths: Map<string, number> | null = null;
+  private callsOfPaths: Map<string, number[]> | null = null;
 
-  private callOfPath(path: string): number | undefined {
+  private callsOfPath(path: string): number[] {
     if (!this.callsOfPaths) {
-      this.callsOfPaths = new Map();
-      for (const { id, call } of this.jaxpr?.nodes ?? []) if (typeof call === "number") this.callsOfPaths.set(id, call);
-      for (const { call, nodes } of this.source?.marks ?? []) for (const id of nodes) this.callsOfPaths.set(id, call);
+      const found = (this.callsOfPaths = new Map<string, number[]>());
+      const note = (id: string, call: number) => found.get(id)?.push(call) ?? found.set(id, [call]);
+      for (const { call, nodes } of this.source?.marks ?? []) for (const id of nodes) note(id, call);
+      for (const { id, call } of this.jaxpr?.nodes ?? []) if (typeof call === "number" && !found.has(id)) note(id, call);
     }
-    return this.callsOfPaths.get(path);
+    return this.callsOfPaths.get(path) ?? [];
   }
 
   private hues: Map<number, number> | null = null;
@@ -171,14 +172,15 @@ export class Links implements Lines {
     return this.hueOfLine.has(line);
   }
 
-  /** The call that wrote what is selected; the one that is `shown`, where it wrote some of it. */
-  callOf(selected: Selected, shown: number): number | null {
+  /** Of these calls the one that wrote what is selected; the one that is `shown`, where it wrote some of it. */
+  callOf(selected: Selected, shown: number, calls?: Set<number>): number | null {
     let first: number | null = null;
     for (const path of selected.paths)
       for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-        const call = this.callOfPath(at);
+        const own = this.callsOfPath(at).filter((one) => calls?.has(one) ?? true);
+        const call = own[own.length - 1];
         if (call === undefined) continue;
-        if (call === shown) return shown;
+        if (own.includes(shown)) return shown;
         first ??= call;
         break;
       }
@@ -264,13 +266,13 @@ export class Links implements Lines {
   stretches({ paths, lines }: Selected): Map<number, [number, number][]> {
     const found = new Map<number, [number, number][]>();
     const whole = new Set(lines);
-    for (const { id, positions } of paths.size ? (this.jaxpr?.nodes ?? []) : []) {
-      const position = positions[0];
-      const line = position && id.startsWith("e") ? this.place(position) : null;
-      if (line === null || !lines.has(line)) continue;
-      if (!touches([id], paths)) whole.delete(line);
-      else found.set(line, [...(found.get(line) ?? []), [position!.column, position!.end_line > position!.line ? Infinity : position!.end_column]]);
-    }
+    for (const { id, positions } of paths.size ? (this.jaxpr?.nodes ?? []) : [])
+      for (const position of id.startsWith("e") ? positions : []) {
+        const line = this.place(position);
+        if (line === null || !lines.has(line)) continue;
+        if (!touches([id], paths)) whole.delete(line);
+        else found.set(line, [...(found.get(line) ?? []), [position.column, position.end_line > position.line ? Infinity : position.end_column]]);
+      }
     for (const line of whole) found.delete(line);
     return found;
   }

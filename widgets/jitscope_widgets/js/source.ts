@@ -14,8 +14,9 @@ export interface SourcePane {
   element: HTMLElement;
 }
 
-export function sourcePane(source: SourceDoc, links: Links, selection: Selection): SourcePane {
-  return new Pane(source, links, selection);
+/** The code that the calls below `root` belong to. */
+export function sourcePane(source: SourceDoc, links: Links, selection: Selection, root = 0): SourcePane {
+  return new Pane(source, links, selection, root);
 }
 
 class Pane implements SourcePane {
@@ -26,19 +27,22 @@ class Pane implements SourcePane {
   private readonly items = new Map<number, HTMLElement>(); // of the outline, by call
   private lines: HTMLElement[] = [];
   private readonly roving: Roving;
+  private readonly calls: Set<number>;
   private call = -1;
 
   constructor(
     source: SourceDoc,
     private readonly links: Links,
     private readonly selection: Selection,
+    private readonly root: number,
   ) {
-    this.outline = source.calls.length > 1 ? this.makeOutline() : null;
+    this.calls = new Set(source.calls.length ? links.calls!.inOrder(root) : []);
+    this.outline = this.calls.size > 1 ? this.makeOutline() : null;
     this.element = h("div", { class: "jitscope-source" }, this.outline, this.title, this.list);
     this.roving = new Roving(this.list, "[data-marked]", (line) => this.pick(line), () => selection.clear());
-    if (source.calls.length) this.show(0);
+    if (source.calls.length) this.show(root);
     selection.onChange((selected) => {
-      const call = links.callOf(selected, this.call);
+      const call = links.callOf(selected, this.call, this.calls);
       if (call !== null) this.show(call);
       this.mark();
     });
@@ -46,10 +50,10 @@ class Pane implements SourcePane {
 
   private makeOutline(): HTMLElement {
     const calls = this.links.calls!;
-    for (const call of calls.inOrder()) {
+    for (const call of this.calls) {
       const { name, label } = calls.functionOf(call);
       const { forward, backward } = calls.total(call);
-      const other = label === calls.functionOf(0).label ? "" : label;
+      const other = label === calls.functionOf(this.root).label ? "" : label;
       const item = h(
         "div",
         {
@@ -157,7 +161,7 @@ class Pane implements SourcePane {
       line.setAttribute("aria-selected", String(chosen.has(Number(line.dataset.line))));
       line.classList.toggle("jitscope-selected", chosen.has(Number(line.dataset.line)));
     }
-    const now = paths.size ? this.links.callOf(this.selection.current, this.call) : null;
+    const now = paths.size ? this.links.callOf(this.selection.current, this.call, this.calls) : null;
     for (const [call, item] of this.items) item.setAttribute("aria-selected", String(call === now));
   }
 }

@@ -49,7 +49,7 @@ const VIEWS: Record<string, Open> = {
   transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
   profile: (doc) => profileView(doc),
-  comparison: (doc, host) => comparisonView(doc, host),
+  comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   communication: (doc, host) => communicationAlone(doc, host),

@@ -1,18 +1,19 @@
-"""What two programs have in common: their equations, and the kernels that XLA made of them, by structure and in their order."""
+"""What two programs have in common: their equations, in order, and the kernels that XLA made of them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jitscope.core.hashing import written
-from jitscope.core.jaxpr import Jaxpr, JaxprEqn, subjaxprs
-from jitscope.core.printing import shown_params
+from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
+from jitscope.core.printing import literal_text, shown_params
 from jitscope.xla.hlo_module import Computation
 
 from ..fusion import Kernels
-from ..hlo_flow import flow_of
+from ..hlo_flow import Op, flow_of
 from ..positions import equations_of as all_equations
 
 
@@ -20,9 +21,9 @@ Document = dict[str, Any]
 
 
 class Aligned(NamedTuple):
-    """How many things are in both, and those that are in one alone, by their place in it."""
+    """The places of what is in both, in order, and of what is in one alone."""
 
-    common: int
+    pairs: list[tuple[int, int]]
     only_one: list[int]
     only_other: list[int]
 
@@ -37,12 +38,25 @@ def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
     blocks = max(1, -(-max(len(mine), len(theirs)) // _BLOCK))
     for k in range(blocks):
         a, b = (slice(len(each) * k // blocks, len(each) * (k + 1) // blocks) for each in (mine, theirs))
-        pairs += [(start + a.start + i, start + b.start + j) for i, j in _common(mine[a], theirs[b])]
+        pairs += [(start + a.start + i, start + b.start + j) for i, j in reversed(_common(mine[a], theirs[b]))]
     in_one, in_other = ({pair[side] for pair in pairs} for side in (0, 1))
+    last = [(len(one) - n, len(other) - n) for n in range(end, 0, -1)]
     return Aligned(
-        start + len(pairs) + end,
+        [*((n, n) for n in range(start)), *pairs, *last],
         [n for n in range(start, len(one) - end) if n not in in_one],
         [n for n in range(start, len(other) - end) if n not in in_other],
+    )
+
+
+def matched(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
+    """The same where the order tells nothing, as that of kernels which do not need each other: each with the next equal one."""
+    places: dict[Hashable, deque[int]] = {}
+    for n, item in enumerate(other):
+        places.setdefault(item, deque()).append(n)
+    pairs = [(n, places[item].popleft()) for n, item in enumerate(one) if places.get(item)]
+    in_one = {n for n, _ in pairs}
+    return Aligned(
+        pairs, [n for n in range(len(one)) if n not in in_one], sorted(n for left in places.values() for n in left)
     )
 
 
@@ -75,31 +89,52 @@ def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[tuple[in
 
 
 def equations_of(jaxpr: Jaxpr) -> list[tuple[str, JaxprEqn, Hashable]]:
-    """All equations with their paths and what makes two of them equal: primitive, parameters but for inner jaxprs, types."""
+    """All equations with their paths and what makes two of them equal: primitive, parameters but for inner jaxprs, types, and the
+    numbers among the operands."""
     return [(path, eqn, _key(eqn)) for path, eqn in all_equations(jaxpr)]
 
 
 def _key(eqn: JaxprEqn) -> Hashable:
     inner = {segment for segment, _ in subjaxprs(eqn.params)} if eqn.params else set()
     plain = () if inner else tuple((name, written(eqn.params[name])) for name in sorted(eqn.params))
-    types = (*(str(v.aval) for v in eqn.invars), "->", *(str(v.aval) for v in eqn.outvars))
+    types = (*(_operand(a, str) for a in eqn.invars), "->", *(str(v.aval) for v in eqn.outvars))
     return eqn.primitive.name, plain, types
 
 
+def _operand(atom: Atom, written: Callable[[Any], str]) -> str:
+    """A number as itself, else the type."""
+    return literal_text(atom) if isinstance(atom, Literal) else written(atom.aval)
+
+
 def equation_text(eqn: JaxprEqn) -> str:
-    """`tanh f32[3] -> f32[3]`"""
+    """`mul f32[3], 2.0:f32[] -> f32[3]`"""
     params = "".join(f" {name}={value}" for name, value in shown_params(eqn).items())
-    takes = ", ".join(v.aval.short() for v in eqn.invars)
+    takes = ", ".join(_operand(a, lambda aval: aval.short()) for a in eqn.invars)
     text = f"{eqn.primitive.name}{params} {takes} -> {', '.join(v.aval.short() for v in eqn.outvars)}"
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def kernels_of(computations: Sequence[Computation]) -> list[tuple[Document, Hashable]]:
-    """The kernels of an optimised program, and what makes two of them equal: opcode, type, the operations in them."""
-    found = Kernels(flow_of(computations, True), {}, {}).all()
-    return [(kernel, _kernel_key(kernel)) for kernel in found]
+def kernels_of(
+    computations: Sequence[Computation], positions: Mapping[str, Document]
+) -> list[tuple[Document, Hashable]]:
+    """The kernels of an optimised program, and what makes two of them equal: opcode, type, the operations in them with what these are
+    told, the numbers in them. `positions` are those of the equations, by path."""
+    flow = flow_of(computations, True)
+    inside: dict[str, Counter[Hashable]] = {}
+    for op in flow.ops:
+        for key in _told(op):
+            inside.setdefault(op.group or op.id, Counter())[key] += 1
+    found = Kernels(flow, positions, {}).all()
+    return [(kernel, _kernel_key(kernel, inside.get(kernel["name"], Counter()))) for kernel in found]
 
 
-def _kernel_key(kernel: Document) -> Hashable:
+def _told(op: Op) -> Iterator[Hashable]:
+    """An operation, or a number, without the names of others."""
+    i = op.does
+    yield i.opcode, i.type, i.literal if i.opcode == "constant" else re.sub(r"%[\w.\-]+", "", i.attributes)
+    yield from op.holds
+
+
+def _kernel_key(kernel: Document, inside: Counter[Hashable]) -> Hashable:
     members = Counter((member["opcode"], member["type"]) for member in kernel["members"])
-    return kernel["kind"], kernel["opcode"], kernel["type"], frozenset(members.items())
+    return kernel["kind"], kernel["opcode"], kernel["type"], frozenset(members.items()), frozenset(inside.items())

@@ -13,7 +13,8 @@ from jitscope.xla import hlo_module
 from ..cost import work_of
 from ..positions import positions_of
 from ..timing import quantity
-from .aligning import aligned, equation_text, equations_of, kernels_of
+from .aligning import aligned, equation_text, equations_of, kernels_of, matched
+from .joint import Joint, joint_of
 from .pairing import METHOD, Pairs, paired
 from .results import apart
 from .sides import Side
@@ -33,6 +34,7 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
     away = apart(one, other)
     pairs = paired(one.rerun.timed, other.rerun.timed, limit)
     low, ratio, high = pairs.interval
+    equations, joint = _equations(one, other)
     document = {
         "kind": "comparison",
         "version": 1,
@@ -45,7 +47,12 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
         "pairs": len(pairs.one),
         "method": METHOD,
         "verdict": "slower" if low > 1 else "faster" if high < 1 else "no difference found",
-        "equations": _equations(one, other),
+        "equations": equations,
+        "joint": {
+            "graph": joint.graph,
+            "left_out": joint.left_out,
+            "sources": {"a": joint.sources[0], "b": joint.sources[1]},
+        },
         "kernels": _kernels(one, other),
         "results": {
             "absolute": quantity(away.absolute, "", note=away.why or "the largest difference of two elements"),
@@ -80,7 +87,8 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
     }
 
 
-def _equations(one: Side, other: Side) -> Document:
+def _equations(one: Side, other: Side) -> tuple[Document, Joint]:
+    """What is said of the equations, and the graph in which they stand."""
     both = [equations_of(side.jaxpr) for side in (one, other)]
     found = aligned(*([key for _, _, key in each] for each in both))
 
@@ -89,18 +97,25 @@ def _equations(one: Side, other: Side) -> Document:
         shown = [equations[at] for at in only[:_MOST]]
         return [{"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown]
 
+    joint = joint_of(one, other, ((both[0][i][0], both[1][j][0]) for i, j in found.pairs))
     return {
-        "common": found.common,
+        "common": len(found.pairs),
+        "rewired": joint.rewired,
         "a": listed(one, both[0], found.only_one),
         "b": listed(other, both[1], found.only_other),
         "only_a": len(found.only_one),
         "only_b": len(found.only_other),
-    }
+    }, joint
 
 
 def _kernels(one: Side, other: Side) -> Document:
-    both = [kernels_of(hlo_module.computations(hlo_module.optimized(side.executable))) for side in (one, other)]
-    found = aligned(*([key for _, key in each] for each in both))
+    both = [
+        kernels_of(
+            hlo_module.computations(hlo_module.optimized(side.executable)), positions_of(side.jaxpr, side.row.cell_of)
+        )
+        for side in (one, other)
+    ]
+    found = matched(*([key for _, key in each] for each in both))
 
     def listed(kernels: list[Any], only: list[int]) -> list[Document]:
         return [
@@ -110,12 +125,13 @@ def _kernels(one: Side, other: Side) -> Document:
                 "opcode": kernel["opcode"],
                 "operations": len(kernel["members"]),
                 "type": kernel["type"],
+                "positions": kernel["positions"],
             }
             for kernel, _ in (kernels[at] for at in only[:_MOST])
         ]
 
     return {
-        "common": found.common,
+        "common": len(found.pairs),
         "a": listed(both[0], found.only_one),
         "b": listed(both[1], found.only_other),
         "only_a": len(found.only_one),

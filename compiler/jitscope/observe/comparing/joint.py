@@ -1,0 +1,210 @@
+"""Two programs as one graph: what both have stands in it once, the rest says whose it is; and the code of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, running, subpath
+from jitscope.core.printing import literal_text
+
+from ..calls import CallTree, root_of
+from ..graph import jaxpr_graph
+from ..positions import positions_of
+from ..source import source_document
+from ..stacks import Stacks
+from .aligning import aligned
+from .sides import Side
+
+
+Document = dict[str, Any]
+WHOLE = 400
+"""Nodes of a graph that is drawn whole; of a larger one, what differs and what is next to it."""
+DIFFERENT, AROUND = 120, 120
+"""The nodes of a larger graph that differ, and those next to them, at most."""
+
+
+class Joint(NamedTuple):
+    """The graph of both, how many equations it leaves out, the code of each (None where there is none), and how many equations of
+    both read other operands."""
+
+    graph: Document
+    left_out: int
+    sources: tuple[Document | None, Document | None]
+    rewired: int
+
+
+def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
+    """Two programs as one graph, from the paths of the equations that both have.
+
+    A node is called as in the second program; one that the first has alone has an A in its name. Its `mark` says that it is in the
+    first alone (removed), in the second alone (added), or in both and reads other operands (rewired). An edge that is `gone` is in the
+    first alone.
+    """
+    (first, code), (second, other_code) = _looked_at(one), _looked_at(other)
+    names = _Names(first["nodes"], second["nodes"], dict(pairs))
+    read, reads = _reads(one.jaxpr, names), _reads(other.jaxpr, str)
+    rewired = {path for path, operands in reads.items() if read.get(path, operands) != operands}
+    nodes = list(_nodes(first["nodes"], second["nodes"], names, rewired))
+    edges = list(_edges(first["edges"], second["edges"], names))
+    kept = _kept(nodes, edges)
+    shown = [node for node in nodes if node["id"] in kept]
+    flows = [edge for edge in edges if edge["from"] in kept and edge["to"] in kept]
+    sources = _renamed(code, names, kept), _renamed(other_code, str, kept)
+    title = f"{one.title} and {other.title}"
+    graph = {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": shown, "edges": flows}
+    return Joint(graph, _equations(nodes) - _equations(shown), sources, len(rewired))
+
+
+def _looked_at(side: Side) -> tuple[Document, Document | None]:
+    """The graph and the source of a program."""
+    stacks = Stacks()
+    graph = jaxpr_graph(side.jaxpr, "", positions_of(side.jaxpr, side.row.cell_of, stacks), groups=False)
+    tree = CallTree(side.jaxpr, root_of(side.row.position, side.jaxpr, stacks), stacks)
+    return graph, source_document(tree, side.row.cell_of)
+
+
+class _Names:
+    """What the nodes of the first program are called in the graph of both."""
+
+    def __init__(self, first: Sequence[Document], second: Sequence[Document], pairs: Mapping[str, str]):
+        self._known = {**pairs, **_ends(first, second)}
+        self.taken = {node["id"] for node in second}
+
+    def __call__(self, path: str) -> str:
+        name = self._known.get(path)
+        if name is None:
+            outer, slash, last = path.rpartition("/")
+            around = self(outer) if outer else ""
+            name = f"{around}{slash}{last}"
+            of_scope = around in self.taken and name in self.taken and re.fullmatch(r"e\d+", last) is None
+            if not of_scope and (not outer or around in self.taken):
+                name = re.sub(r"(\d*)$", r"A\1", name, count=1)
+            self._known[path] = name
+        return name
+
+
+def _ends(first: Sequence[Document], second: Sequence[Document]) -> dict[str, str]:
+    """The arguments, captured values and results that two programs share: those of equal types, in their order."""
+    found: dict[str, str] = {}
+    for kind in ("constant", "input", "output"):
+        both = [[node for node in nodes if node["kind"] == kind and "/" not in node["id"]] for nodes in (first, second)]
+        pairs = aligned(*([tuple(node["types"]) for node in nodes] for nodes in both)).pairs
+        found |= {both[0][i]["id"]: both[1][j]["id"] for i, j in pairs}
+    return found
+
+
+Read = tuple[Any, ...]
+
+
+def _reads(jaxpr: Jaxpr, names: Callable[[str], str]) -> dict[str, Read]:
+    """What the equations of a program read, by what both programs call the equations: who gives it and as which result, or a
+    number. Values are followed into and out of calls, so that a call alone changes nothing."""
+    found: dict[str, Read] = {}
+
+    def walk(jaxpr: Jaxpr, prefix: str, known: dict[Var, Any]) -> None:
+        def of(atom: Atom) -> Any:
+            return literal_text(atom) if isinstance(atom, Literal) else known.get(atom)
+
+        for i, eqn in enumerate(jaxpr.eqns):
+            path = f"{prefix}e{i}"
+            name, operands = names(path), [of(atom) for atom in eqn.invars]
+            found[name] = tuple(operands)
+            known |= {var: (name, n) for n, var in enumerate(eqn.outvars)}
+            for segment, sub in running(eqn) if eqn.params else ():
+                inner, inside = sub.jaxpr, subpath(path, segment)
+                passed = (
+                    operands if _is_call(eqn, inner) else [(names(path), segment, n) for n in range(len(inner.invars))]
+                )
+                own = {var: (name, segment, "captured", n) for n, var in enumerate(inner.constvars)}
+                given = {**own, **dict(zip(inner.invars, passed))}
+                walk(inner, inside, given)
+                if _is_call(eqn, inner):
+                    known |= {
+                        v: literal_text(a) if isinstance(a, Literal) else given.get(a)
+                        for v, a in zip(eqn.outvars, inner.outvars)
+                    }
+
+    ends = {var: names(f"in{n}") for n, var in enumerate(jaxpr.invars)}
+    walk(jaxpr, "", {**ends, **{var: names(f"const{n}") for n, var in enumerate(jaxpr.constvars)}})
+    return found
+
+
+def _is_call(eqn: JaxprEqn, inner: Jaxpr) -> bool:
+    """Whether an equation runs its inner jaxpr once, on its operands."""
+    alike = (len(inner.invars), len(inner.outvars)) == (len(eqn.invars), len(eqn.outvars))
+    return alike and len(running(eqn)) == 1 and eqn.primitive.name not in ("scan", "while", "cond", "shard_map")
+
+
+def _nodes(
+    first: Sequence[Document], second: Sequence[Document], names: _Names, rewired: set[str]
+) -> Iterator[Document]:
+    """The nodes of both in an order that suits both."""
+    ours = {names(node["id"]): node for node in first}
+    left = iter(second)
+    given: set[str] = set()
+
+    def upto(name: str) -> Iterator[Document]:
+        for node in left if name not in given else ():
+            given.add(node["id"])
+            yield _of_both(ours[node["id"]], node, rewired) if node["id"] in ours else _marked(node, "added")
+            if node["id"] == name:
+                return
+
+    for name, node in ours.items():
+        if name in names.taken:
+            yield from upto(name)
+        else:
+            scope = names(node["scope"]) if node["scope"] is not None else None
+            yield _marked(node, "removed") | {"id": name, "scope": scope, "paths": [name] if node["paths"] else []}
+    yield from upto("")
+
+
+def _marked(node: Document, mark: str | None) -> Document:
+    """A node without the number of a call, which is another one in the code of both."""
+    return {name: value for name, value in node.items() if name != "call"} | ({"mark": mark} if mark else {})
+
+
+def _of_both(one: Document, other: Document, rewired: set[str]) -> Document:
+    text = one["text"] if one["text"] == other["text"] else f"{one['text']}\n{other['text']}"
+    positions = [*other["positions"], *(place for place in one["positions"] if place not in other["positions"])]
+    mark = "rewired" if other["id"] in rewired else None
+    return _marked(other, mark) | {"text": text, "positions": positions}
+
+
+def _edges(first: Sequence[Document], second: Sequence[Document], names: _Names) -> Iterator[Document]:
+    there = {(edge["from"], edge["to"], edge["type"]) for edge in second}
+    yield from second
+    for edge in first:
+        key = names(edge["from"]), names(edge["to"]), edge["type"]
+        if key not in there:
+            there.add(key)
+            yield {**edge, "from": key[0], "to": key[1], "gone": True}
+
+
+def _kept(nodes: Sequence[Document], edges: Sequence[Document]) -> set[str]:
+    """The names of the nodes that a graph shows."""
+    if len(nodes) <= WHOLE:
+        return {node["id"] for node in nodes}
+    different = {node["id"] for node in [node for node in nodes if "mark" in node][:DIFFERENT]}
+    ends = ((edge["from"], edge["to"]) for edge in edges)
+    beside = dict.fromkeys(end for pair in ends if not different.isdisjoint(pair) for end in pair)
+    kept = different | set([end for end in beside if end not in different][:AROUND])
+    scopes = {node["id"]: node["scope"] for node in nodes}
+    for name in list(kept):
+        while (name := scopes[name]) is not None:
+            kept.add(name)
+    return kept
+
+
+def _equations(nodes: Sequence[Document]) -> int:
+    return sum(bool(node["paths"]) for node in nodes)
+
+
+def _renamed(source: Document | None, names: Callable[[str], str], kept: set[str]) -> Document | None:
+    """The code of a program with the equations that are `kept` under the names they have in the graph of both."""
+    if source is None:
+        return None
+    marks = [{**mark, "nodes": [n for n in map(names, mark["nodes"]) if n in kept]} for mark in source["marks"]]
+    return {**source, "marks": marks}
