@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import threading
+import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -79,7 +81,7 @@ def phases(work: Callable[[], object]) -> list[Phase]:
 
 def _recorded(work: Callable[[], object]) -> list[tuple[str, Any]]:
     """The profiler's events while `work` ran, each with the name of its thread."""
-    profiler, reader = import_module("jaxlib._profiler"), import_module("jaxlib._profile_data")
+    profiler = native()
     if not _one_session.acquire(blocking=False):
         raise RuntimeError("the profiler is recording already: one recording at a time")
     try:
@@ -93,7 +95,7 @@ def _recorded(work: Callable[[], object]) -> list[tuple[str, Any]]:
             data = session.stop()
     finally:
         _one_session.release()
-    planes = reader.ProfileData.from_serialized_xspace(data).planes
+    planes = reader().ProfileData.from_serialized_xspace(data).planes
     return [(line.name, event) for plane in planes for line in plane.lines for event in line.events]
 
 
@@ -125,9 +127,24 @@ def native() -> Any:
     return import_module("jaxlib._profiler")
 
 
+@functools.cache
 def reader() -> Any:
     """jaxlib's reader of recordings: `ProfileData` and what it holds."""
-    return import_module("jaxlib._profile_data")
+    found = import_module("jaxlib._profile_data")
+    with warnings.catch_warnings():  # from Python 3.12 on; where warnings are errors the process would end
+        warnings.filterwarnings("ignore", "builtin type .* has no __module__ attribute", DeprecationWarning)
+        for plane in found.ProfileData.from_serialized_xspace(_ONE_EVENT).planes:
+            for line in plane.lines:
+                _kept.extend(type(event.stats) for event in line.events)
+    return found
+
+
+_kept: list[type] = []
+"""Else they would be made again."""
+
+
+_ONE_EVENT = b'\n\n\x1a\x08"\x06"\x04\x08\x01 \x02'
+"""A recording with one event. Types of iterators are made when the first one is asked for."""
 
 
 def session(options: Any) -> Any:
