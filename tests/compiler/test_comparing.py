@@ -34,22 +34,56 @@ def compared(one, other, limit=0.05):
     return document
 
 
-def decisions(one, other, count):
-    """How often the interval leaves 1 out, on either side."""
-    slower = faster = 0
-    for seed in range(count):
-        low, _, high = paired(one.rerun.timed, other.rerun.timed, 0.6, seed).interval
-        slower, faster = slower + (low > 1), faster + (high < 1)
-    return slower, faster
+def decision(one, other, limit, seed):
+    """1: the second is slower, -1: it is faster, 0: that is not known."""
+    low, _, high = paired(one, other, limit, seed).interval
+    return int(low > 1) - int(high < 1)
 
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
 def test_a_slowdown_of_a_fifth_is_found_and_none_between_equal_programs(count):
-    one, equal, slow = side(looping(2000)), side(looping(2000, 1.2)), side(looping(2400))
-    slower, faster = decisions(one, slow, count)
-    assert slower >= {10: 8, 100: 95}[count] and not faster
-    # a 95 % interval misses the truth in one of twenty; more than this many in a thousand series of decisions by chance
-    assert sum(decisions(one, equal, count)) <= {10: 4, 100: 13}[count]
+    """Of programs that run, on however busy a machine: of ten decisions three must find the slowdown, and the first three may do."""
+    one, equal, slow = (side(f).rerun.timed for f in (looping(2000), looping(2000, 1.2), looping(2400)))
+    wanted, limit, found = {10: 3, 100: 95}[count], {10: 0.3, 100: 0.6}[count], []
+    while len(found) < count and sum(found) < wanted:
+        found.append(decision(one, slow, limit, len(found)))
+    assert sum(found) >= wanted and min(found) >= 0
+    # a 99 % interval misses the truth in one of a hundred; more than this many in a thousand series of decisions by chance
+    assert (
+        sum(abs(decision(one, equal, limit, seed)) for seed in range({10: 5, 100: 100}[count]))
+        <= {10: 1, 100: 5}[count]
+    )
+
+
+class Busy:
+    """A made-up machine that is busy by fits: its clock drifts, and what else runs takes the processor for a while."""
+
+    def __init__(self, seed):
+        self.random, self.now, self.until, self.next = np.random.default_rng(seed), 0.0, 0.0, 0.0
+
+    def program(self, seconds):
+        def run():
+            took = seconds * (1 + 0.1 * np.sin(self.now)) * self.random.lognormal(0, 0.02)
+            if self.now > self.next:
+                self.until = self.now + self.random.exponential(0.05)
+                self.next = self.until + self.random.exponential(0.1)
+            if self.now < self.until and self.random.random() < 0.7:
+                took += self.random.exponential(4 * seconds)
+            self.now += took
+            return took
+
+        return run
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 4e-3])
+def test_a_busy_machine_does_not_mislead(seconds):
+    def decisions(ratio):
+        for seed in range(100):
+            machine = Busy(seed)
+            yield decision(machine.program(seconds), machine.program(seconds * ratio), 10, seed)
+
+    assert sum(decisions(1.2)) >= 98 and sum(decisions(1 / 1.2)) <= -98
+    assert sum(map(abs, decisions(1))) <= 4
 
 
 def test_the_interval_is_that_of_signed_ranks():
@@ -63,7 +97,7 @@ def test_the_interval_is_that_of_signed_ranks():
         return ranks[x > middle].sum()
 
     mean, spread = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    kept = [m for m in np.linspace(-2, 2, 4001) if abs(statistic(m) - mean) <= 1.96 * spread]
+    kept = [m for m in np.linspace(-2, 2, 4001) if abs(statistic(m) - mean) <= 2.576 * spread]
     assert low == pytest.approx(kept[0], abs=0.03) and high == pytest.approx(kept[-1], abs=0.03)
     assert low < centre < high
 
@@ -74,7 +108,7 @@ def test_the_interval_covers_the_truth():
     for _ in range(400):
         low, _, high = interval_of(random.standard_t(2, 30) * 0.1 + 0.2)  # heavy tails, as of disturbed runs
         covers += low <= 0.2 <= high
-    assert 0.92 <= covers / 400 <= 0.98
+    assert 0.975 <= covers / 400 < 1
 
 
 def test_what_is_in_both_and_in_one_alone():

@@ -9,7 +9,7 @@ from .words import Document, home, lines as lines_of, plural
 
 
 def verdict(document: Document) -> str:
-    """`g takes 1.2 times as long as f (95 % interval 1.18 to 1.22, from 200 pairs of runs).`"""
+    """`g takes 1.2 times as long as f (99 % interval 1.18 to 1.22, from 200 pairs of runs).`"""
     one, other = clean(document["a"]["title"]), clean(document["b"]["title"])
     interval = say(
         "interval", low=_ratio(document["low"]), high=_ratio(document["high"]), pairs=plural(document["pairs"], "pair")

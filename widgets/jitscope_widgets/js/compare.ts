@@ -30,7 +30,7 @@ function interval({ low, high, ratio: centre }: ComparisonDoc): SVGElement {
   const [width, height] = [480, 52];
   const at = (value: number) => width / 2 + (Math.log(value) / reach) * (width / 2 - 30);
   const text = (x: number, said: string, anchor: string) => s("text", { x, y: 46, "text-anchor": anchor, class: "jitscope-roof-label" }, said);
-  const picture = s("svg", { class: "jitscope-interval", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Ratio ${ratio(centre)}, 95 % interval ${ratio(low)} to ${ratio(high)}` });
+  const picture = s("svg", { class: "jitscope-interval", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Ratio ${ratio(centre)}, 99 % interval ${ratio(low)} to ${ratio(high)}` });
   picture.append(
     s("path", { class: "jitscope-roof-grid", d: `M30 22H${width - 30}` }),
     s("path", { class: "jitscope-roof-line", d: `M${at(1)} 10V34` }),
