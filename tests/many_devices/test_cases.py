@@ -17,6 +17,7 @@ import tests.many_devices.cases_of_nesting
 import tests.many_devices.cases_of_one_device
 import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
+import tests.many_devices.cases_of_refusals
 import tests.many_devices.cases_of_spread_operations
 import tests.many_devices.cases_of_types
 import tests.many_devices.cases_of_ways  # noqa: F401  (more cases)

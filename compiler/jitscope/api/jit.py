@@ -88,6 +88,10 @@ def jit(
     where = _device(device, backend)
     shardings = None
     if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing
+        if device is not None or backend is not None:
+            raise ValueError(
+                "jit takes device (or backend), or in_shardings and out_shardings, not both: each says where it runs"
+            )
         from ..backend.spread_calls import Shardings  # few functions have them
 
         ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings

@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, to_array
-from ..backend.constraint import constrained, resharded
+from ..backend.array import Array
+from ..backend.constraint import claimed, constrained, resharded
 from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested, typed
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
 from ..core.resharding import unsaid
-from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+from ..core.shardings import (
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    SingleDeviceSharding,
+    mentioned,
+    padded,
+)
 from ..xla import client
 from ..xla.parts import assembled
 from ..xla.spread import Layout
@@ -57,18 +64,55 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """A tree whose arrays the compiler lays out as `shardings` say (a sharding, a PartitionSpec for the mesh in force, or a tree
     of those that is a prefix of `x`); outside of compiled functions they are moved. Differentiable.
 
-    Raises RuntimeError for a PartitionSpec without a mesh in force, ValueError for shapes that do not fit.
+    Where all axes of the mesh in force are Explicit it is a claim: AssertionError where it is false. Else specs name Auto axes alone.
+
+    Raises RuntimeError for a PartitionSpec without a mesh in force, ValueError for other axes and for shapes that do not fit.
     """
-    return _each(constrained, "with_sharding_constraint", x, shardings)
+    here = get_abstract_mesh()
+    claims = here.explicit_axes and here.are_all_axes_explicit
+    return _each(claimed if claims else _left_to_compiler, "with_sharding_constraint", x, shardings)
+
+
+def _left_to_compiler(x: Any, sharding: NamedSharding) -> Any:
+    here, mesh = get_abstract_mesh(), sharding.mesh
+    types = dict(zip(mesh.axis_names, mesh.axis_types)) | dict.fromkeys(here.manual_axes, AxisType.Manual)
+    if other := [n for n in mentioned(sharding.spec) if types[n] is not AxisType.Auto]:
+        kind = types[other[0]]
+        raise ValueError(
+            f"with_sharding_constraint to {sharding.spec}: along {other} of {mesh} the compiler does not decide how values lie, they are "
+            f"{kind}. What to do: "
+            + ("use jitscope.sharding.reshard" if kind is AxisType.Explicit else "name the other axes alone")
+        )
+    return constrained(x, sharding)
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """A tree of arrays in other layouts, which their types say (Explicit axes). Raises ValueError for a PartitionSpec without a mesh
-    in force, and for shapes that do not fit."""
+    """A tree of arrays in other layouts (NamedShardings, or PartitionSpecs for the mesh in force), which their types say: the specs
+    name Explicit axes alone. Raises ValueError for other axes, a PartitionSpec without a mesh in force, None, and for shapes that do not
+    fit; TypeError for what is no layout."""
+    leaves, treedef = tree.flatten(xs)
+    flat = map(_explicit, tree.broadcast_prefix(out_shardings, treedef, "reshard: the shardings"))
+    return treedef.unflatten([resharded(x, s.with_spec(padded(s.spec, np.ndim(x)))) for x, s in zip(leaves, flat)])
+
+
+def _explicit(given: Any) -> NamedSharding:
+    if given is None:
+        raise ValueError("reshard: None says no layout; P() gives all devices the whole")
+    if not isinstance(given, (NamedSharding, PartitionSpec)):
+        raise TypeError(
+            f"reshard takes NamedShardings, PartitionSpecs, or trees of those, not {type(given).__name__}: {given!r}"
+        )
     try:
-        return _each(resharded, "reshard", xs, out_shardings)
+        found = requested(given)
     except NoMeshError as error:
         raise ValueError(str(error)) from None
+    types = dict(zip(found.mesh.axis_names, found.mesh.axis_types))
+    if other := [n for n in mentioned(found.spec) if types[n] is not AxisType.Explicit]:
+        raise ValueError(
+            f"reshard to {found.spec}: {other} of {found.mesh} is not Explicit, so types cannot say how a value lies along it. What to do: "
+            "use lax.with_sharding_constraint (or device_put), or make the mesh with Explicit axes"
+        )
+    return found
 
 
 def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
@@ -156,7 +200,6 @@ def _sharding(name: str, given: Any) -> Any:
 
 
 def _whole(name: str, shape: Any, sharding: Any) -> tuple[tuple[int, ...], Any]:
-    sharding = requested(sharding)
     if not isinstance(sharding, Sharding):
         raise TypeError(f"{name} takes a sharding, not {type(sharding).__name__}")
     return tuple(int(n) for n in shape), sharding
@@ -168,7 +211,7 @@ def make_array_from_callback(
     """An array of `shape` in a layout, whose parts `data_callback(index)` gives: `index` are slices of the whole. It is asked
     once for each different part on this process's devices. `dtype` is what they give, if left out.
 
-    Raises ValueError for parts of other shapes.
+    Raises ValueError for parts of other shapes or dtypes, TypeError for parts that are no arrays.
     """
     shape, sharding = _whole("make_array_from_callback", shape, sharding)
     known: dict[Any, np.ndarray] = {}
@@ -181,13 +224,21 @@ def make_array_from_callback(
             if isinstance(value, Array) and is_extended(value.aval.dtype):
                 keys = value.aval.dtype
                 value = Array(value.buf, physical(value.aval))
+            if value is None or isinstance(value, (list, tuple)):
+                raise TypeError(f"data_callback gives arrays; for {index} it gave a {type(value).__name__}")
             known[key] = value = np.asarray(value)
             wanted = expected if keys is None else (*expected, *keys.element_shape)
             if value.shape != wanted:
                 raise ValueError(f"data_callback gave an array of shape {value.shape} for {index}, not {wanted}")
         parts.append(known[key])
-    kind = keys or canonicalize(np.dtype(dtype) if dtype is not None else parts[0].dtype)
-    aval = ShapedArray(shape, kind)
+    kinds = {canonicalize(p.dtype) for p in parts}
+    asked = kinds if dtype is None or keys is not None else {*kinds, canonicalize(np.dtype(dtype))}
+    if len(asked) > 1:
+        said = "" if dtype is None else f", and dtype= says {np.dtype(dtype)}"
+        raise ValueError(
+            f"data_callback gave parts of dtype {' and '.join(sorted(map(str, kinds)))}{said}: give all parts one dtype (.astype)"
+        )
+    aval = ShapedArray(shape, keys or asked.pop())
     below = physical(aval)
     values = [np.asarray(p, below.dtype) for p in parts]
     return Array(put_pieces_of(layout_for(sharding, aval), below, values), typed(aval, sharding))
@@ -198,10 +249,14 @@ def make_array_from_single_device_arrays(
 ) -> Array:
     """An array of `shape` made of arrays that are on one device each, all of this process's devices in the layout; no copy.
 
-    Raises ValueError for parts of wrong shapes, on wrong devices, or too few.
+    Raises ValueError for parts of wrong shapes, on wrong devices, or too few, TypeError for parts that are no arrays.
     """
     shape, sharding = _whole("make_array_from_single_device_arrays", shape, sharding)
-    given = list(map(to_array, arrays))
+    if other := [x for x in arrays if not isinstance(x, Array)]:
+        raise TypeError(
+            f"make_array_from_single_device_arrays takes arrays on devices (device_put makes one), not {type(other[0]).__name__}"
+        )
+    given = list(arrays)
     if not given:
         raise ValueError("make_array_from_single_device_arrays: this process needs at least one array")
     aval = ShapedArray(shape, given[0].aval.dtype, given[0].aval.weak_type)

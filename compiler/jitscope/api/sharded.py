@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..backend.array import Array, is_put
 from ..backend.spreading import moved_to
 from ..control.bodies import name_of, trace_body
 from ..control.shard_map import part_aval, shard_map_p
@@ -98,6 +99,15 @@ def _mesh(mesh: Any) -> Any:
     return found
 
 
+def _check_not_inside(mesh: Any) -> None:
+    here = manual()
+    if here is not None and here.mesh.shape_tuple != mesh.shape_tuple:
+        raise ValueError(
+            f"shard_map over {mesh} inside one over {here.mesh}: both run over one mesh. What to do: give the mesh all axes, and each of "
+            "them its own with axis_names="
+        )
+
+
 def _axes(mesh: Any, axis_names: Any) -> tuple[Hashable, ...]:
     if not isinstance(axis_names, (set, frozenset)):
         raise TypeError(f"shard_map: axis_names is a set of names, not {type(axis_names).__name__}")
@@ -128,6 +138,7 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         in_tree = tree.structure(tuple(leaves))
         args = tuple(leaves)
     mesh = _mesh(mesh)
+    _check_not_inside(mesh)
     axes = _axes(mesh, axis_names)
     avals = [aval_of(x) for x in leaves]
     if in_specs is Infer:
@@ -165,10 +176,7 @@ def _is_none(x: Any) -> bool:
 
 
 def _with_given(f: Any, leaves: Sequence[Any], in_tree: Any, in_specs: Any) -> tuple[Any, list[Any], tuple[Any, ...]]:
-    """The function, its arguments and their specs without those arguments whose spec is None: the function is given these as they are.
-    Raises TypeError for None as the spec of all."""
-    if in_specs is None:
-        raise TypeError("shard_map: in_specs is a tree of PartitionSpecs, not None; P() gives all devices the whole")
+    """The function, its arguments and their specs without those arguments whose spec is None: the function is given these as they are."""
     specs = tree.broadcast_prefix(in_specs, in_tree, "shard_map: in_specs")
 
     @functools.wraps(f)
@@ -290,6 +298,8 @@ def _size(fun: Any, leaves: Sequence[Any], axes: Sequence[Any], axis_size: int |
         if not -aval.ndim <= axis < aval.ndim:
             raise ValueError(f"pmap of {name_of(fun)}: {aval.short()} has no axis {axis} to map over")
         sizes.setdefault(aval.shape[axis], aval.short())
+    if all(axis is None for axis in axes):
+        raise ValueError(f"pmap of {name_of(fun)}: in_axes maps none of its arguments; at least one must be mapped")
     if len(sizes) != 1:
         raise ValueError(f"pmap of {name_of(fun)}: the mapped axes must have one size, and have {list(sizes)}")
     return next(iter(sizes))
@@ -318,7 +328,16 @@ def _spread_out(
     mesh = _line(name, _size(fun, leaves, axes, axis_size), devices)
     if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
         return args, kwargs
-    placed = [moved_to(x, NamedSharding(mesh, _spec(name, a, aval_of(x).ndim))) for x, a in zip(leaves, axes)]
+    wanted = [NamedSharding(mesh, _spec(name, a, aval_of(x).ndim)) for x, a in zip(leaves, axes)]
+    for x, axis, sharding in zip(leaves, axes, wanted):
+        stays = axis is not None and isinstance(x, Array) and (client.is_spread(x.buf) or is_put(x.buf))
+        elsewhere = stays and client.is_spread(x.buf) and x.sharding.device_set != sharding.device_set
+        if stays and not elsewhere and not sharding.is_equivalent_to(x.sharding, x.ndim):
+            raise ValueError(
+                f"pmap of {name_of(fun)}: an argument was put where its examples do not run: {x.sharding}, not {sharding}. What to do: pass "
+                "it as it was before device_put, or move it with device_put(x, sharding)"
+            )
+    placed = list(map(moved_to, leaves, wanted))
     dynamic, kwargs = structure.unflatten(placed)
     rest = iter(dynamic)
     return tuple(x if i in statics else next(rest) for i, x in enumerate(args)), kwargs
@@ -341,6 +360,8 @@ def _pmapped(fun: Any, name: Any, in_axes: Any, out_axes: Any, statics: Any, dev
         found[:] = [out_tree, at, [aval_of(x).ndim + 1 for x in out]]
         return tuple(x if a is None else reshape(x, _with_one(x, a)) for x, a in zip(out, at))
 
+    if manual() is not None:
+        raise ValueError(f"pmap of {name_of(fun)} inside a function that runs on one device's part already (pmap or shard_map): map the outer one over a mesh of two axes, with shard_map")  # fmt: skip
     parts = [part_aval(mesh, _spec(name, a, aval_of(x).ndim), aval_of(x), False) for x, a in zip(leaves, axes)]
     with inside(mesh, (name,), False):
         traced = trace_body(one, tree.structure(tuple(leaves)), parts)

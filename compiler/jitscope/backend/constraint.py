@@ -6,9 +6,10 @@ from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import no_effects
+from ..core.explicit import entries_of
 from ..core.primitive import Primitive
 from ..core.resharding import Laid, reshard_p
-from ..core.shardings import NamedSharding, explicit_part
+from ..core.shardings import UNCONSTRAINED, NamedSharding, names_of, padded
 from ..core.trace import Tracer, evaluating
 from .spreading import moved_to
 
@@ -33,21 +34,22 @@ sharding_constraint_p = Constraint("sharding_constraint")
 
 def constrained(x: Any, sharding: NamedSharding) -> Any:
     """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit."""
-    _check_type(x, sharding)
+    if type(aval_of(x).sharding) is NamedSharding and sharding.mesh.are_all_axes_explicit:
+        return claimed(x, sharding)
     return _bound(sharding_constraint_p, x, sharding)
 
 
-def _check_type(x: Any, sharding: NamedSharding) -> None:
-    """Where types say how values lie, a constraint is a claim: raises AssertionError where it is false."""
-    mark = getattr(aval_of(x), "sharding", None)
-    if type(mark) is not NamedSharding or not sharding.mesh.are_all_axes_explicit:
-        return
-    wanted = explicit_part(sharding, aval_of(x).ndim)
-    if wanted is not None and wanted.spec is not mark.spec:
+def claimed(x: Any, sharding: NamedSharding) -> Any:
+    """A value that lies so, as its type says (one that says nothing is whole). Raises AssertionError where that is false."""
+    aval = aval_of(x)
+    sharding.check(aval.shape)
+    said = zip(entries_of(aval), padded(sharding.spec, aval.ndim))
+    if any(entry is not UNCONSTRAINED and names_of(entry) != names for names, entry in said):
         raise AssertionError(
-            f"with_sharding_constraint: the value is {aval_of(x).short()}, and lies as {mark.spec}, not as {sharding.spec}. Over Explicit "
-            "axes types say how values lie, and a constraint only claims it. What to do: move it with jitscope.sharding.reshard(x, spec)"
+            f"with_sharding_constraint: the value is {aval.short()}, and does not lie as {sharding.spec}. Over Explicit axes types say how "
+            "values lie, and a constraint only claims it. What to do: move it with jitscope.sharding.reshard(x, spec)"
         )
+    return x
 
 
 def resharded(x: Any, sharding: NamedSharding) -> Any:

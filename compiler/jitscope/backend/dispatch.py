@@ -27,7 +27,7 @@ from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
-from ..core.meshes_in_force import mesh_in_force, on_first_mesh
+from ..core.meshes_in_force import current_mesh, mesh_in_force, on_first_mesh
 from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
@@ -181,7 +181,7 @@ class JitFunction:
             return self._fun(*args, **kwargs)
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
             return self._nested(arguments)
-        device = None if self._one_device else self._device or self._place(leaves)
+        device = None if self._one_device else self._place(leaves)
         arrays = self._arrays(arguments, device)
         key, bufs = self._key(arguments, arrays, device)
         ready = self._caches.calls.get(key)
@@ -196,6 +196,13 @@ class JitFunction:
         return out
 
     def _place(self, leaves: Any) -> Any:
+        if self._device is not None:
+            if current_mesh() is not None:
+                raise ValueError(
+                    f"{self._name} is compiled for {self._device} (jit's device=), and the mesh {current_mesh()} is in force: a program "
+                    "runs on one or the other. What to do: call it outside of set_mesh, or leave device out"
+                )
+            return self._device
         wanted = None if self._shardings is None else self._shardings.place()
         return device_for(leaves) if wanted is None else wanted
 

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from .. import tree
+from ..core.avals import aval_of
 from ..core.effects import no_effects
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.primitive import FunctionCall
@@ -94,6 +95,7 @@ def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
     """What `fun` gives, laid out as asked (`out_sharding`); how what it computes on the way lies, the compiler decides."""
     from ..core.meshes import AxisType, use_abstract_mesh  # of several devices
     from ..core.resharding import unsaid
+    from ..core.shardings import padded
     from .constraint import resharded
 
     wanted = device_of_request(out_sharding)
@@ -103,7 +105,7 @@ def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
     args, kwargs = tree.map(lambda x: unsaid(x) if hasattr(x, "aval") else x, (args, kwargs))
     with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
         out = fun(*args, **kwargs)
-    return tree.map(lambda x: resharded(x, wanted), out)
+    return tree.map(lambda x: resharded(x, wanted.with_spec(padded(wanted.spec, aval_of(x).ndim))), out)
 
 
 def laying(fun: Any) -> Any:

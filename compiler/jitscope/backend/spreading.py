@@ -13,6 +13,7 @@ from ..core.meshes import AbstractMesh, Mesh
 from ..core.meshes_in_force import abstract, current_mesh
 from ..core.resharding import typed_as as typed
 from ..core.shardings import UNCONSTRAINED, NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
+from ..core.varying import manual
 from ..xla import client, parts
 from ..xla.resharding import in_layout
 from ..xla.spread import Group, Layout, Named, Spread
@@ -122,7 +123,8 @@ def requested(x: Any) -> Any:
     """The sharding that a user means, or the device: None, a device, a sharding, or a spec for the mesh in force. Raises
     ValueError for others."""
     if isinstance(x, PartitionSpec):
-        mesh = current_mesh()
+        here = manual()
+        mesh = here.mesh if here is not None else current_mesh()
         if mesh is None:
             raise NoMeshError(
                 f"a PartitionSpec ({x}) needs a mesh in force: use jitscope.set_mesh(mesh), or give a NamedSharding(mesh, spec)"

@@ -25,7 +25,7 @@ from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.spread import Named, Spread, is_spread
 from .arguments import Arguments
-from .array import Array, device_for, layouts_text, one_device, placed
+from .array import Array, device_for, is_put, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
 from .tracing import traced_for
@@ -37,11 +37,28 @@ if TYPE_CHECKING:
     from .dispatch import JitFunction
 
 
+def _checked_sharding(sharding: Any, shape: tuple[Any, ...]) -> Any:
+    """The sharding of a struct of this shape. Raises ValueError for what is none and for specs of too many axes."""
+    from ..core.shardings import NamedSharding, Sharding
+    from .spreading import NoMeshError, requested
+
+    try:
+        found = requested(sharding)
+    except NoMeshError as error:
+        raise TypeError(str(error)) from None
+    if not isinstance(found, Sharding):
+        raise ValueError(f"the sharding of a ShapeDtypeStruct is a sharding or a PartitionSpec, not {sharding!r}")
+    if isinstance(found, NamedSharding) and len(found.spec) > len(shape):
+        found.check(shape)
+    return sharding
+
+
 class ShapeDtypeStruct:
     """Shape and dtype of an array that need not exist; stages and `eval_shape` take it in place of an array.
 
     `shape` is a tuple of ints, `dtype` anything NumPy takes as one, or a key dtype. `sharding` is None or where the array
-    would be. Raises ValueError without a dtype.
+    would be (a sharding, or a PartitionSpec for the mesh in force). Raises ValueError without a dtype, for a `sharding` that is none or does not fit, and TypeError
+    for a PartitionSpec without a mesh in force.
     """
 
     __slots__ = ("dtype", "is_ref", "shape", "sharding", "weak_type")
@@ -63,7 +80,8 @@ class ShapeDtypeStruct:
             raise later("manual_axis_type of ShapeDtypeStruct")
         self.shape: tuple[Any, ...] = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
-        self.sharding, self.weak_type, self.is_ref = sharding, weak_type, bool(is_ref)
+        self.sharding = None if sharding is None else _checked_sharding(sharding, self.shape)
+        self.weak_type, self.is_ref = weak_type, bool(is_ref)
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
@@ -170,7 +188,7 @@ def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> T
     arguments = Arguments(function._spec, args, kwargs, function._auto)
     named = zip(arguments.leaves, arguments.names())
     avals = tuple([aval_like(x, f"argument {name} of {function._name}") for x, name in named])
-    device = function._device or function._place(arguments.leaves)
+    device = function._place(arguments.leaves)
     traced = traced_for(function, arguments, avals, device, layouts_text(arguments.leaves))
     if not (one_device() and function._shardings is None):
         device = _spread(function, arguments, avals, traced, device)
@@ -399,7 +417,7 @@ class CompiledStage(_Stage):
             )
         place = self._device.group if isinstance(self._device, (Spread, Named)) else self._device
         if type(self._device) is not Spread and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
-            raise TypeError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
+            raise ValueError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
         arrays = [x if type(x) is Ref else placed(x, place) for x in leaves]
         if type(self._device) is Spread:
             self._check_layouts(leaves)
@@ -413,9 +431,10 @@ class CompiledStage(_Stage):
         return stage._traced.out_tree.unflatten(outs)
 
     def _check_layouts(self, leaves: Sequence[Any]) -> None:
-        """Raises ValueError for arrays over several devices that lie otherwise than those it was compiled for."""
+        """Raises ValueError for arrays that were put elsewhere, or lie otherwise, than those it was compiled for."""
         for x, at, path in zip(leaves, self._device.ins, self._stage.jaxpr.jaxpr.debug.arg_names):
-            if type(x) is Array and is_spread(x.buf) and str(x.buf._sharding.hlo) != str(at.hlo):
+            stays = type(x) is Array and (is_spread(x.buf) or is_put(x.buf))
+            if stays and str(getattr(x.buf._sharding, "hlo", None)) != str(at.hlo):
                 raise ValueError(
                     f"{self.fun_name} was compiled for {path} in the layout {at.said}; it lies as {x.sharding}. What to do: move it with "
                     "device_put(x, sharding), or lower for what lies so"

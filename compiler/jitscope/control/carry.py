@@ -14,7 +14,7 @@ from ..core.effects import no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.messages import with_advice
-from ..core.varying import as_said, lie_alike, pvary_p, varied, varying, with_varying
+from ..core.varying import as_said, lie_alike, pvary_p, varied, vary_alike, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of, short, shown
 
@@ -44,9 +44,10 @@ def settle_carry(
     """The body whose first results have the shapes and dtypes of the carry, and the first carry's leaves.
 
     A leaf that stems from a Python number takes the dtype the body makes of it; results are weak where the body's are. Raises
-    TypeError where structure, shape or dtype change otherwise.
+    TypeError where structure, shape or dtype change otherwise, and where the body is a user's and values vary over other mesh axes.
     """
     leaves, avals = list(leaves), list(avals)
+    strict = source.position_of_function(f) is not None
     while True:
         body = trace(avals)
         out_tree = carry_of(f, body.out_tree)
@@ -69,6 +70,8 @@ def settle_carry(
             leaves[i] = dtype.type(leaves[i]) if is_python_scalar(leaves[i]) else convert(leaves[i], dtype)
             avals[i] = ShapedArray(avals[i].shape, dtype, False, avals[i].sharding)
         for i, (a, b) in enumerate(zip(avals, outs)):
+            if strict and varying(a) != varying(b):
+                continue
             if not varying(b) <= varying(a):
                 changed.append(i)
                 leaves[i] = varied(leaves[i], varying(b))
@@ -79,7 +82,7 @@ def settle_carry(
                 leaves[i] = as_said(leaves[i], avals[i])
         if not changed:
             break
-    _check_types(what, f, body.closed, avals, in_tree)
+    _check_types(what, f, body.closed, avals, in_tree, strict)
     return body, leaves
 
 
@@ -158,11 +161,20 @@ def _structure_message(what: str, f: Any, before: str, after: str) -> str:
     )
 
 
-def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedArray], in_tree: Any) -> None:
+def _check_types(
+    what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedArray], in_tree: Any, strict: bool
+) -> None:
     paths = tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves)))
     rows, guilty = [], None
+    advice = (
+        "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body returns "
+        "(.astype, .reshape)"
+    )
     for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
-        if (atom.aval.shape, atom.aval.dtype) != (aval.shape, aval.dtype) or not lie_alike(atom.aval, aval):
+        alike = (atom.aval.shape, atom.aval.dtype) == (aval.shape, aval.dtype) and lie_alike(atom.aval, aval)
+        if alike and strict and varying(atom.aval) != varying(aval):
+            alike, advice = False, vary_alike("the first carry", aval, "what the body returns", atom.aval)
+        if not alike:
             rows.append(
                 f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
             )
@@ -170,11 +182,7 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
     if rows:
         listed = "\n".join(rows)
         error = TypeError(
-            with_advice(
-                f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}",
-                "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
-                "convert what the body returns (.astype, .reshape)",
-            )
+            with_advice(f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}", advice)
         )
         raise stepped_on(error, "loop-carry-mismatch", guilty or position_of_result(f))
 

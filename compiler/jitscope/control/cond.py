@@ -20,7 +20,7 @@ from ..core.messages import with_advice
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
-from ..core.varying import Varying, lie_alike, varying, with_varying
+from ..core.varying import Varying, lie_alike, vary_alike, varying, with_varying
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.elementwise import clamp_p, eq_p, ne_p, stop_gradient_p
 from ..ops.families import pure
@@ -479,7 +479,8 @@ def _same_results(
             error = TypeError(
                 with_advice(
                     f"{what}: all branches must return the same shapes and dtypes\n{listed}",
-                    "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
+                    _advice(named, first, body, name, other)
+                    or "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
                 )
             )
             raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
@@ -515,11 +516,24 @@ def _shown(body: Body) -> str:
     return shown(body.out_tree, short(body.closed.out_avals))
 
 
+def _unlike(a: ShapedArray, b: ShapedArray) -> bool:
+    return (a.shape, a.dtype) != (b.shape, b.dtype) or not lie_alike(a, b)
+
+
+def _advice(named: dict[str, Any], first: str, body: Body, name: str, other: Body) -> str | None:
+    """What to do where results differ in nothing but the mesh axes over which they vary."""
+    pairs = list(zip(body.closed.out_avals, other.closed.out_avals))
+    if any(_unlike(a, b) for a, b in pairs):
+        return None
+    a, b = next((a, b) for a, b in pairs if varying(a) != varying(b))
+    return vary_alike(f"what {_called(first, named)} returns", a, f"what {_called(name, named)} returns", b)
+
+
 def _differing(named: dict[str, Any], first: str, body: Body, name: str, other: Body) -> list[str]:
-    rows = []
+    rows, strict = [], any(source.position_of_function(f) is not None for f in named.values())
     paths = tree.leaf_paths(body.out_tree.unflatten(range(body.out_tree.num_leaves)))
     for path, a, b in zip(paths, body.closed.jaxpr.outvars, other.closed.jaxpr.outvars):
-        if (a.aval.shape, a.aval.dtype) != (b.aval.shape, b.aval.dtype) or not lie_alike(a.aval, b.aval):
+        if _unlike(a.aval, b.aval) or (strict and varying(a.aval) != varying(b.aval)):
             where = f" at result{path}" if path else ""
             rows.append(f"  {_called(first, named)} gives{where} {a.aval.short()}{made_in(body.closed, a)}")
             rows.append(f"  {_called(name, named)} gives{where} {b.aval.short()}{made_in(other.closed, b)}")

@@ -14,7 +14,7 @@ from ..ops.linear import convert_element_type_p, instantiate
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
 from .rule_arguments import Arguments, Results
-from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results
+from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results, vary_unlike
 from .ruled import FlatCall, Ruled
 from .ruled_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 
@@ -101,7 +101,8 @@ class _FlatRule:
             )
         paths = tree.leaf_paths(result) if outs else []
         return outs, [
-            _checked_tangent(x, t, f"{what} returned, at result{path},") for x, t, path in zip(outs, ts, paths)
+            _checked_tangent(self.rule, x, t, f"{what} returned, at result{path},")
+            for x, t, path in zip(outs, ts, paths)
         ]
 
     def __repr__(self) -> str:
@@ -113,12 +114,12 @@ def _weak(t: Any) -> Any:
     return convert_element_type_p(t, new_dtype=aval_of(t).dtype, weak_type=True)
 
 
-def _checked_tangent(out: Any, t: Any, what: str) -> Any:
+def _checked_tangent(rule: Any, out: Any, t: Any, what: str) -> Any:
     wanted = tangent_aval(aval_of(out))
     if isinstance(t, SymbolicZero):
         t = Zero(t.aval)
     aval = t.aval if is_zero(t) else aval_of(t)
-    if (aval.shape, aval.dtype) != (wanted.shape, wanted.dtype):
+    if (aval.shape, aval.dtype) != (wanted.shape, wanted.dtype) or (not is_zero(t) and vary_unlike(rule, aval, wanted)):
         raise TypeError(
             f"{what} {aval_of(out).short()} with a tangent {aval.short()}; the tangent must be {wanted.short()}"
         )

@@ -13,13 +13,14 @@ from ..core.errors import UnexpectedTracerError
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer, evaluating
+from ..core.varying import varied, varying
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
 from .rule_arguments import Arguments, Results, result_avals
-from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results
+from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
 from .ruled import FlatCall, Ruled
 from .ruled_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 
@@ -178,7 +179,7 @@ class CustomLin(FunctionCall):
 
     def transpose(self, cts, /, *args, pullback, num_res, nonzero, out_avals, name):
         given = iter(cts)
-        full = [Zero(a) if a.dtype == dtypes.float0 else next(given) for a in out_avals]
+        full = [Zero(a) if a.dtype == dtypes.float0 else _as_varying(next(given), a) for a in out_avals]
         found = [ct for ct, m in zip(pullback(args[:num_res], full), nonzero) if m]
         return [None] * num_res + [ct if is_linear(x) else None for ct, x in zip(found, args[num_res:])]
 
@@ -198,6 +199,10 @@ class CustomLin(FunctionCall):
 
 
 custom_lin_p = CustomLin("custom_lin")
+
+
+def _as_varying(ct: Any, aval: ShapedArray) -> Any:
+    return ct if is_zero(ct) else varied(ct, varying(aval))
 
 
 def no_forward_mode(name: str) -> TypeError:
@@ -314,7 +319,10 @@ class _FlatBackward:
                 f"{what} must return a tuple of cotangents of the arguments' structure, {in_tree}; it returned "
                 f"{tree.structure(out)}"
             ) from None
-        return [_cotangent(ct, a, f"{what} returned, for {name},") for ct, a, name in zip(cts, self.avals, names)]
+        return [
+            _cotangent(self.forward.bwd, ct, a, f"{what} returned, for {name},")
+            for ct, a, name in zip(cts, self.avals, names)
+        ]
 
 
 def _flat_cotangents(out: tuple, in_tree: Any) -> list[Any]:
@@ -340,7 +348,7 @@ class _Leaf:
         self.number = number
 
 
-def _cotangent(ct: Any, aval: ShapedArray, what: str) -> Any:
+def _cotangent(rule: Any, ct: Any, aval: ShapedArray, what: str) -> Any:
     wanted = tangent_aval(aval)
     if ct is None or wanted.dtype == dtypes.float0:
         return Zero(wanted)
@@ -348,7 +356,8 @@ def _cotangent(ct: Any, aval: ShapedArray, what: str) -> Any:
         ct = Zero(ct.aval)
     own = ct.aval if is_zero(ct) else result_avals([ct], ct, what)[0]
     real = not dtypes.is_complex(wanted.dtype)
-    if own.shape != wanted.shape or own.dtype == dtypes.float0 or (real and dtypes.is_complex(own.dtype)):
+    unlike = not is_zero(ct) and vary_unlike(rule, own, wanted)
+    if own.shape != wanted.shape or own.dtype == dtypes.float0 or (real and dtypes.is_complex(own.dtype)) or unlike:
         raise ValueError(f"{what} a cotangent {own.short()}; the argument is {aval.short()}, and they must agree")
     if is_zero(ct):
         return Zero(wanted)

@@ -8,6 +8,7 @@ from typing import Any
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
+from ..core.varying import varying
 from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
 
@@ -78,6 +79,11 @@ def call_rule(rule: Callable[..., Any], *args: Any) -> Any:
         return rule(*args)
     with source.written_here():
         return rule(*args)
+
+
+def vary_unlike(rule: Callable[..., Any], found: Any, wanted: Any) -> bool:
+    """Whether what a user's rule gives varies over other mesh axes than it must. (The library's own rules are not asked.)"""
+    return varying(found) != varying(wanted) and source.position_of_function(rule) is not None
 
 
 def pair_of(out: Any, what: str, parts: str) -> tuple[Any, Any]:

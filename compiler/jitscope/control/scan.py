@@ -419,6 +419,9 @@ def scan(
     leaves = tree.leaves(xs)
     x_avals = check_leaves(leaves, xs, f"scan over {name_of(f)}: xs has, at xs")
     size = _length(f, xs, x_avals, length)
+    if cut := [a for a in x_avals if hasattr(a.sharding, "spec") and not a.sharding.is_whole_along(0)]:
+        raise ValueError(f"scan over {name_of(f)}: it goes along axis 0 of xs, which devices divide: {cut[0].short()}. What to do: move xs with "
+                         "jitscope.sharding.reshard, so that axis 0 is whole, or vmap")  # fmt: skip
     unroll = _unrolled(unroll, size)
     if settings().disable_jit:
         return _python_scan(f, init, xs, size, reverse)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .avals import ShapedArray, physical
+from .avals import ShapedArray, aval_of, physical
 from .errors import ShardingTypeError
 from .meshes_in_force import abstract
 from .messages import with_advice
@@ -94,6 +94,28 @@ def laid_out(primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], pa
     return [with_entries(out, mesh, spec) if type(out) is ShapedArray else out for out, spec in zip(outs, several)]
 
 
+def check_whole(name: str, aval: Any, axes: Iterable[int] | None = None) -> None:
+    """Raises ShardingTypeError where Explicit axes of a mesh cut a value along one of its axes (None: along any)."""
+    cut = [i for i, names in enumerate(entries_of(aval)) if names and (axes is None or i in axes)]
+    if cut:
+        mesh = mesh_of(aval)
+        raise Operation(name, [aval], [], {}, mesh, []).refuse(
+            f"axis {cut[0]}, of which it takes a part, is cut along {PartitionSpec(*entries_of(aval))[cut[0]]}, so that data would move",
+            INDEXED,
+        )
+
+
+def merged(name: str, values: Sequence[Any]) -> list[Any]:
+    """Values of one shape (and scalars), laid out as all of them together say. Raises ShardingTypeError where they contradict each other."""
+    from .resharding import reshard_p
+
+    avals = [aval_of(x) for x in values]
+    mesh = _mesh(name, avals)
+    spec = _elementwise(Operation(name, avals, avals, {}, mesh, [entries_of(a) for a in avals]))
+    at = NamedSharding(mesh, PartitionSpec(*spec))
+    return [x if not a.ndim or a.sharding is at else reshard_p(x, sharding=at) for x, a in zip(values, avals)]
+
+
 def whole_results(outs: Sequence[Any], mesh: Any) -> list[Any]:
     """The avals of results that all devices of a mesh have."""
     return [_whole(out, mesh) for out in outs]
@@ -163,7 +185,7 @@ def _leading(o: Operation) -> Any:
     cut = [a for a, s in zip(o.avals, o.specs) if any(s)]
     heads = {a.shape[:depth] for a in cut} | {out.shape[:depth] for out in o.outs}
     shared = {s[:depth] for s in o.specs if any(s)}
-    inner = 2 if o.name in _OF_MATRICES else 1 if o.name in _OF_ROWS else len(o.params.get("fft_lengths", ()))
+    inner = 2 if o.name in _OF_MATRICES else 1 if o.name in _OF_ROWS else 0
     if len(heads) > 1 or len(shared) > 1 or any(a.ndim - inner < depth for a in cut):
         raise o.refuse("it is not known how the result lies", RESHARD)
     head = next(iter(shared))
@@ -175,7 +197,12 @@ _OF_MATRICES = frozenset(
      "schur", "svd", "triangular_solve", "tridiagonal")
 )  # fmt: skip
 _OF_ROWS = frozenset(("lu_pivots_to_permutation", "tridiagonal_solve"))
-RULES.update(dict.fromkeys((*_OF_MATRICES, *_OF_ROWS, "fft"), _leading))
+RULES.update(dict.fromkeys((*_OF_MATRICES, *_OF_ROWS), _leading))
+
+
+@rule("fft")
+def _transformed(o: Operation) -> Any:
+    return _of_another_size(o, o.outs[0])
 
 
 @rule("copy", "convert_element_type", "reduce_precision", "name", "stop_gradient", "clamp")

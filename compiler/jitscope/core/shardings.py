@@ -148,7 +148,7 @@ def mentioned(spec: PartitionSpec) -> frozenset:
     return frozenset(name for entry in spec.partitions for name in names_of(entry))
 
 
-class DuplicateSpecError(ValueError):
+class DuplicateSpecError(Exception):
     """A spec that names one mesh axis twice."""
 
 
@@ -207,7 +207,8 @@ _shardings: WeakValueDictionary[Any, NamedSharding] = WeakValueDictionary()
 class NamedSharding(Sharding):
     """A layout by names of mesh axes: `NamedSharding(mesh, P("data", None))`. Equal ones are one object.
 
-    Raises ValueError for axes that the mesh does not have, and for a spec that names one twice (DuplicateSpecError).
+    Raises ValueError for axes that the mesh does not have and for a kind of memory that its devices do not have, DuplicateSpecError for
+    a spec that names an axis twice.
     """
 
     mesh: Any
@@ -221,6 +222,10 @@ class NamedSharding(Sharding):
             raise TypeError(f"the spec of a NamedSharding is a PartitionSpec, not {type(spec).__name__}: {spec!r}")
         if not isinstance(mesh, (Mesh, AbstractMesh)):
             raise TypeError(f"the mesh of a NamedSharding is a Mesh or an AbstractMesh, not {type(mesh).__name__}")
+        if memory_kind is not None:
+            _check_kind(
+                memory_kind, mesh.devices.flat[0] if isinstance(mesh, Mesh) and not mesh.empty else all_devices()[0]
+            )
         if memory_kind == "device" and isinstance(mesh, Mesh):
             memory_kind = None  # the devices' own
         key = (mesh, spec, memory_kind)
@@ -326,6 +331,10 @@ class NamedSharding(Sharding):
             return _normal(self.spec, self.mesh) == _normal(other.spec, other.mesh)
         return super().is_equivalent_to(other, ndim)
 
+    def is_whole_along(self, axis: int) -> bool:
+        """Whether the devices do not divide this axis."""
+        return axis >= len(self.spec) or not names_of(self.spec[axis])
+
     def without(self, axis: int) -> NamedSharding:
         """Of a value without one of its axes."""
         entries = list(self.spec.partitions)
@@ -357,8 +366,16 @@ def _named(mesh: Any, spec: PartitionSpec, kind: str | None) -> NamedSharding:
     return NamedSharding(mesh, spec, memory_kind=kind)
 
 
+def _check_kind(kind: str, device: Any) -> None:
+    kinds = [memory.kind for memory in device.addressable_memories()]
+    if kind not in kinds:
+        raise ValueError(f"{device} has the kinds of memory {', '.join(kinds)}, not {kind!r}")
+
+
 def _check_names(mesh: Any, spec: PartitionSpec) -> None:
     seen: set[Any] = set()
+    if UNCONSTRAINED in spec.partitions and AxisType.Auto not in mesh.axis_types and not mesh.empty:
+        raise ValueError(f"{spec} leaves an axis to the compiler, and the mesh has no Auto axes: {mesh.axis_types}")
     for name in [n for entry in spec.partitions for n in names_of(entry)] + [*spec.unreduced, *spec.reduced]:
         if name not in mesh.axis_names:
             raise ValueError(f"{spec} names the axis {name!r}, which the mesh does not have: {mesh.axis_names}")
@@ -378,6 +395,11 @@ def _normal(spec: PartitionSpec, mesh: Any) -> tuple[Any, ...]:
     return (*entries, spec.unreduced)
 
 
+def padded(spec: PartitionSpec, ndim: int) -> PartitionSpec:
+    """A spec with an entry for each axis."""
+    return spec.update(partitions=(*spec.partitions, *[None] * (ndim - len(spec))))
+
+
 def explicit_part(sharding: NamedSharding, ndim: int) -> NamedSharding | None:
     """What the type of an array says of its layout: the Explicit axes of the mesh; None where there are none."""
     mesh = sharding.mesh
@@ -393,7 +415,7 @@ _single: WeakValueDictionary[Any, SingleDeviceSharding] = WeakValueDictionary()
 
 
 class SingleDeviceSharding(Sharding):
-    """All of an array on one device. Equal ones are one object."""
+    """All of an array on one device. Equal ones are one object. Raises ValueError for a kind of memory that it does not have."""
 
     _device: Any
     _memory_kind: str | None
@@ -402,6 +424,8 @@ class SingleDeviceSharding(Sharding):
         key = (device, memory_kind)
         found = _single.get(key)
         if found is None:
+            if memory_kind is not None:
+                _check_kind(memory_kind, device)
             made = object.__new__(cls)
             made._device, made._memory_kind = key
             found = _single.setdefault(key, made)

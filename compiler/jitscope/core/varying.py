@@ -128,6 +128,15 @@ def lie_alike(a: Any, b: Any) -> bool:
     return entries_of(a) == entries_of(b)
 
 
+def vary_alike(one: str, a: Any, other: str, b: Any) -> str:
+    """What to do where two values must vary over the same mesh axes: the names of both, and their avals."""
+    missing = [(one, varying(b) - varying(a)), (other, varying(a) - varying(b))]
+    said = [
+        f"{name} with lax.pcast(x, {tuple(sorted(map(str, axes)))}, to='varying')" for name, axes in missing if axes
+    ]
+    return f"values that differ between devices have types that say so: take {', and '.join(said)}"
+
+
 def checked_axes(names: Iterable[Hashable]) -> frozenset:
     """Those of these axes over which values are checked here."""
     here = _manual.get()

@@ -22,7 +22,7 @@ from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ._ufunc import kind_of
 from .at import At
-from .operands import broadcast, cast, checked, integer, one_axis, scalar_of
+from .operands import broadcast, cast, check_whole, checked, integer, one_axis, scalar_of
 from .selecting import concrete_value, is_traced, needs_size, nonzero, take
 from .structure import array_operand, moveaxis
 
@@ -75,6 +75,7 @@ def unique(
     if size is None:
         if is_traced(x):
             raise needs_size("unique")
+        check_whole("unique", aval)
         unique_of: Any = np.unique
         found = unique_of(np.asarray(concrete_value(x)), *wanted, axis=axis, equal_nan=equal_nan)
         if not isinstance(x, Tracer):

@@ -21,6 +21,7 @@ from ..core.trace import evaluating
 from ..eager.running import Programs, Run, compile_function
 from ..xla import client
 from ._index import INT, NEW, SLICE, Index, Item, parse
+from .operands import check_whole
 from .reading import narrowed, read
 
 
@@ -39,6 +40,7 @@ def getitem(self: Any, idx: Any, /) -> Any:
         return _element(x, index)
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:
         parse(index, x.aval.shape)
+        check_whole("getitem", x.aval, range(index.ndim))
         return beside(x, np.asarray(x)[np.asarray(index)], x.aval.weak_type)
     key = (x.aval, plain(index), settings())
     known = _known.get(key)
@@ -145,6 +147,10 @@ def plain(index: Any) -> Any:
 
 def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The program that reads at an index of that structure, and the buffers of the index's numbers and arrays."""
+    if aval.sharding is not None:  # how a part would lie that a program for any start reads
+        check_whole(
+            "getitem", aval, [i.axis for i in index.items if i.kind == SLICE and i.value[1] != index.shape[i.axis]]
+        )
     structure, avals, bufs, again = opened(index)
     key = (aval, settings(), structure, *avals, *options.items())
     run = _programs.get(key)

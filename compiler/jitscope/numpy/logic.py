@@ -43,6 +43,7 @@ from .operands import (
     cast,
     checked,
     lenient,
+    lies_explicitly,
     number_like,
     operand,
     operands,
@@ -303,6 +304,12 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
         raise ShapeError(f"{name}: {error}") from None
     own = [aval_of(v).shape for v in (condition, x, y)]
     condition, x, y = (broadcast(v, s, shape) if s else v for v, s in zip((condition, x, y), own))
+    if len(set(own[not own[0] :])) > 1 and any(lies_explicitly(v) for v in (condition, x, y)):
+        from ..core.explicit import merged  # of several devices
+
+        condition, x, y = merged(
+            name, [condition, *[v if aval_of(v).ndim else broadcast(v, (), shape) for v in (x, y)]]
+        )
     return select_n_p(condition, y, x)
 
 

@@ -247,3 +247,16 @@ def unsupported(name: str, **given: Any) -> None:
 def finite_info(dtype: Any) -> Any:
     """Limits of a float or integer dtype."""
     return ml_dtypes.iinfo(dtype) if dtypes.is_integer(dtype) else ml_dtypes.finfo(dtypes.real_part(dtype))
+
+
+def lies_explicitly(x: Any) -> bool:
+    """Whether the type of a value says how it lies along Explicit axes of a mesh."""
+    return hasattr(aval_of(x).sharding, "spec")
+
+
+def check_whole(name: str, aval: ShapedArray, axes: Iterable[int] | None = None) -> None:
+    """Raises ShardingTypeError where devices divide one of these axes of a value (None: any) along an Explicit axis of a mesh."""
+    if hasattr(aval.sharding, "spec"):
+        from ..core import explicit  # of several devices
+
+        explicit.check_whole(name, aval, axes)

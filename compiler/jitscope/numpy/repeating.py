@@ -9,7 +9,7 @@ import numpy as np
 from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.errors import ShapeError
+from ..core.errors import ShapeError, ShardingTypeError
 from ..eager.functions import eager_jit
 from ..ops.families import scalar_like
 from ..ops.indexing import dynamic_slice_p
@@ -26,7 +26,7 @@ from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import stack
-from .operands import broadcast, checked, integer, listed, one_axis, operands
+from .operands import broadcast, check_whole, checked, integer, listed, one_axis, operands
 from .ranges import arange
 from .running import cumsum
 from .selecting import concrete_value, is_traced, needs_size, take
@@ -137,6 +137,11 @@ def repeat(
     `repeats` without a length.
     """
     given = checked("repeat", repeats, 1)[1]
+    aval = aval_of(array_operand("repeat", a))
+    try:
+        check_whole("repeat", aval, None if axis is None else (one_axis("repeat", axis, max(aval.ndim, 1)),))
+    except ShardingTypeError as error:
+        raise ValueError(f"{error}; of repeat, out_sharding=spec") from None
     if not dtypes.is_integer(given.dtype) and given.dtype != dtypes.bool_:
         raise TypeError(f"repeat: the numbers of repeats must be integers, not {given.short()}")
     if isinstance(repeats, int) and total_repeat_length is None:

@@ -35,6 +35,7 @@ from .operands import (
     broadcast,
     broadcast_shape,
     cast,
+    check_whole,
     checked,
     integer,
     one_axis,
@@ -228,6 +229,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
     if is_traced(x):
         raise needs_size("nonzero")
+    check_whole("nonzero", aval)
     return tuple(beside(x, i) for i in np.nonzero(np.asarray(concrete_value(x))))
 
 

@@ -19,7 +19,7 @@ from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import describe
 from .creation import zeros
 from .dtypes import requested
-from .operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
+from .operands import broadcast, check_whole, checked, integer, one_axis, scalar_of, shape_of
 from .ranges import made
 from .structure import array_operand, moveaxis
 
@@ -200,6 +200,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     i, j = (one_axis("diagonal", axis, rank) for axis in (axis1, axis2))
     if i == j:
         raise ShapeError("diagonal: axis1 and axis2 must differ")
+    check_whole("diagonal", aval_of(x), (i, j))
     x = moveaxis(x, (i, j), (-2, -1))
     *batch, n, m = aval_of(x).shape
     size = max(0, min(n + min(offset, 0), m - max(offset, 0)))

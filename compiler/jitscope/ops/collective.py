@@ -16,10 +16,11 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.axes import axis_size as _axis_size
 from ..core.primitive import Primitive
+from ..core.trace import Tracer
 from ..core.varying import checked_axes, manual, sum_invariant, varied, varying, with_varying
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
-from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
+from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
 from .linear import convert, moveaxis, mul_p, reduce_sum_p, reshape
 from .reduce import reduce_max_p, reduce_min_p
 
@@ -151,6 +152,8 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
     checked = checked_axes(axes)
     if not checked:
         return primitive(x, axes=axes, axis_index_groups=groups)
+    if primitive is psum_p:
+        check_alike("psum", x, checked)
     if groups is not None and primitive is psum_p:
         raise NotImplementedError(
             "psum: with axis_index_groups it is the same on some devices alone, which types inside shard_map cannot say. Pass "
@@ -163,6 +166,17 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
     x = primitive(x, axes=others, axis_index_groups=None) if others else x
     along = tuple(name for name in axes if name in checked)
     return sum_invariant(x, along) if primitive is psum_p else primitive(x, axes=along, axis_index_groups=None)
+
+
+def check_alike(name: str, x: Any, axes: frozenset) -> None:
+    """Raises ValueError for a value that differs between the devices along some of these axes and is the same along others."""
+    same = axes - varying(aval_of(x))
+    if same and same != axes and isinstance(x, Tracer):
+        said = tuple(sorted(map(str, same)))
+        raise ValueError(
+            f"{name} of {aval_of(x).short()} over {', '.join(sorted(map(str, axes)))}: along {', '.join(said)} all devices have the same, which "
+            f"would be counted once for each. What to do: leave that axis out, or, if it is meant, lax.pcast(x, {said}, to='varying')"
+        )
 
 
 psum_p = Sum("psum", "iufc", reduce_sum_p, "add")
@@ -218,7 +232,23 @@ class AllGather(Collective):
         return merged(x, all_gather_dimension) if tiled else x, None
 
     def beside(self, x, /, *, all_gather_dimension, **same):
-        return all_gather_p(x, all_gather_dimension=all_gather_dimension + 1, **same)
+        return self(x, all_gather_dimension=all_gather_dimension + 1, **same)
+
+
+class AllGatherInvariant(AllGather):
+    """The same, taken for a value that does not differ between devices: what flows back to a device is its part of the cotangent."""
+
+    def abstract(self, x, /, *, axis_name, **params):
+        out, effects = super().abstract(x, axis_name=axis_name, **params)
+        return with_varying(out, varying(out) - {axis_name}), effects
+
+    def transpose(self, ct, x, /, *, all_gather_dimension, axis_name, axis_size, tiled, axis_index_groups=None):
+        at, shape = all_gather_dimension, list(aval_of(ct).shape)
+        shape[at] = shape[at] // axis_size
+        begin = mul_p(axis_index_p(axis_name=axis_name), np.int32(shape[at]))
+        begins = [begin if i == at else varied(np.int32(0), (axis_name,)) for i in range(len(shape))]
+        part = dynamic_slice_p(varied(ct, (axis_name,)), *begins, slice_sizes=tuple(shape))
+        return [part if tiled else reshape(part, (*shape[:at], *shape[at + 1 :]))]
 
 
 class ReduceScatter(Collective):
@@ -351,6 +381,7 @@ class Permute(Collective):
 
 
 all_gather_p = AllGather("all_gather")
+all_gather_invariant_p = AllGatherInvariant("all_gather_invariant")
 reduce_scatter_p = ReduceScatter("reduce_scatter")
 all_to_all_p = AllToAll("all_to_all")
 ppermute_p = Permute("ppermute")

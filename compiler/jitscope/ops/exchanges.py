@@ -14,9 +14,11 @@ from ..core.avals import aval_of, is_python_scalar
 from ..core.axes import axis_size as _axis_size
 from ..core.varying import checked_axes, manual, varied
 from .collective import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     axis_index_p,
+    check_alike,
     divided,
     group_size,
     merged,
@@ -146,18 +148,19 @@ def all_gather(
 ) -> Any:
     """Each leaf of all examples: side by side along a new axis, or one after another along that axis if `tiled`.
 
-    Of several named axes the last varies fastest. `to` ("varying" or "reduced") says what shard_map takes the result for;
-    under vmap it changes nothing. Raises ValueError for another `to` and an axis that the leaf
+    Of several named axes the last varies fastest. `to` says what shard_map with `check_vma` takes the result for: one that
+    varies over the axis ("varying", "reduced"), or is the same on all devices ("invarying"); elsewhere it changes nothing. Raises ValueError for another `to` and an axis that the leaf
     does not have, NameError for an unknown name.
     """
     groups = checked_groups("all_gather", axis_name, axis_index_groups)
-    if to not in ("varying", "reduced"):
-        raise ValueError(f"all_gather: to is 'varying' or 'reduced', not {to!r}")
+    if to not in ("varying", "reduced", "invarying"):
+        raise ValueError(f"all_gather: to is 'varying', 'invarying' or 'reduced', not {to!r}")
+    gather = all_gather_invariant_p if to == "invarying" and checked_axes(_names(axis_name)) else all_gather_p
     *outer, last = (_one_name("all_gather with axis_index_groups", axis_name),) if groups else _names(axis_name)
 
     def leaf(x):
         at = position("all_gather", axis, aval_of(x).ndim + (not tiled))
-        x = all_gather_p(
+        x = gather(
             varied(x, checked_axes(_names(axis_name))),
             all_gather_dimension=at,
             axis_name=last,
@@ -167,7 +170,7 @@ def all_gather(
         )
         for name in reversed(outer):
             along = {"axis_name": name, "axis_size": _axis_size(name), "axis_index_groups": None}
-            x = all_gather_p(x, all_gather_dimension=at, tiled=True, **along)
+            x = gather(x, all_gather_dimension=at, tiled=True, **along)
         return x
 
     return tree.map(leaf, x)
@@ -185,6 +188,7 @@ def psum_scatter(
     sizes = tuple(group_size(name, groups) for name in names)
 
     def leaf(x):
+        check_alike("psum_scatter", x, checked_axes(names))
         at = position("psum_scatter", scatter_dimension, aval_of(x).ndim)
         if len(names) > 1 and not tiled:
             _check_parts("psum_scatter", x, at, names, math.prod(sizes), tiled)
@@ -270,7 +274,11 @@ def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Any 
 
 
 def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
-    """Each leaf of example number `source`, for all. Raises NameError for an unknown axis."""
+    """Each leaf of example number `source`, for all. Raises NameError for an unknown axis, ValueError for a number it does not have."""
+    if not 0 <= source < axis_size(axis_name):
+        raise ValueError(
+            f"pbroadcast along {axis_name!r}, which has {axis_size(axis_name)} examples: there is no number {source}"
+        )
 
     def leaf(x):
         mine = eq_p(axis_index(axis_name), np.int32(source))
