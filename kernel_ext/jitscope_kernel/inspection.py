@@ -305,7 +305,7 @@ class JaxInspection(Inspection):
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._arguments = args, kwargs
         asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
-        self._row, self._lowered, self._compiled, self._given = asked  # pyright: ignore[reportAttributeAccessIssue]
+        self._row, self._lowered, self._compiled, self._given, self._jitted = asked  # pyright: ignore[reportAttributeAccessIssue]
         Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())
 
     def again(self) -> Inspection:

@@ -34,7 +34,7 @@ class NanHunt(Shown):
     ):
         if call_is_for_jax(function, args, kwargs):
             asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
-            plain = asked.given is not None  # of others, a run may change objects of the user's
+            plain = not jaxwatch.may_change_objects(function)
             again = functools.partial(jaxwatch.run_again, function, args, kwargs) if plain else None
             self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again)
             super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))

@@ -431,8 +431,8 @@ class Session:
             {"function": name, "calls": calls, "at_least": True} for name, calls in running.called.items()
         ]
         notes = [jax_cells.folded(jax_cells.small_since(running.began))] if self._jax.wanted else []
-        if not document["compilations"]:
-            failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
+        failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
+        if not document["compilations"] and (failed or not any(notes)):
             notes.insert(0, _why_nothing(running, document, failed))
         document["note"] = " ".join(filter(None, notes))
         return document
@@ -464,7 +464,7 @@ def _why_nothing(running: Running, document: Document, failed: list[str]) -> str
     if compiled:
         return f"Nothing was compiled yet: {names} will be when first called with arrays."
     if any(one["reason"] == jax_cells.LEFT_ALONE for one in document["left_alone"]):
-        return "Nothing was compiled yet: jax will compile what is jitted when it is first called."
+        return "Nothing was compiled: jax compiles what is jitted when it is first called, unless disable_jit is on."
     if document["left_alone"]:
         return "Nothing was compiled: every definition in this cell stays Python."
     return "Nothing was compiled: this cell defines no function and calls no compiled one."

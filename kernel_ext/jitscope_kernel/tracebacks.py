@@ -11,6 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from jitscope import jaxwatch
 from jitscope.core.config import config
 from jitscope.core.folding import is_bug, without_internal_frames
 
@@ -47,6 +48,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
             or config.traceback_filtering == "off"
         ):
             return exc_tuple
+        jaxwatch.remember_direct_call(error)
         for one in _chain(error):
             one.__traceback__ = without_internal_frames(one.__traceback__)
         _advise(error, compiled)

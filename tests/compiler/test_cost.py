@@ -12,6 +12,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.observe.cost import Costs, Work, work_of
 from jitscope.xla import hlo_module
+from jitscope.xla.hlo_pieces import Pieces
 from tests.compiler.programs import floats
 from tests.compiler.xla_text import Program
 
@@ -137,3 +138,15 @@ def test_a_routine_in_a_loop_counts_each_time():
         return lax.fori_loop(0, n, lambda _, c: jnp.linalg.inv(c), x)
 
     assert work(lambda x: many(x, 40), W).flops == pytest.approx(40 * work(jnp.linalg.inv, W).flops, rel=0.05)
+
+
+def test_an_instruction_that_waits_for_another_is_counted_alone():
+    text = """HloModule waits, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  first = f32[4]{0} copy(p)
+  ROOT second = f32[4]{0} add(p, p), control-predecessors={first}
+}
+"""
+    assert hlo_module.cost_analysis(Pieces(text).instruction("second"))["flops"] == 4

@@ -190,6 +190,30 @@ WRAPPED = {
 }  # fmt: skip
 
 
+DIRECT = {
+    "scan": f"def body(v, w):\n    {IN_FUNCTION}, w\nlax.scan(body, x, x)",
+    "fori_loop": f"def body(i, v):\n    {IN_FUNCTION}\nlax.fori_loop(0, 3, body, x)",
+    "a gradient of a jitted function": f"@jax.jit\ndef g(v):\n    {IN_FUNCTION}.sum()\njax.grad(g)(x)",
+    "a batch of a jitted function": f"@jax.jit\ndef one(v):\n    {IN_FUNCTION}\njax.vmap(one)(x * jnp.ones((3, 1)))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DIRECT)
+def test_rewrites_are_tried_where_jaxs_functions_are_called_directly(bare_shell, case):  # noqa: F811
+    as_in_a_kernel = "jax.config.update('jax_traceback_filtering', 'tracebackhide')"
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}\n{as_in_a_kernel}")
+    ran = bare_shell.cell(DIRECT[case])
+    (document,) = ran.documents
+    (fix, *_) = document["fixes"]
+    assert fix["checked"] == "It was traced with this change."
+    again = bare_shell.cell(applied(DIRECT[case], fix["edits"]))
+    assert not again.error, again.traceback
+    kinds = [one.error.partition(":")[0] for one in (bare_shell.cell(DIRECT[case]), ran)]
+    assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
+    assert not jaxwatch.current().faults
+    jax.config.update("jax_traceback_filtering", "auto")
+
+
 @pytest.mark.parametrize("case", WRAPPED)
 def test_rewrites_are_tried_where_others_call_the_function(bare_shell, case):  # noqa: F811
     bare_shell.cell(f"%load_ext jitscope\nimport functools\n{SETUP}")

@@ -47,6 +47,7 @@ CASES = {
     "a partial": lambda: (functools.partial(plain, x), (x.T,)),
     "a static argument": lambda: (jax.jit(lambda v, n: v * n, static_argnums=1), (x, 3)),
     "text": lambda: (lambda v, kind: jnp.sin(v) if kind == "sin" else v, (x, "sin")),
+    "a flag and an axis": lambda: (lambda v, flag, axis: v.sum(axis) if flag else v, (x, True, 1)),
     "nnx.jit": wrapped_by_nnx,
     "eqx.filter_jit": wrapped_by_equinox,
 }
@@ -119,3 +120,50 @@ def test_a_function_that_a_library_wraps_is_the_source(watcher):
     document = jitscope.inspect(fit)(eqx.nn.MLP(1, 1, 4, 1, key=jax.random.key(0)), jnp.ones((3, 1))).document
     assert [one["name"] for one in document["source"]["functions"]] == ["fit", "<lambda>"]
     assert sum(mark["forward"] + mark["backward"] for mark in document["source"]["marks"]) > 20
+
+
+PARTLY_NEEDED = {
+    "an argument": (jax.jit(lambda n, u, v: v * n, static_argnums=0), (3, x, x + 1)),
+    "the last operation": (jax.jit(lambda v: (v * 2, jnp.sin(v * 2))[0]), (x,)),
+    "a result of an inner program": (jax.jit(lambda v: jax.jit(lambda w: (jnp.cos(w), w + 1))(v)[1]), (x,)),
+}
+
+
+@pytest.mark.parametrize("case", PARTLY_NEEDED)
+def test_programs_of_which_nothing_needs_a_part_run_on_the_arguments_of_the_call(watcher, case):
+    function, args = PARTLY_NEEDED[case]
+    function(*args)
+    seen = jitscope.inspect(function)(*args)
+    assert "bit by bit" in repr(seen.values)
+    assert "arguments of the call" in repr(seen.measure().timing)
+    assert "v: f32[3,4]" in seen.document["signature"], "the call of the trace is known"
+
+
+def test_arguments_that_a_library_hands_on_are_those_of_the_call(watcher):
+    from flax import nnx
+
+    model = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+
+    @nnx.jit
+    def step(model, v):
+        return model(v)
+
+    step(model, x), step(model, x)
+    counted = int(model.rngs.count[...])
+    assert "bit by bit" in repr(jitscope.inspect(step)(model, x).values)
+    assert int(model.rngs.count[...]) == counted
+
+
+def test_a_program_that_calls_python_is_compiled_again_but_not_run(watcher):
+    called = []
+
+    @jax.jit
+    def host(v):
+        return jax.pure_callback(lambda a: called.append(1) or a, jax.ShapeDtypeStruct(v.shape, v.dtype), v) * 2
+
+    seen = jitscope.inspect(host)(x)
+    for instrument in (seen.passes, seen.machine, seen.memory):
+        validate(instrument.document)
+    assert not called
+    with pytest.raises(jitscope.observe.Unavailable, match="is jax's"):
+        _ = seen.transformations

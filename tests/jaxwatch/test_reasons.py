@@ -108,6 +108,16 @@ def test_the_cause_is_named(rows, cause, calls):
     assert document["cards"][0]["cause"] == cause
 
 
+def test_the_cause_is_named_though_nothing_needs_a_part_of_the_program(rows):
+    f = jax.jit(lambda x, unused: (jnp.cos(x), x * 2)[1])
+    for n in (3, 4):
+        f(np.ones(n), x)
+    assert [(row.what, [d.path for d in row.differences]) for row in rows()] == [
+        ("compiled", []),
+        ("recompiled", ["x"]),
+    ]
+
+
 def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     f = fresh()
     f(x)

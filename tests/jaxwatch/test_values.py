@@ -181,7 +181,7 @@ def test_what_is_not_run_again_says_why(watcher):
         jax.debug.print("{}", v)
         return v
 
-    with pytest.raises(ValueError, match="calls Python functions"):
+    with pytest.raises(Unavailable, match="calls Python functions"):
         jitscope.inspect(told)(x).values  # noqa: B018
     v = jnp.ones(7)
     gone = jitscope.inspect(jax.jit(lambda v: v + 1))(v)

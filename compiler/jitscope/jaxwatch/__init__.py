@@ -7,7 +7,7 @@ hears of it, `signatures` keeps the key of the call, `translating` gives the jax
 to equations, `programs` is what views take for a compiled program.
 """
 
-from .asking import Asked, ask, run_again, traced
+from .asking import Asked, ask, may_change_objects, run_again, traced
 from .calls import Calls
 from .errors import is_array, is_flag, is_tracer, is_tree, keep, stopped
 from .mistakes import Mistake, mistake, warned
@@ -20,11 +20,12 @@ from .private import (
     room_of,
     there,
 )
+from .retracing import remember_direct_call
 from .runs import Looker, Run, Runs
 from .watching import Small, Watcher, attach, current, detach, users_position
 
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
            "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
-           "jit_takes_options_alone", "keep", "mistake", "rebuilds", "room_of", "run_again", "stopped", "there", "traced",
+           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "rebuilds", "remember_direct_call", "room_of", "run_again", "stopped", "there", "traced",
            "users_position", "warned"]  # fmt: skip

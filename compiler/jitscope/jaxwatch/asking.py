@@ -16,29 +16,43 @@ from .watching import attach
 
 
 class Asked(NamedTuple):
-    """The program of a call: its row, what jax gives for it, and the call's arrays (None: those of the row, since a wrapper hands on
-    others)."""
+    """The program of a call: its row, what jax gives for it, and the arrays that it is given (None: those of the row); what was lowered,
+    which keeps alive what it captured."""
 
     row: Row
     lowered: Any
     compiled: Any
     given: Given | None
+    jitted: Any
 
 
-_STATIC = (str, bytes, type)
+_STATIC = (str, bytes, type, bool)
 
 
-def jitted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What can lower the function; text, types and functions among the arguments are static where it was not jitted before."""
+def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `use` gives for what can lower the function. Of one that was not jitted text, booleans, types and functions among the
+    arguments are static, and integers where it cannot be traced for any."""
     if hasattr(function, "lower"):
-        return function
-    numbers = tuple(i for i, value in enumerate(args) if _is_static(value))
-    names = tuple(name for name, value in kwargs.items() if _is_static(value))
+        return use(function)
+    if hasattr(function, "runtime_executable"):
+        raise Unavailable("it is compiled already: ask for the function that was lowered, %hlo f(x) or inspect(f)(x)")
+    try:
+        return use(_jitted(function, args, kwargs, _STATIC))
+    except (TypeError, IndexError):
+        if not any(isinstance(value, int) for value in (*args, *kwargs.values())):
+            raise
+    return use(_jitted(function, args, kwargs, (*_STATIC, int)))
+
+
+def _jitted(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], static: tuple[type, ...]
+) -> Any:
+    def fixed(value: Any) -> bool:
+        return isinstance(value, static) or (callable(value) and hasattr(value, "__qualname__"))
+
+    numbers = tuple(i for i, value in enumerate(args) if fixed(value))
+    names = tuple(name for name, value in kwargs.items() if fixed(value))
     return private.module("jax").jit(functools.partial(function), static_argnums=numbers, static_argnames=names)
-
-
-def _is_static(value: Any) -> bool:
-    return isinstance(value, _STATIC) or (callable(value) and hasattr(value, "__qualname__"))
 
 
 def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
@@ -48,7 +62,9 @@ def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwa
     watcher.mend()
     since = ledger.mark()
     with ledger.looking():
-        lowered = _inner(jitted(function, args, kwargs).lower(*args, **kwargs), "lowered")
+        with private.handed_on() as leaves:
+            jitted, lowered = _by(lambda f: (f, f.lower(*args, **kwargs)), function, args, kwargs)
+        lowered = _inner(lowered, "lowered")
         compiled = _inner(lowered.compile(), "compiled")
         row = _row_of(ledger, compiled)
         if row is None and getattr(function, "_fun", None) is not None:
@@ -64,13 +80,7 @@ def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwa
                 "cell that defines it), and ask then"
             )
         row = new[-1]
-    known = not hasattr(function, "lower") or hasattr(function, "_fun")
-    return Asked(row, lowered, compiled, _given(args, kwargs) if known else None)
-
-
-def _given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Given:
-    """The arrays of a call, to run its program on."""
-    return Given(private.module("jax.tree_util").tree_leaves((args, kwargs)))
+    return Asked(row, lowered, compiled, Given(leaves) if leaves else None, jitted)
 
 
 def _inner(stage: Any, name: str) -> Any:
@@ -82,13 +92,18 @@ def _inner(stage: Any, name: str) -> Any:
     return stage
 
 
+def may_change_objects(function: Callable[..., Any]) -> bool:
+    """Whether a call may change objects of the user's: one of a function that another library than jax jitted."""
+    return hasattr(function, "lower") and not hasattr(function, "_fun")
+
+
 def run_again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The leaves of what a call gives with the code that its functions have now, traced and compiled apart from all that jax keeps, on
     copies of the arrays."""
     jax = private.module("jax")
     args, kwargs = jax.tree_util.tree_map(lambda x: x.copy() if isinstance(x, jax.Array) else x, (args, kwargs))
     with attach().looking_away(), private.apart(), private.without_debugging():
-        return jax.tree_util.tree_leaves(jitted(function, args, kwargs)(*args, **kwargs))
+        return jax.tree_util.tree_leaves(_by(lambda f: f(*args, **kwargs), function, args, kwargs))
 
 
 def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
@@ -104,5 +119,5 @@ def traced(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     """The closed jaxpr of a call as jax has it and as ours, and the function's name. Raises AttributeError where what jitted it
     cannot be traced alone."""
     attach()
-    stage = jitted(function, args, kwargs).trace(*args, **kwargs)
+    stage = _by(lambda f: f.trace(*args, **kwargs), function, args, kwargs)
     return stage.jaxpr, Translation(stage.jaxpr.jaxpr).jaxpr, str(stage.fun_name)

@@ -74,24 +74,26 @@ def _array(value: Any, aval: Any) -> Any:
 
 def evaluable(row: Row, translation: Translation, constants: Any, given: Any, callbacks: bool) -> Evaluable:
     """A program of jax's, to be evaluated on the arguments `given`, or those of its call. Raises Unavailable where these are gone,
-    ValueError where it is not run again: it calls Python functions (unless `callbacks`), has references, or takes arrays that lie partly
+    and where it is not run again: it calls Python functions (unless `callbacks`), has references, or takes arrays that lie partly
     in other processes."""
     entry = row.entry
     if entry.executable.calls_python and not callbacks:
-        raise ValueError(
+        raise Unavailable(
             f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
         )
     if has_references(translation.jaxpr):
-        raise ValueError(f"{row.function} has references, which a second run would change: it is not run again")
+        raise Unavailable(f"{row.function} has references, which a second run would change: it is not run again")
     given = given or row.given
     arrays, captured = (one.arrays() if one is not None else None for one in (given, constants))
-    if arrays is None or captured is None or len(arrays) != len(translation.jaxpr.invars):
+    takes: Any = row.takes
+    arrays = takes.of(arrays) if arrays is not None and takes is not None else None
+    if arrays is None or captured is None:
         raise Unavailable(
             f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "
             "inspect(f)(x).values"
         )
     if not all(getattr(x, "is_fully_addressable", True) for x in (*arrays, *captured)):
-        raise ValueError(
+        raise Unavailable(
             f"{row.function} takes arrays that lie partly in other processes: its parts are not run one by one"
         )
     return of_arrays(translation, captured, arrays)

@@ -14,7 +14,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType, SimpleNamespace
+from types import CodeType, FrameType, ModuleType, SimpleNamespace, TracebackType
 from typing import Any, NamedTuple
 
 
@@ -106,6 +106,21 @@ def entered(frame: FrameType | None) -> Entered | None:
     return None
 
 
+def entered_directly(traceback: TracebackType | None) -> Entered | None:
+    """The first call of one of jax's documented functions that an error went through, while its frames are in the traceback."""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_code.co_name == _BOUNDARY and frame.f_code.co_filename.startswith(folder()):
+            found = frame.f_locals
+            if not {"fun", "args", "kwargs"} <= found.keys():
+                return None
+            info = SimpleNamespace(static_argnums=(), static_argnames=())
+            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), False)
+        traceback = traceback.tb_next
+    return None
+
+
+_BOUNDARY = "reraise_with_filtered_traceback"
 _OF_PMAP = "_fun"
 
 
@@ -142,6 +157,15 @@ def raised(frame: FrameType | None) -> BaseException | None:
     return None
 
 
+def traced(frame: FrameType | None) -> Any:
+    """The jaxpr that a trace gave, which is lowered now; what is lowered is without the equations and arguments that nothing needs."""
+    for f in _above(frame, _SENDER):
+        found = getattr(f.f_locals.get("jaxpr"), "jaxpr", None)
+        if found is not None:
+            return found
+    return None
+
+
 class Run(NamedTuple):
     """A program that runs: its closed jaxpr and the leaves of its arguments; which of these it may take over."""
 
@@ -161,12 +185,16 @@ def running(frame: FrameType | None) -> Run | None:
 
 def called(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
     """The program of a call of a jitted function, which jax has traced before."""
-    info, stage = fun._jit_info, fun.trace(*args, **kwargs)
+    return Run(fun.trace(*args, **kwargs).jaxpr, given_to(fun, args, kwargs), ())
+
+
+def given_to(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The leaves that the program of a jitted function's call is given: static arguments are none."""
+    info = fun._jit_info
     static, named = set(info.static_argnums or ()), set(info.static_argnames or ())
     static = {n + len(args) if n < 0 else n for n in static}
     given = tuple(x for i, x in enumerate(args) if i not in static)
-    leaves = module("jax.tree_util").tree_leaves((given, {n: x for n, x in kwargs.items() if n not in named}))
-    return Run(stage.jaxpr, leaves, ())
+    return module("jax.tree_util").tree_leaves((given, {n: x for n, x in kwargs.items() if n not in named}))
 
 
 def transposed(frame: FrameType | None) -> Any:
@@ -271,6 +299,24 @@ def again(jitted: Any) -> Any:
         keep_unused=info.keep_unused,
         inline=info.inline,
     )
+
+
+@contextlib.contextmanager
+def handed_on() -> Iterator[list[Any]]:
+    """Gives a list of what the program of the first function that is lowered inside is given, empty until then: a library that jits a
+    function of its own hands on other arguments than it gets."""
+    found, before, own = [], sys.getprofile(), folder()
+
+    def told(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_name == "jit_trace" and frame.f_code.co_filename.startswith(own):
+            sys.setprofile(before)
+            found.extend(given_to(frame.f_locals["jit_func"], frame.f_locals["args"], frame.f_locals["kwargs"]))
+
+    sys.setprofile(told)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
 
 
 _apart = itertools.count(1)

@@ -28,7 +28,6 @@ MOST_KEPT = 64
 class Executable:
     """A compiled program of jax's. Names in its modules are paths of equations."""
 
-    callbacks = ()
     instead_of: Any = None
     """What jax runs, where the program was compiled once more to be looked at."""
 
@@ -37,7 +36,7 @@ class Executable:
         self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
         self.devices = len(compiled.devices) if compiled.devices is not None else 1
         self.calls_python = bool(compiled.callbacks) or calls_python(jaxpr)
-        self.device = None
+        self.device, self.callbacks = None, tuple(compiled.callbacks or ())
 
     @cached_property
     def _modules(self) -> list[Any]:
@@ -139,7 +138,7 @@ class Entry:
         not known what it takes."""
         if self._kept is None or self.executable.devices > 1:
             raise Unavailable("the arguments of its call are gone, and what the program takes of others is not known")
-        return [_random(self.argument_avals[i]) for i in self._kept]
+        return [_random(aval) for aval in self.argument_avals]
 
 
 def _random(aval: Any) -> Any:
@@ -169,7 +168,8 @@ class Given:
 
 
 class Takes:
-    """What a program takes of its call's arguments. `kept` are their numbers, None where that is not known."""
+    """What a program takes of its call's arguments: `kept` are their numbers, None where that is not known, `avals` their types;
+    `donated` the numbers of those among them whose memory results take."""
 
     def __init__(self, kept: Sequence[int] | None, donated: Sequence[int], avals: Sequence[Any]):
         self._kept, self._donated, self._avals = kept, list(donated), list(avals)
@@ -182,14 +182,23 @@ class Takes:
     @property
     def donated(self) -> list[int]:
         """The call's arguments whose memory results take."""
-        return list(self._donated)
+        _, kept = self.arguments
+        return [kept[i] for i in self._donated]
+
+    def of(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+        """Those of the arguments of a call that it takes, or all where these alone are given; None where they are not of its call."""
+        if self._kept is None:
+            return None
+        alone = len(arrays) == len(self._avals)
+        taken = arrays if alone else [a for i, a in enumerate(arrays) if i in self._kept]
+        return taken if [tuple(a.shape) for a in taken] == [a.shape for a in self._avals] else None
 
     def buffers(self, arrays: Sequence[Any]) -> list[Any] | None:
         """What its executable runs on; of what it would take over, copies. None where the arguments are not those of its call."""
-        if self._kept is None or [tuple(a.shape) for a in arrays] != [a.shape for a in self._avals]:
+        taken = self.of(arrays)
+        if taken is None:
             return None
-        bufs = [a.copy() if i in self._donated else a for i, a in enumerate(arrays)]
-        return [private.buffer_of(bufs[i]) for i in self._kept]
+        return [private.buffer_of(a.copy() if i in self._donated else a) for i, a in enumerate(taken)]
 
 
 class Program:

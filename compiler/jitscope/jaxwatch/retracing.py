@@ -18,10 +18,11 @@ _ATTRIBUTE = "traced_by_jax"
 
 
 class Again:
-    """A call whose trace failed. `numbers` are the values of the arguments that are single booleans and integers, by their place;
+    """A call whose trace failed; with `jitted` false, of one of jax's own functions (`lax.scan`, what `vmap` gives), whose numbers and
+    functions are no arguments of a trace. `numbers` are the values of the arguments that are single booleans and integers, by their place;
     `by_jax` tells whether code of jax's raised the error (later its frames are taken out of the traceback)."""
 
-    def __init__(self, entered: Entered, by_jax: bool):
+    def __init__(self, entered: Entered, by_jax: bool, jitted: bool = True):
         self.by_jax = by_jax
         tree, info = private.module("jax.tree_util"), entered.info
         self._fun = entered.fun
@@ -32,11 +33,13 @@ class Again:
         given = [x for i, x in enumerate(entered.args) if i not in static]
         leaves, self._tree = tree.tree_flatten((given, {n: x for n, x in entered.kwargs.items() if n not in named}))
         self._leaves = [_abstract(x) for x in leaves]
-        self.numbers = {i: int(x) if not isinstance(x, bool) else x for i, x in enumerate(leaves) if _is_count(x)}
+        counts = [i for i, x in enumerate(leaves) if jitted and _is_count(x)]
+        self.numbers = {i: leaves[i] if isinstance(leaves[i], bool) else int(leaves[i]) for i in counts}
+        self._fixed = {} if jitted else {i: x for i, x in enumerate(leaves) if not _is_array(x)}
 
     def __call__(self, fixed: Mapping[int, Any]) -> None:
         """Trace it; `fixed` are values of arguments that are to be static, by place. Raises what the trace raises."""
-        jax = private.module("jax")
+        jax, fixed = private.module("jax"), {**self._fixed, **fixed}
 
         def call(*others: Any) -> Any:
             rest = iter(others)
@@ -57,6 +60,16 @@ def remember(error: BaseException, entered: Entered) -> None:
         setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error)))
 
 
+def remember_direct_call(error: BaseException) -> None:
+    """Keep the outermost call of a function of jax's that an error went through, one without `jit` around it, before jax's frames are
+    taken out of its traceback."""
+    if not private.there() or hasattr(error, _ATTRIBUTE):
+        return
+    with suppress(Exception):
+        if (entered := private.entered_directly(error.__traceback__)) is not None:
+            setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error), jitted=False))
+
+
 def raised_by_jax(error: BaseException) -> bool:
     """Whether jax raised an error: one of its own kinds, or any other in its code, such as that of shapes that do not fit."""
     last = error.__traceback__
@@ -75,9 +88,13 @@ def remembered(error: BaseException) -> Again | None:
 
 
 def _abstract(x: Any) -> Any:
-    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+    if not _is_array(x):
         return x
     return private.module("jax").ShapeDtypeStruct(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False))
+
+
+def _is_array(x: Any) -> bool:
+    return hasattr(x, "shape") and hasattr(x, "dtype")
 
 
 def _is_count(x: Any) -> bool:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -43,11 +44,11 @@ class Small(NamedTuple):
 
 
 class _Trace(NamedTuple):
-    """A trace that ended: of which call, in how many seconds, and what it gave, to know it again when it is lowered."""
+    """A trace that ended: of which call, in how many seconds, and the jaxpr that it gave, weakly, to know it again when it is lowered."""
 
     call: Call
     seconds: float
-    sign: tuple[Any, ...]
+    jaxpr: weakref.ref[Any]
     position: Position | None
     call_site: Position | None
     around: Place | None
@@ -91,7 +92,7 @@ class Watcher:
         self.lookers: tuple[Callable[..., Any], ...] = ()
         """What is told of each program that was compiled, and of each function that was traced (see `runs`)."""
         self._local = _Local()
-        self._traces: OrderedDict[tuple[Any, ...], _Trace] = OrderedDict()
+        self._traces: OrderedDict[int, _Trace] = OrderedDict()
         self._tallies: dict[int, Tally] = {}
         self._undo: list[Callable[[], Any]] = []
 
@@ -224,10 +225,9 @@ class Watcher:
         jaxpr = private.local(frame, "jaxpr")
         if self.lookers and jaxpr is not None:
             self.lookers[1](jaxpr, entered)
-        sign = _sign(getattr(jaxpr, "jaxpr", jaxpr))
-        if sign:
-            around = _of_function(entered.fun) or _users_place(frame)
-            self._traces[_identity(sign)] = _Trace(call, seconds, sign, position, call_site, around)
+        if jaxpr is not None:
+            jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(entered.fun) or _users_place(frame)
+            self._traces[id(jaxpr)] = _Trace(call, seconds, weakref.ref(jaxpr), position, call_site, around)
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
 
@@ -237,7 +237,9 @@ class Watcher:
         self._local.lowered = None
         if closed is None:
             return
-        trace = self._traces.get(_identity(_sign(closed.jaxpr)))
+        traced = private.traced(frame)
+        trace = self._traces.get(id(traced))
+        trace = trace if trace is not None and trace.jaxpr() is traced else None
         site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
             self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
@@ -254,7 +256,7 @@ class Watcher:
             signature, spent = trace.call.signature, trace.seconds
             if trace.lowered:  # the same trace, for arguments that lie elsewhere
                 signature, spent = elsewhere(signature, private.local(frame, "args_flat")), 0.0
-            self._traces[_identity(trace.sign)] = trace._replace(lowered=True)
+            self._traces[id(traced)] = trace._replace(lowered=True)
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
             site = site if trace.lowered else trace.call_site or site
             detail = {"nested": False, "known": trace.lowered}
@@ -305,19 +307,6 @@ class Watcher:
 def _plain(name: str) -> str:
     """`f` of `jit(f)`."""
     return name[name.index("(") + 1 : -1] if "(" in name and name.endswith(")") else name
-
-
-def _sign(jaxpr: Any) -> tuple[Any, ...]:
-    """What tells a program's jaxpr from others, though jax copies it between its stages: variables that it defines."""
-    if jaxpr is None:
-        return ()
-    found = [*jaxpr.invars[:1], *[v for eqn in jaxpr.eqns[:1] for v in eqn.outvars[:1]]]
-    last = [v for eqn in jaxpr.eqns[-1:] for v in eqn.outvars[:1]]
-    return (*found, *last)
-
-
-def _identity(sign: tuple[Any, ...]) -> tuple[int, ...]:
-    return tuple(map(id, sign))
 
 
 def is_small(fun: Any) -> bool:

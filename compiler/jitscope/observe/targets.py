@@ -25,11 +25,11 @@ def target_text(row: Row, target: str) -> str:
     found = _TARGET.fullmatch(target)
     if found is None:
         raise ValueError(f"a target is cuda, with an architecture if you like (cuda:sm_90), not {target!r}")
+    if row.library:
+        raise NotImplementedError(f"{row.function} is {row.library}'s: jax.export lowers it for other platforms")
     closed = row.closed
     if closed is None:
         raise Unavailable(f"the program of {row.function} is no longer kept; call the function again")
-    if row.library:
-        raise NotImplementedError(f"{row.function} is {row.library}'s: jax.export lowers it for other platforms")
     platform = found.group(1)
     text = mlir.module_text(_lowered(row, closed, platform))
     remarks = [

@@ -14,6 +14,7 @@ from typing import Any
 from ..backend.given import Given
 from ..control.callbacks import calls_python
 from ..core import source
+from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr, Var, subjaxprs
 from ..core.printing import Names
 from ..core.steps import Recorder, Step, recorded
@@ -28,8 +29,10 @@ STEPS, LINES = 40, 300
 
 
 def instrument(row: Row, given: Given | None = None) -> Document:
-    """The transformations document of a row's program. Raises Unavailable where its function is gone, and ValueError where it calls
-    Python while it runs: tracing it again might run such code again."""
+    """The transformations document of a row's program. Raises Unavailable where its function is gone or another library's, and
+    ValueError where it calls Python while it runs: tracing it again might run such code again."""
+    if row.library:
+        raise Unavailable(f"{row.function} is {row.library}'s, which does not tell what its transformations are given")
     again = row.needed("again")
     jaxpr = row.jaxpr
     if jaxpr is not None and calls_python(jaxpr):

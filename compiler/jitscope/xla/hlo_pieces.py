@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .hlo_module import Instruction, from_text, header_of, parse
+
+
+_ORDER = re.compile(r", control-predecessors=\{[^}]*\}")
+"""Names instructions that are no operands, and have to run before."""
 
 
 class Pieces:
@@ -32,7 +37,8 @@ class Pieces:
         i = self._instructions[name]
         operands = [self._instructions[operand] for operand in dict.fromkeys(i.operands)]
         given = [f"  {each.name} = {each.type} parameter({at})" for at, each in enumerate(operands)]
-        root = i.text if i.is_root else f"ROOT {i.text}"
+        text = _ORDER.sub("", i.text)
+        root = text if i.is_root else f"ROOT {text}"
         return self._module(i.calls, ["ENTRY alone {", *given, f"  {root}", "}"])
 
     def _module(self, called: Any, entry: list[str]) -> Any:
