@@ -86,6 +86,16 @@ state = optimizer.init(w)
 for _ in range(6):
     w, state, value = step(w, state)
 """,
+    "a captured value that changed": """
+import jax.numpy as jnp, equinox as eqx
+rate = 0.1
+@eqx.filter_jit
+def step(x):
+    return x * rate  #<- stale-capture
+step(jnp.ones(3))
+rate = 0.5
+step(jnp.ones(3))
+""",
     "an optimizer that counts, a key that is split, integers that hash": """
 import jax, jax.numpy as jnp, optax
 optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.warmup_cosine_decay_schedule(0.0, 0.1, 2, 5)))

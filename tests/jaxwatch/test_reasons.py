@@ -118,6 +118,26 @@ def test_the_cause_is_named_though_nothing_needs_a_part_of_the_program(rows):
     ]
 
 
+def test_functions_that_a_library_jits_are_told_apart_by_their_definitions(rows):
+    eqx = pytest.importorskip("equinox")
+
+    def f(v):
+        return v * 2
+
+    first = eqx.filter_jit(f)
+    first(x)
+
+    def f(v):
+        return v + 2
+
+    second = eqx.filter_jit(f)
+    for n in (4, 5):
+        second(np.ones(n))
+    assert [(row.what, row.position.line - test_functions_that_a_library_jits_are_told_apart_by_their_definitions.__code__.co_firstlineno) for row in rows()] == [
+        ("compiled", 3), ("compiled", 9), ("recompiled", 9),
+    ]  # fmt: skip
+
+
 def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     f = fresh()
     f(x)

@@ -204,6 +204,12 @@ def test_cells_compare_and_hunt(bare_shell):  # noqa: F811
     assert hunted["operation"]["primitive"] == "div" and hunted["operation"]["position"]["line"] == 4
     assert bare_shell.cell("%values f(x)").document["rows"]
     assert bare_shell.cell("%nans g(x)").document["found"]
+    ran = bare_shell.cell("%%jit\nfor _ in range(3):\n    g(x)\n%nans g(x)\n%values f(x)\ng(x)\nf(x)")
+    assert {one["function"]: one["calls"] for one in ran.documents[-1]["reused"]} == {"g": 4, "f": 1}
+    bare_shell.cell("jax.config.update('jax_debug_nans', True)")
+    bare_shell.cell("%nans g(x)")
+    assert bare_shell.cell("g(x)").error.startswith("FloatingPointError"), "what the user asked jax for is still there"
+    bare_shell.cell("jax.config.update('jax_debug_nans', False)")
 
 
 def test_values_over_several_devices(watcher):

@@ -330,9 +330,11 @@ def apart() -> contextlib.AbstractContextManager[Any]:
 
 
 def without_debugging() -> contextlib.AbstractContextManager[Any]:
-    """Inside, jax raises no error for NaNs and infinities. An option that is off is left alone: to set it takes away jax's hook for
-    calls."""
+    """Inside, jax raises no error for NaNs and infinities. jax's hook for calls, which it takes away where it sets these options, is put
+    back at the end."""
     found, stack = jax(), contextlib.ExitStack()
+    if (hook := getattr(module("jax._src.api"), "_post_hook_state", None)) is not None:
+        stack.callback(hook.set_local, hook.get_local())
     for option in ("debug_nans", "debug_infs"):
         if getattr(found.config, f"jax_{option}"):  # pyright: ignore[reportOptionalMemberAccess]
             stack.enter_context(getattr(found, option)(False))

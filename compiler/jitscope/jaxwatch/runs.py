@@ -20,6 +20,7 @@ from . import private
 from .evaluating import has_references, of_arrays
 from .private import Entered
 from .programs import calls_python
+from .signatures import written
 from .translating import Translation, debug_of
 from .watching import attach, current, users_position
 
@@ -145,7 +146,9 @@ class Runs:
 
     def _traced(self, jaxpr: Any, entered: Entered) -> None:
         if not self._looking:
-            self._looker.traced(_anchor(getattr(jaxpr, "jaxpr", jaxpr)), entered.fun, entered.args, entered.kwargs)
+            fun = written(entered)
+            args, kwargs = (entered.args, entered.kwargs) if fun is entered.fun else ((), {})
+            self._looker.traced(_anchor(getattr(jaxpr, "jaxpr", jaxpr)), fun, args, kwargs)
 
     def _show(self, run: Callable[[], tuple[Any, Any]], frame: FrameType | None) -> None:
         watcher = current()
@@ -166,7 +169,6 @@ class Runs:
             watcher.faults.append(repr(error)[:200])
         finally:
             self._looking = False
-            self._hook.on()  # jax takes it away where options are set for an equation
             self._spent += time.perf_counter() - begun
 
     def _program(self, closed: Any) -> Program:

@@ -8,11 +8,12 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..backend.made import Made, made
 from ..backend.signature import Leaf, Signature, Static, short_repr
+from ..observe.stacks import is_installed
 from . import private
 from .private import Entered
 from .programs import Given
@@ -43,7 +44,7 @@ class Call:
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
         self.function = fun_name(fun)
-        self.made = made(fun)
+        self.made = made(written(entered))
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
         given = _parameters(fun, len(entered.args))
@@ -104,6 +105,27 @@ def python_function(fun: Any) -> Any:
         elif not isinstance(fun, types.FunctionType) and hasattr(type(fun), "__wrapped__"):
             fun = fun.__wrapped__
     return fun
+
+
+def written(entered: Entered) -> Any:
+    """The function that runs: that of the call, or where a library jits one of its own, the user's among its static arguments."""
+    return entered.fun if _is_users(entered.fun) else next(_users_functions(_parted(entered)[2]), entered.fun)
+
+
+def _users_functions(value: Any, depth: int = 6) -> Iterator[Any]:
+    if _is_users(value):
+        yield value
+    elif depth and isinstance(value, (list, tuple)):
+        for part in value[:_MOST_PARTS]:
+            yield from _users_functions(part, depth - 1)
+
+
+_MOST_PARTS = 1000
+
+
+def _is_users(value: Any) -> bool:
+    code = getattr(python_function(value), "__code__", None) if callable(value) else None
+    return isinstance(code, types.CodeType) and not is_installed(code.co_filename)
 
 
 def _parted(entered: Entered) -> tuple[dict[int, Any], dict[str, Any], list[tuple[str, Any]]]:

@@ -29,7 +29,7 @@ from ..observe.stacks import is_installed
 from . import marks, private, programs
 from .marks import Marking
 from .retracing import remember
-from .signatures import Call, elsewhere, python_function
+from .signatures import Call, elsewhere, python_function, written
 from .translating import Place, Translation, debug_of
 from .walking import inner_jaxprs
 
@@ -214,7 +214,8 @@ class Watcher:
         if entered is None or is_small(entered.fun) or entered.nested:
             return
         call = Call(entered)
-        position, call_site = _defined(entered.fun), users_position(frame)
+        function, call_site = written(entered), users_position(frame)
+        position = _defined(function)
         error = private.raised(frame)
         if error is not None:
             remember(error, entered)
@@ -226,7 +227,7 @@ class Watcher:
         if self.lookers and jaxpr is not None:
             self.lookers[1](jaxpr, entered)
         if jaxpr is not None:
-            jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(entered.fun) or _users_place(frame)
+            jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(function) or _users_place(frame)
             self._traces[id(jaxpr)] = _Trace(call, seconds, weakref.ref(jaxpr), position, call_site, around)
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
