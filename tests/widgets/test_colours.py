@@ -6,9 +6,11 @@ import re
 
 import pytest
 
+from jitscope_widgets import html
 from jitscope_widgets.html_style import html_style
 from jitscope_widgets.palette import HUES, INK, LINES, PAPER, hue_of, style
 from jitscope_widgets.svg_style import svg_style
+from tests.widgets.communication_documents import shardings
 
 
 HOST_PAPERS = (("#ffffff", "#fafafa"), ("#111111", "#212121"))  # JupyterLab's layout colours, light and dark
@@ -67,3 +69,10 @@ def test_the_host_decides_before_the_readers_preference() -> None:
     assert plain < preferred < light < dark
     assert f"--fg:var(--jp-content-font-color1,{INK['fg'][1]})" in sheet[dark:]
     assert sheet.count("{") == sheet.count("}")
+
+
+def test_tiles_of_28_parts_look_different() -> None:
+    document = shardings()[0]
+    tiles = [{"at": [i, 0], "index": [f"{i}:{i + 1}", "0:4"], "devices": [f"CPU {i}"]} for i in range(28)]
+    shown = html({**document, "tiles": tiles, "drawn": True, "rows": 0, "columns": 1})
+    assert len(set(re.findall(r'<td style="([^"]*)"', shown))) == 28

@@ -13,6 +13,8 @@ from .wrap import wrap
 
 _MOST = 24
 """Devices named in a tile; how many more have that part is said."""
+_TEXTURES = (("solid", ""), ("dashed", "45deg"), ("dotted", "135deg"), ("double", "0deg"))
+"""The left edge of a tile, and the direction of its stripes: where the hues are used up, they begin again in the next texture."""
 _PADDED = "padding:9px 14px;text-align:center;white-space:nowrap"
 
 
@@ -115,7 +117,13 @@ def _name(tile: Document, axis: int | None) -> str:
 
 def _cell(number: int, tile: Document) -> str:
     hue = f"var(--h{number % len(HUES)})"
-    colours = f"border-left:6px solid {hue};background:color-mix(in srgb,{hue} 20%,var(--bg))"
+    edge, turn = _TEXTURES[number // len(HUES) % len(_TEXTURES)]
+    stripes = (
+        f"repeating-linear-gradient({turn},color-mix(in srgb,{hue} 24%,transparent) 0 4px,transparent 4px 11px),"
+        if turn
+        else ""
+    )
+    colours = f"border-left:6px {edge} {hue};background:{stripes}color-mix(in srgb,{hue} 20%,var(--bg))"
     return f'<td style="{_PADDED};{colours}" title="{escape(_index(tile))}">{escape(owners(tile))}</td>'
 
 

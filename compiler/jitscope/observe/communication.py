@@ -210,8 +210,8 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
 def on_graph(
     graph: Document, communication: Document, inside: Mapping[str, Lies], arguments: Sequence[Lies | None]
 ) -> None:
-    """Say on the nodes of a jaxpr's graph what devices exchange for them, and how arguments, results and (`inside`, by path) the values
-    between them lie."""
+    """Say on the nodes of a jaxpr's graph what devices exchange for them, on the edges the bytes that one of them gives for that value,
+    and how arguments, results and (`inside`, by path) the values between them lie."""
     nodes = {node["id"]: node for node in graph["nodes"]}
     begins = [node["id"] for node in graph["nodes"] if node["kind"] == "input" and node["scope"] is None]
     known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
@@ -231,6 +231,10 @@ def on_graph(
             _say(node, "devices exchange", f"{before}; {said}" if before else said)
             if f"⇄ {one['what']}" not in node["label"]:
                 node["label"] += f" ⇄ {one['what']}"
+        alone = one["paths"][0] if len(one["paths"]) == 1 else None
+        for edge in graph["edges"]:
+            if edge["from"] == alone:
+                edge["type"] += f" ⇄ {one['gives']:,} B"
     for role, kind in (("argument", "input"), ("result", "output")):
         ends = [node for node in graph["nodes"] if node["kind"] == kind and node["scope"] is None]
         laid = [value for value in communication["values"] if value["role"] == role]

@@ -9,6 +9,7 @@ import { HUES } from "./theme";
 type Tile = ShardingDoc["tiles"][number];
 
 const MOST = 24; // devices named in a tile
+const TEXTURES = 4; // plain and three kinds of stripes: where the hues are used up, they begin again in the next one
 
 function each(doc: ShardingDoc): string {
   const size = doc.bytes === null ? "" : `, ${bytes(doc.bytes)}`;
@@ -48,7 +49,7 @@ function owners({ devices }: Tile): string {
 
 function cell(tile: Tile, n: number): HTMLElement {
   const index = `[${tile.index.join(", ")}]`;
-  return h("td", { "data-tile": n, title: index, style: { "--hue": `var(--js-hue-${n % HUES})` } }, owners(tile));
+  return h("td", { "data-tile": n, "data-texture": Math.floor(n / HUES) % TEXTURES, title: index, style: { "--hue": `var(--js-hue-${n % HUES})` } }, owners(tile));
 }
 
 function grid({ tiles, rows, columns }: ShardingDoc): HTMLElement[] {
