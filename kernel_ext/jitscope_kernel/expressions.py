@@ -10,6 +10,8 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from jitscope.core.words import cut
+
 
 _ARGUMENTS = "__jitscope_arguments__"
 
@@ -42,7 +44,7 @@ def _parsed(text: str) -> tuple[ast.Expression, str]:
     text = text.strip().removesuffix(";").rstrip()
     if not text:
         raise UsageError("an expression is needed, such as f(x)")
-    file = f"<{text}>" if len(text) <= 60 else f"<{text[:59]}…>"
+    file = f"<{cut(text, 60)}>"
     linecache.cache[file] = (len(text), None, [text + "\n"], file)  # so that tracebacks and views have the line
     try:
         return ast.parse(text, file, "eval"), file

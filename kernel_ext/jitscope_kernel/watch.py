@@ -17,6 +17,7 @@ from typing import Any
 
 from jitscope.core import source
 from jitscope.core.staging import JaxprTrace, trace_to_jaxpr
+from jitscope.core.words import cut
 from jitscope.xla import tracebacks
 
 
@@ -127,8 +128,7 @@ class Loop(tuple):
 
     @property
     def text(self) -> str:
-        text = source.line_of(*self).strip()
-        return text if len(text) <= 60 else text[:59] + "…"
+        return cut(source.line_of(*self).strip(), 60)
 
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jitscope
+from jitscope.core.words import cut
 
 from .jax_cells import LEFT_ALONE
 from .request import Request
@@ -97,8 +98,7 @@ def _blocks(statement: ast.stmt) -> Iterator[ast.stmt]:
 def _reason(function: Function) -> str:
     """Why a function at the top level stays Python, or ""."""
     if function.decorator_list:
-        first = ast.unparse(function.decorator_list[0])
-        return f"decorated with @{first if len(first) <= 40 else first[:39] + '…'}"
+        return f"decorated with @{cut(ast.unparse(function.decorator_list[0]), 40)}"
     if isinstance(function, ast.AsyncFunctionDef):
         return "async"
     if not _parameters(function):

@@ -228,11 +228,11 @@ def _neighbours(
 # --- the order within the layers --------------------------------------------------------------------------------------
 
 
-def _ordered(layers: list[list[Item]], near: _Neighbours, sweeps: int = 6) -> list[list[Item]]:
+def _ordered(layers: list[list[Item]], near: _Neighbours) -> list[list[Item]]:
     """The best of some sweeps down and up, by the number of crossing links."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers, near)
     current = [list(layer) for layer in layers]
-    for sweep in range(sweeps):
+    for sweep in range(6):
         if not fewest:
             break
         down = sweep % 2 == 0
@@ -285,7 +285,6 @@ def _placed(
     near: _Neighbours,
     reach: dict[Item, tuple[float, float]],
     apart: float,
-    sweeps: int = 10,
 ) -> dict[Item, float]:
     """The x of every item: as straight below and above its neighbours as the order and the gaps allow."""
     gaps = [_offsets(layer, reach, apart) for layer in layers]
@@ -293,6 +292,7 @@ def _placed(
     for layer, offsets in zip(layers, gaps):
         middle = (offsets[-1] + offsets[0]) / 2 if layer else 0.0
         x |= {item: offset - middle for item, offset in zip(layer, offsets)}
+    sweeps = 10
     for sweep in range(sweeps):
         down = sweep % 2 == 0
         sides = (near.above, near.below) if sweep >= sweeps - 2 else (near.above,) if down else (near.below,)

@@ -276,9 +276,7 @@ def pmap(
     return mapped
 
 
-def _per_leaf(
-    fun: Any, in_axes: Any, statics: Sequence[int], args: tuple, kwargs: dict
-) -> tuple[list[Any], Any, list[Any]]:
+def _per_leaf(in_axes: Any, statics: Sequence[int], args: tuple, kwargs: dict) -> tuple[list[Any], Any, list[Any]]:
     """The leaves of the arguments that are not static, their structure, and the mapped axis of each."""
     dynamic = tuple(x for i, x in enumerate(args) if i not in statics)
     axes = in_axes
@@ -324,7 +322,7 @@ def _spread_out(
     fun: Any, name: Any, in_axes: Any, statics: Any, devices: Any, axis_size: Any, args: tuple, kwargs: dict
 ) -> Any:
     """The arguments with their arrays laid out over the devices."""
-    leaves, structure, axes = _per_leaf(fun, in_axes, statics, args, kwargs)
+    leaves, structure, axes = _per_leaf(in_axes, statics, args, kwargs)
     mesh = _line(name, _size(fun, leaves, axes, axis_size), devices)
     if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
         return args, kwargs
@@ -344,7 +342,7 @@ def _spread_out(
 
 
 def _pmapped(fun: Any, name: Any, in_axes: Any, out_axes: Any, statics: Any, devices: Any, axis_size: Any, args: tuple, kwargs: dict) -> Any:  # fmt: skip
-    leaves, structure, axes = _per_leaf(fun, in_axes, statics, args, kwargs)
+    leaves, structure, axes = _per_leaf(in_axes, statics, args, kwargs)
     mesh = _line(name, _size(fun, leaves, axes, axis_size), devices)
     found: list[Any] = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import tree
 from ..core.errors import stepped_on
-from .signature import Static
+from .signature import Static, is_hashable
 from .static import StaticSpec, is_static_kind
 
 
@@ -70,7 +70,7 @@ class Arguments:
             raise self._unhashable() from None
 
     def _unhashable(self) -> ValueError:
-        name, value = next((name, value) for name, value in self._named_statics() if not _is_hashable(value))
+        name, value = next((name, value) for name, value in self._named_statics() if not is_hashable(value))
         error = ValueError(
             f"static argument {name} of {self.spec.called} is a {type(value).__name__}, which cannot be hashed: a program is "
             "found by the values of its static arguments. Pass something immutable (a tuple for a list, a frozen "
@@ -123,11 +123,3 @@ class Arguments:
     def filled(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The call with other leaves in the place of these."""
         return self.statics.merge(self.in_tree.unflatten(leaves))
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

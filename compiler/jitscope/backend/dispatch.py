@@ -25,7 +25,7 @@ from ..core import config, records, source
 from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
-from ..core.folding import fold
+from ..core.folding import fold, folding
 from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes_in_force import current_mesh, mesh_in_force, on_first_mesh
 from ..core.messages import message_here
@@ -331,27 +331,18 @@ class JitFunction:
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs."""
-        try:
+        with folding:
             return trace_stage(self, args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Stage 2: the StableHLO program for these arguments."""
-        try:
+        with folding:
             return self.trace(*args, **kwargs).lower()
-        except Exception as error:
-            fold(error)
-            raise
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the result, as ShapeDtypeStructs."""
-        try:
+        with folding:
             return self.trace(*args, **kwargs).out_info
-        except Exception as error:
-            fold(error)
-            raise
 
     def clear_cache(self) -> None:
         """Forget the function's traces and programs."""

@@ -265,7 +265,7 @@ def _select(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any]) -> Labe
     return walk.new(eqn.outvars[0].aval.shape)
 
 
-def _starts(eqn: JaxprEqn, atoms: Sequence[Atom], shape: Sequence[int], sizes: Sequence[int]) -> Any:
+def _starts(atoms: Sequence[Atom], shape: Sequence[int], sizes: Sequence[int]) -> Any:
     """The window of a dynamic slice if it is known, clamped as XLA does."""
     if not all(isinstance(a, Literal) for a in atoms):
         return None
@@ -275,13 +275,13 @@ def _starts(eqn: JaxprEqn, atoms: Sequence[Atom], shape: Sequence[int], sizes: S
 
 def _dynamic_slice(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any]) -> Labels:
     sizes = eqn.params["slice_sizes"]
-    window = _starts(eqn, eqn.invars[1:], given[0].shape, sizes)
+    window = _starts(eqn.invars[1:], given[0].shape, sizes)
     return walk.element(given[0], ("at", *ins[1:]), sizes) if window is None else given[0][window]
 
 
 def _dynamic_update_slice(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any]) -> Labels:
     x, update = given[0], given[1]
-    window = _starts(eqn, eqn.invars[2:], x.shape, update.shape)
+    window = _starts(eqn.invars[2:], x.shape, update.shape)
     if window is None:
         return walk.new(x.shape)
     changed = x.copy()

@@ -10,6 +10,7 @@ from ..core.avals import ShapedArray
 from ..core.config import Settings
 from ..core.dtypes import short_name
 from ..core.references import ReferenceAval
+from ..core.words import cut
 
 
 if TYPE_CHECKING:
@@ -107,16 +108,24 @@ _KEY = Signature._fields.index("cleared")
 
 ANY_DEVICE = "any"
 """The device of a trace that was made for use inside another."""
-_LIMIT = 200
 
 
-def short_repr(value: Any) -> str:
+def is_hashable(value: Any) -> bool:
+    """Whether a value can be a static argument."""
+    try:
+        hash(value)
+    except Exception:  # `__hash__` of a class of the user's
+        return False
+    return True
+
+
+def short_repr(value: Any, most: int = 200) -> str:
     """`repr`, cut to a length that fits a record; a `repr` that fails does not matter."""
     try:
         text = repr(value)
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
-    return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
+    return cut(text, most)
 
 
 def message_of(error: BaseException) -> str:

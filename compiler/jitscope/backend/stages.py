@@ -18,7 +18,7 @@ from ..core import records, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
@@ -400,11 +400,8 @@ class CompiledStage(_Stage):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for others."""
-        try:
+        with folding:
             return self._run(args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
 
     call = __call__
 

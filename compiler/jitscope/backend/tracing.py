@@ -98,7 +98,7 @@ def _laid_out(leaves: Sequence[Leaf], layouts: Sequence[str]) -> tuple[Leaf, ...
     return tuple(leaf._replace(sharding=said) for leaf, said in zip(leaves, layouts)) if layouts else tuple(leaves)
 
 
-def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[str, ...] = ()) -> Traced:
+def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[str, ...]) -> Traced:
     """A known trace on its way to another device than before (or to its first one): a program of its own."""
     leaves = _laid_out(traced.signature.leaves, layouts)
     signature = traced.signature._replace(device=str(device), leaves=leaves)
@@ -108,9 +108,7 @@ def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[st
     return traced
 
 
-def _trace(
-    function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...] = ()
-) -> Traced:
+def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...]) -> Traced:
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     signature = signature._replace(leaves=_laid_out(signature.leaves, layouts))

@@ -1,4 +1,9 @@
-"""Numbers as messages tell them."""
+"""Numbers and texts as messages tell them."""
+
+
+def cut(text: str, most: int) -> str:
+    """The text if it has no more characters than `most`, else its beginning, with `…` as the last of them."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def counted(count: int, noun: str) -> str:

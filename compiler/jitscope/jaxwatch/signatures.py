@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..backend.made import Made, made
-from ..backend.signature import Leaf, Signature, Static, short_repr
+from ..backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from ..observe.stacks import is_installed
 from . import private
 from .private import Entered
@@ -56,7 +56,7 @@ class Call:
             number_of(fun),
             tuple(leaf for leaf, _ in shown),
             text,
-            tuple(Static.of(name, value) for name, value in statics if _can_be_hashed(value)),
+            tuple(Static.of(name, value) for name, value in statics if is_hashable(value)),
             (*_configuration(), *_options(info)),
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
@@ -67,22 +67,11 @@ class Call:
         )
 
 
-def _can_be_hashed(value: Any) -> bool:
-    try:
-        hash(value)
-    except Exception:
-        return False
-    return True
-
-
 def _structure(structure: Any, text: str) -> int:
     """A number that tells structures apart that print alike: static data of nodes."""
     if "CustomNode" not in text:
         return 0
-    try:
-        return hash(structure)
-    except Exception:
-        return 0
+    return hash(structure) if is_hashable(structure) else 0
 
 
 def fun_name(fun: Any) -> str:

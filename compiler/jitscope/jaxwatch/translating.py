@@ -21,6 +21,7 @@ from ..core.effects import no_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from ..core.primitive import Primitive
 from ..core.source import Position, Written, is_internal
+from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import marks, private
 from .walking import held
@@ -123,7 +124,7 @@ def one_line(value: Any) -> str:
         text = " ".join(str(value).split())
     except Exception as error:
         text = f"<{type(value).__name__} whose text raises {type(error).__name__}>"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(text, _LONGEST)
 
 
 class Place:

@@ -9,10 +9,12 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..ops.conv import ConvDimensionNumbers, dilated
+from ..ops.conv import ConvDimensionNumbers
 from ..ops.linear import convert, pad_p, reshape, rev_p, scalar_zero, slice_in_dim, transpose
 from ..ops.precision import as_precision, is_algorithm
 from ..ops.stacking import stack_p
+from ..ops.windows import dilated
+from ..symbolic.dimension import reach
 from .convolutions import (
     ConvGeneralDilatedDimensionNumbers,
     conv_dimension_numbers,
@@ -59,8 +61,8 @@ def conv_transpose(
     apart = (1,) * len(space) if rhs_dilation is None else tuple(rhs_dilation)
     if use_consistent_padding or padding in ("SAME", "VALID"):
         each = [padding] * len(space) if isinstance(padding, str) else padding
-        reach = [dilated(y.shape[a], d) for a, d in zip(space, apart)]
-        padding = [transposed_padding(k, s, p) for k, s, p in zip(reach, strides, each)]
+        sizes = dilated([y.shape[a] for a in space], apart)
+        padding = [transposed_padding(k, s, p) for k, s, p in zip(sizes, strides, each)]
     if transpose_kernel:
         out, inner = numbers.rhs_spec[:2]
         rhs = rev_p(rhs, dimensions=tuple(space)) if space else rhs
@@ -126,7 +128,7 @@ def _patches(
     x = transpose(pad_p(x, scalar_zero(aval_of(x).dtype), padding_config=tuple(config)), (batch, features, *space))
     for i, (k, stride, d) in enumerate(zip(sizes, strides, apart)):
         room = aval_of(x).shape[2 + 2 * i]
-        count = max(0, (room - dilated(k, d)) // stride + 1)
+        count = max(0, (room - reach(k, d)) // stride + 1)
         stops = [j * d + (count - 1) * stride + 1 if count else j * d for j in range(k)]
         parts = [slice_in_dim(x, min(j * d, room), min(stop, room), stride, 2 + 2 * i) for j, stop in enumerate(stops)]
         x = stack_p(*parts, axis=2 + i)  # batch, features, window axes so far, places so far, space to come

@@ -9,6 +9,7 @@ from ..backend.placement import laid
 from ..core.avals import ShapedArray, aval_of
 from ..ops import conv as convolution
 from ..ops.conv import ConvDimensionNumbers
+from ..ops.windows import dilated
 from ..symbolic.dimension import max_dim, size
 
 
@@ -102,8 +103,7 @@ def window_padding(
             f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"
         )
     apart = (1,) * len(sizes) if rhs_dilation is None else rhs_dilation
-    reach = [convolution.dilated(n, d) for n, d in zip(sizes, apart)]
-    return tuple(padtype_to_pads([x.shape[a] for a in numbers.lhs_spec[2:]], reach, strides, padding))
+    return tuple(padtype_to_pads([x.shape[a] for a in numbers.lhs_spec[2:]], dilated(sizes, apart), strides, padding))
 
 
 def conv_general_dilated(

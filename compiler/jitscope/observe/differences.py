@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
+from ..core.words import cut
 
 
 __all__ = ["Difference", "differences"]
@@ -210,8 +211,7 @@ def _root(path: str) -> str:
 
 
 def _structure(signature: Signature) -> str:
-    text = signature.tree.removeprefix("PyTreeDef(").removesuffix(")")
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    return cut(signature.tree.removeprefix("PyTreeDef(").removesuffix(")"), 200)
 
 
 def _common_root(paths: list[str]) -> str:

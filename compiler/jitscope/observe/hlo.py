@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation, Instruction
 
 from .groups.kernels import Origins, grouped_operations
@@ -97,7 +98,7 @@ def text_of(i: Instruction) -> str:
 
 def shortened(text: str) -> str:
     """The text, or its beginning when it is very long."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return cut(text, _LONGEST)
 
 
 def positions_of(paths: Collection[str], positions: Mapping[str, Document]) -> list[Document]:

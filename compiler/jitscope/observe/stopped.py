@@ -12,6 +12,7 @@ from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
 from ..core.primitive import Primitive
 from ..core.source import Position
 from ..core.unfinished import Unfinished, unfinished
+from ..core.words import cut
 from .graph import jaxpr_graph
 from .positions import CellOf, no_cell, position_document, positions_of, sendable
 
@@ -106,9 +107,8 @@ def _inside(node: ast.AST | None, whole: ast.AST) -> bool:
     return any(node is part for part in ast.walk(whole))
 
 
-def _short(text: str, most: int = 60) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def _short(text: str) -> str:
+    return cut(" ".join(text.split()), 60)
 
 
 def _way(graph: Document, stop: str) -> set[str]:

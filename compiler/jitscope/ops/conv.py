@@ -142,11 +142,6 @@ def _ints(values: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(v) for v in values)
 
 
-def dilated(size: int, dilation: int) -> int:
-    """The length of `size` elements that are `dilation` apart."""
-    return reach(size, dilation)
-
-
 # Shapes --------------------------------------------------------------------------------------------------------------
 
 
@@ -162,10 +157,10 @@ def _result_shape(x, y, /, *, window_strides, padding, lhs_dilation, rhs_dilatio
     for n, k, stride, (low, high), spread, apart in zip(
         x_sizes, y_sizes, window_strides, padding, lhs_dilation, rhs_dilation
     ):
-        room = low + dilated(n, spread) + high
+        room = low + reach(n, spread) + high
         if is_static((room,)) and room < 0:
             raise ValueError(f"conv_general_dilated: padding {padding} cuts more from {x.short()} than it has")
-        sizes.append(max_dim(0, (room - dilated(k, apart)) // stride + 1))
+        sizes.append(max_dim(0, (room - reach(k, apart)) // stride + 1))
     shape = [0] * len(sizes)
     for axis, n in zip(out_spec, sizes):
         shape[axis] = n
@@ -288,8 +283,8 @@ def _left_factor(ct, aval, y, /, *, window_strides, padding, lhs_dilation, rhs_d
     for n, k, m, stride, (low, _), spread, apart in zip(
         x_sizes, y_sizes, out_sizes, window_strides, padding, lhs_dilation, rhs_dilation
     ):
-        before = dilated(k, apart) - 1 - low
-        pads.append((before, dilated(n, spread) - 1 + dilated(k, apart) - dilated(m, stride) - before))
+        before = reach(k, apart) - 1 - low
+        pads.append((before, reach(n, spread) - 1 + reach(k, apart) - reach(m, stride) - before))
     groups = max(feature_group_count, batch_group_count)
     if groups > 1:  # the groups of the output features become groups of the input features
         y = _fold(_split(y, y_spec[0], groups), y_spec[0], y_spec[1])
@@ -322,7 +317,7 @@ def _right_factor(ct, x, aval, /, *, window_strides, padding, lhs_dilation, rhs_
     for n, k, m, stride, (low, _), spread, apart in zip(
         x_sizes, y_sizes, out_sizes, window_strides, padding, lhs_dilation, rhs_dilation
     ):
-        pads.append((low, dilated(m, stride) + dilated(k, apart) - 1 - dilated(n, spread) - low))
+        pads.append((low, reach(m, stride) + reach(k, apart) - 1 - reach(n, spread) - low))
     return conv_general_dilated_p(
         x,
         ct,

@@ -67,14 +67,13 @@ def scattered(x: Any, key: Any, identity: Any, greatest: bool, window: dict[str,
     """The transpose of `chosen` in `x`: each element added where `key` is greatest (or least) in its window."""
     shape = aval_of(key).shape
     key, steps = _padded(key, identity, window), []
-    whole = aval_of(key).shape
     for axis in _axes(window):
         before = aval_of(key).shape[axis]
         key, which = _first(_taps(key, axis, window), greatest)
         steps.append((axis, before, which))
     for axis, size, which in reversed(steps):
         x = _put_back(x, which, axis, size, window)
-    return _unpadded(x, shape, whole, window)
+    return _unpadded(x, shape, window)
 
 
 def _axes(window: dict[str, Any]) -> list[int]:
@@ -93,8 +92,8 @@ def _some(widths: Sequence[Any]) -> bool:
     return not is_static(widths) or any(widths)
 
 
-def _unpadded(x: Any, shape: Sequence[int], whole: Sequence[int], window: dict[str, Any]) -> Any:
-    """The elements that were there before padding, from an array of shape `whole`."""
+def _unpadded(x: Any, shape: Sequence[int], window: dict[str, Any]) -> Any:
+    """The elements that were there before padding."""
     pads, spread = window["padding"], window["base_dilation"]
     if any(map(_some, pads)):
         x = pad_p(x, scalar_like(x, 0), padding_config=tuple((-low, -high, 0) for low, high in pads))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
-from ..symbolic.dimension import is_static, max_dim
+from ..symbolic.dimension import is_static, max_dim, reach
 from . import taps
 from .elementwise import max_p, min_p
 from .families import Linear, Structural, check_kind, is_zero, pure, zero_of
@@ -24,7 +24,7 @@ from .reduce import highest, lowest
 
 def dilated(sizes: Sequence[int], dilation: Sequence[int]) -> list[int]:
     """The lengths of axes whose elements are so far apart."""
-    return [(n - 1) * d + 1 if n else 0 for n, d in zip(sizes, dilation)]
+    return [reach(n, d) for n, d in zip(sizes, dilation)]
 
 
 def windows_of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from . import mlir
@@ -15,33 +16,34 @@ def version() -> str:
     return hlo.get_version_from_compatibility_requirement(hlo.StablehloCompatibilityRequirement.WEEK_12)
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, ValueError, mlir.bindings().ir.MLIRError) as error:
+        raise mlir.MlirError(str(error)) from None
+
+
 def write(module: Any, at: str, *, spread: bool = False) -> bytes:
     """The module as a portable artifact of StableHLO version `at`; it stays as it is. `spread`: it says layouts over devices
     (Shardy's operations are kept). Raises MlirError for operations that this version does not have."""
-    try:
+    with _refusals():
         return bytes(_jax.mlir.serialize_portable_artifact(mlir.to_bytecode(module), at, spread))
-    except Exception as error:
-        raise mlir.MlirError(str(error)) from None
 
 
 def read(artifact: bytes) -> Any:
     """The module of a portable artifact. Raises MlirError."""
-    mlir_ = mlir.bindings()
-    try:
-        return mlir_.hlo.deserialize_portable_artifact(mlir.context(), artifact)
-    except Exception as error:
-        raise mlir.MlirError(str(error)) from None
+    with _refusals():
+        return mlir.bindings().hlo.deserialize_portable_artifact(mlir.context(), artifact)
 
 
 def refined(module: Any) -> Any:
     """The module with static shapes, those of the arguments of `main` being static: the sizes of all else follow, and
     assertions on them are checked. Raises MlirError."""
-    try:
+    with _refusals():
         code = _jax.mlir.refine_polymorphic_shapes(
             mlir.to_bytecode(module), enable_shape_assertions=True, validate_static_shapes=True
         )
-    except Exception as error:
-        raise mlir.MlirError(str(error)) from None
     return mlir.parse(bytes(code))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...core.advice import rewritten
+from ...core.words import cut
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix
 
@@ -46,5 +47,4 @@ def names_known(code: Code, text: str) -> bool:
 
 def short(code: Code, node: ast.AST, most: int = 40) -> str:
     """The source of a node for a message."""
-    text = code.source(node)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return cut(code.source(node), most)

@@ -47,7 +47,7 @@ def filled(group: Group) -> Found | None:
     lacking = [row for row in rows if len(_shapes(row)) < len(_shapes(full))]
     missing = sorted({path for row in lacking for path in _shapes(full).keys() - _shapes(row).keys()})
     if not lacking:
-        return _of_one_kind(group, rows)
+        return _of_one_kind(rows)
     if not missing or any(len(_shapes(row)) + len(missing) != len(_shapes(full)) for row in lacking):
         return None
     value = next((one for one in (0, 1) if all(_agree(row, full, one) for row in lacking)), None)
@@ -111,7 +111,7 @@ def _in_place_of_none(code: Code, argument: ast.expr, text: str) -> str:
     return f"{text} if {given} is None else {given}"
 
 
-def _of_one_kind(group: Group, rows: list[Row]) -> Found | None:
+def _of_one_kind(rows: list[Row]) -> Found | None:
     """A list in some calls and a tuple in others: the calls that came later make it what it was first."""
     first = rows[0]
     assert first.signature is not None

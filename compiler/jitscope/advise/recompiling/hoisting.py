@@ -30,7 +30,7 @@ def hoisted(group: Group) -> Found | None:
     making = _making(site) if site else None
     if site is None or making is None:
         return None
-    moved = _moved(making, site, [], set())
+    moved = _moved(making, [], set())
     return Found(*moved) if moved else None
 
 
@@ -55,7 +55,7 @@ def passed(group: Group) -> Found | None:
     call = Edit(
         Span(last.end_line, last.end_column, last.end_line, last.end_column), "".join(f", {one}" for one in given)
     )
-    moved = _moved(making, site, inner, set(group.paths))
+    moved = _moved(making, inner, set(group.paths))
     if moved is None:
         return None
     words = f"Pass {', '.join(group.paths)} as an argument, and make the compiled function once."
@@ -126,7 +126,7 @@ def _with_parameters(
     return edits
 
 
-def _moved(making: Making, site: Site, inner: list[Edit], freed: set[str]) -> tuple[str, Code, list[Edit]] | None:
+def _moved(making: Making, inner: list[Edit], freed: set[str]) -> tuple[str, Code, list[Edit]] | None:
     """The edits that move what makes the function before the outermost loop or function round it that gives it no names. `inner`
     are edits inside what is moved, `freed` the names it needs no more."""
     code, node, name = making

@@ -18,6 +18,7 @@ import numpy as np
 
 from ... import jaxwatch, tree
 from ...backend.array import Array
+from ...backend.signature import short_repr
 from ...core import notices, source
 from ...core.advice import node_of_function
 from ...core.jaxpr import ClosedJaxpr
@@ -76,8 +77,7 @@ def _tell(name: str, read: Read, value: Any) -> None:
 def _shown(value: Any) -> str:
     if _is_array(value):
         return f"an array {value.dtype}{list(value.shape)}" if value.size > 1 else f"{value.item()}"
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return short_repr(value, 40)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from jitscope.core.hashing import written
 from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from jitscope.core.printing import literal_text, shown_params
+from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation
 
 from ..fusion import Kernels
@@ -110,8 +111,7 @@ def equation_text(eqn: JaxprEqn) -> str:
     """`mul f32[3], 2.0:f32[] -> f32[3]`"""
     params = "".join(f" {name}={value}" for name, value in shown_params(eqn).items())
     takes = ", ".join(_operand(a, lambda aval: aval.short()) for a in eqn.invars)
-    text = f"{eqn.primitive.name}{params} {takes} -> {', '.join(v.aval.short() for v in eqn.outvars)}"
-    return text if len(text) <= 200 else text[:199] + "…"
+    return cut(f"{eqn.primitive.name}{params} {takes} -> {', '.join(v.aval.short() for v in eqn.outvars)}", 200)
 
 
 def kernels_of(

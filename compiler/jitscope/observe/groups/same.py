@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.signature import is_hashable
 from ...core.hashing import structural_hash
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Var
 
@@ -45,11 +46,7 @@ class Kinds:
             return self._program(value)
         if isinstance(value, np.ndarray):
             return str(value.dtype), value.shape, value.tobytes()
-        try:
-            hash(value)
-        except TypeError:
-            return id(value)
-        return value
+        return value if is_hashable(value) else id(value)
 
     def _program(self, closed: ClosedJaxpr) -> Hashable:
         if id(closed) not in self._programs:

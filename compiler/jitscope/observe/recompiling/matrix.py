@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.words import cut
 from ..ledger import Row
 from .groups import Group
 
@@ -75,5 +76,4 @@ def _parts(row: Row, group: Group) -> dict[str, str]:
 
 def short(text: str) -> str:
     """A value for a narrow column; objects without their addresses."""
-    text = text.partition(" at 0x")[0] + ">" if " at 0x" in text else text
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(text.partition(" at 0x")[0] + ">" if " at 0x" in text else text, _LONGEST)
