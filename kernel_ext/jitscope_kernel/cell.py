@@ -109,6 +109,7 @@ def _refusal(message: str) -> ast.stmt:
 
 
 def refuse(message: str) -> None:
+    """Raise UsageError with the message."""
     raise UsageError(message if message.startswith(("%%jit", "jitscope")) else f"%%jit: {message}")
 
 

@@ -15,6 +15,7 @@ from . import check, viewing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """The command `jitscope`; the exit status. `arguments` are those of the process if they are not given."""
     parser = argparse.ArgumentParser(prog="jitscope", description="A tracing compiler that shows every step it takes.")
     parser.add_argument("--version", action="version", version=f"jitscope {version()}, {_jaxlib()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

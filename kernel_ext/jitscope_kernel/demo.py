@@ -135,6 +135,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a notebook and write it as a page of HTML; the exit status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if len(given) != 2:
         print("usage: python -m jitscope_kernel.demo NOTEBOOK PAGE", file=sys.stderr)
@@ -146,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"Running a notebook needs nbclient and nbconvert ({error}): pip install 'jitscope[demo]'", file=sys.stderr
         )
         return 1
-    except Exception as error:
+    except Exception as error:  # told by their names: nbclient is loaded late
         if type(error).__name__ not in (
             "CellExecutionError",
             "FileNotFoundError",

@@ -526,6 +526,7 @@ def of(shell: InteractiveShell) -> Session | None:
 
 
 def load(shell: InteractiveShell) -> None:
+    """Begin a session in this shell, in place of one that is there."""
     unload(shell)
     for code in (__file__, IPython.__file__):
         source.add_internal(str(Path(code).parent))
@@ -537,6 +538,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
+    """End the session of this shell, if there is one."""
     session = shell.meta.pop(_KEY, None)
     if session is not None:
         session.unload()

@@ -16,6 +16,7 @@ from jitscope_widgets.words import title
 
 
 def main(file: str, browser: bool = True) -> int:
+    """Open a saved notebook or document as a page, whose place is printed; the exit status."""
     try:
         made = page_of(Path(file))
     except (OSError, ValueError, jitscope_widgets.DocumentError) as error:

@@ -83,8 +83,10 @@ FLAG = Scalar("True or False", lambda value: isinstance(value, bool))
 
 
 def record(**fields: Form) -> Record:
+    """A dict with these fields and no others; a name that Python reserves is given with `_` behind it."""
     return Record({name.rstrip("_"): form for name, form in fields.items()})
 
 
 def document(kind: str, **fields: Form) -> Record:
+    """A document of this kind, in version 1, with these fields."""
     return record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)

@@ -63,6 +63,7 @@ def what_is_drawn(document: Document) -> str:
 
 
 def more(document: Document) -> str:
+    """How many parts the document leaves out; "" if it has all."""
     left = document["left_out"]
     return say("parts not kept", parts=plural(left, "more part")) if left else ""
 

@@ -19,10 +19,12 @@ _BOXES = (200, 80, 30)  # in the picture; fewer where there is less room
 
 
 def headline(document: Document) -> str:
+    """Which function's trace stopped, and at what."""
     return f"{say('stopped', function=clean(document['function']))}`{clean(document['asked'])}`."
 
 
 def left_out(document: Document) -> str:
+    """How many equations are not shown; "" if all are."""
     count = document["left_out"]
     return say("stopped, not shown", equations=plural(count, "equation")) if count else ""
 

@@ -81,7 +81,7 @@ def keep_numbers(error: BaseException, leaves: Sequence[Any]) -> None:
     """Keep the values of booleans and integers that the outermost trace was called with."""
     traces = unfinished(error)
     if traces:
-        with suppress(Exception):
+        with suppress(Exception):  # likewise
             traces[-1] = traces[-1]._replace(
                 numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if _is_count(x)}
             )

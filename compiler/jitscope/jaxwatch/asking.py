@@ -109,7 +109,7 @@ def run_again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
 def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
     try:
         executable = compiled.runtime_executable()
-    except Exception:
+    except Exception:  # not every compiled stage of jax's has one
         return None
     rows = [row for row in ledger if row.library and row.entry is not None]
     return next((row for row in reversed(rows) if row.entry.executable.is_of(executable)), None)

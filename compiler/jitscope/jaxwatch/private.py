@@ -451,6 +451,7 @@ _NEEDED = {
 
 
 def can_mark() -> bool:
+    """Whether equations can be marked, so that kernels know which ones they stem from."""
     return not any("marked" in missing.consequence for missing in capabilities())
 
 

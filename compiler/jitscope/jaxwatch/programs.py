@@ -52,7 +52,7 @@ class Executable:
         """Bytes the program needs, as XLA planned them: argument, output, temp, alias, code, peak."""
         try:
             stats = self.raw.get_compiled_memory_stats()
-        except Exception:
+        except Exception:  # not every backend tells
             return {}
         parts = [stats.argument_size_in_bytes, stats.output_size_in_bytes, stats.temp_size_in_bytes]
         return {
@@ -163,7 +163,7 @@ class Given:
             return None
         try:
             return [private.module("jax.numpy").asarray(x) for x in leaves]
-        except Exception:
+        except Exception:  # an argument that jax itself could not make an array of again
             return None
 
 
@@ -221,6 +221,7 @@ def keep(number: int, entry: Entry) -> None:
 
 
 def drop_all() -> None:
+    """Let go of all programs."""
     _kept.clear()
 
 

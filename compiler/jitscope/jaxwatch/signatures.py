@@ -17,7 +17,7 @@ from ..observe.stacks import is_installed
 from . import private
 from .private import Entered
 from .programs import Given
-from .translating import aval_of, one_line
+from .translating import OtherAval, aval_of, one_line
 
 
 _numbers = itertools.count(1)
@@ -158,13 +158,10 @@ def _leaf(path: str, value: Any) -> tuple[Leaf, str]:
     sharding, device = _placed(value)
     try:
         aval: Any = private.module("jax").typeof(value)
-    except Exception:
+    except Exception:  # no value that jax knows; what it raises then is its own affair
         return Leaf(path, (), one_line(type(value).__name__), False), device
     found = aval_of(aval)
-    try:
-        leaf = Leaf.of(path, found)
-    except Exception:
-        leaf = Leaf(path, (), found.short(), False)
+    leaf = Leaf(path, (), found.short(), False) if isinstance(found, OtherAval) else Leaf.of(path, found)
     return (leaf._replace(sharding=sharding) if sharding else leaf), device
 
 
@@ -174,7 +171,7 @@ def _placed(value: Any) -> tuple[str, str]:
     try:
         devices = value.devices()
         return ("", str(next(iter(devices)))) if len(devices) == 1 else (one_line(value.sharding), "")
-    except Exception:
+    except Exception:  # deleted, or an object of another library that says it is committed
         return "", ""
 
 
@@ -232,7 +229,7 @@ def _configuration() -> tuple[tuple[str, str], ...]:
             try:
                 read = getattr(config, "_read", None)
                 found.append((name, short_repr(read(name) if read is not None else config.values[name])))
-            except Exception:
+            except Exception:  # an option that needs what is not initialised yet
                 continue
     if tuple(found) != _last:
         _last = tuple(found)

@@ -288,7 +288,7 @@ def _literal(atom: Any) -> Literal | None:
     """A scalar; None for what is larger."""
     try:
         value = np.asarray(atom.val)
-    except Exception:
+    except Exception:  # a key, or another value that NumPy cannot hold
         return None
     return Literal(value[()], aval_of(atom.aval)) if value.ndim == 0 and value.dtype != object else None
 

@@ -10,10 +10,12 @@ _SIMPLE = (int, str, bool, float, type(None))
 
 
 def is_jaxpr(value: Any) -> bool:
+    """Whether a value is a jaxpr of jax's, not closed."""
     return hasattr(value, "eqns") and hasattr(value, "invars") and hasattr(value, "outvars")
 
 
 def is_closed(value: Any) -> bool:
+    """Whether a value is a closed jaxpr of jax's."""
     return hasattr(value, "consts") and is_jaxpr(getattr(value, "jaxpr", None))
 
 

@@ -252,6 +252,7 @@ def number_of(size: Any, dtype: Any) -> Any:
 
 
 def scalar_zero(dtype: Any) -> Any:
+    """A NumPy scalar 0 of a dtype."""
     return np.asarray(0).astype(dtype)[()]
 
 

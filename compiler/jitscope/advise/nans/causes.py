@@ -35,6 +35,7 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def bad(x: np.ndarray) -> np.ndarray:
+    """Which elements are NaN or infinite."""
     return ~np.isfinite(wide(x))
 
 
@@ -99,6 +100,7 @@ _BETWEEN = {"mul": "times", "add": "plus", "sub": "minus", "div": "divided by", 
 
 
 def largest(dtype: np.dtype) -> str:
+    """The largest finite number of a dtype, in three digits."""
     return f"{float(ml_dtypes.finfo(dtype).max):.3g}"
 
 

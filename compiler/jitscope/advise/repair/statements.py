@@ -83,6 +83,7 @@ def as_fori(node: ast.For, before: set[str]) -> str | None:
 
 
 def condition_of(test: ast.expr) -> ast.expr:
+    """A test as an expression of arrays; see `condition`."""
     return ast.parse(condition(test), mode="eval").body
 
 

@@ -84,7 +84,7 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
                     trace.again({at: trace.numbers[at]})
                 else:
                     trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
-    except Exception:
+    except Exception:  # the user's code, with a value that was a tracer: whatever it raises, this is no fix
         return
     yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
 

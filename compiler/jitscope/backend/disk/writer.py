@@ -59,7 +59,7 @@ class Writer:
                     return
                 job = self._waiting.popleft()
                 self._working = True
-            with suppress(Exception):
+            with suppress(Exception):  # what cannot be written stops no program
                 job()
             del job  # it holds a program
 
