@@ -9,6 +9,7 @@ from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, clean_lines, escape
 from .quantities import origin
+from .sentences import say
 from .words import Document, plural
 
 
@@ -21,7 +22,7 @@ def machine(document: Document) -> Pieces:
     target = ", ".join(clean(document[name]) for name in ("processor", "triple") if document[name])
     pieces: Pieces = [said(f"{clean(document['sentence'])}{f'; for {target}' if target else ''}.")]
     pieces += [said(clean(note)) for note in document["notes"]]
-    pieces.append(f'<p class="dim">{escape(told.LEGEND)}. Shown first of each function is {escape(told.CHOSEN)}.</p>')
+    pieces.append(f'<p class="dim">{escape(say("code linked"))} {escape(say("likely hot"))}</p>')
     functions = document["functions"]
     pieces += [_function(document, one, at < _OPEN) for at, one in enumerate(functions[:_MOST])]
     if len(functions) > _MOST:

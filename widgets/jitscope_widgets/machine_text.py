@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import machine_words as told, words
 from .plain import clean, clean_lines
+from .sentences import say
 from .words import Document, plural
 from .wrap import wrap
 
@@ -17,7 +18,7 @@ def machine(document: Document, width: int) -> list[str]:
     """The lines of a machine document: the first function with its hot loop, the others in short."""
     functions = document["functions"]
     lines = wrap(f"Machine code of {clean(document['title'])}: {clean(document['sentence'])}", width, "    ")
-    for said in (_target(document), *map(clean, document["notes"]), f"{told.LEGEND}."):
+    for said in (_target(document), *map(clean, document["notes"]), say("code linked")):
         lines += wrap(f"  {said}", width, "    ") if said else []
     if functions:
         lines += _first(document, functions[0], width)
@@ -49,7 +50,7 @@ def _first(document: Document, one: Document, width: int) -> list[str]:
 def _code(one: Document, width: int) -> list[str]:
     if one["blocks"] is None:
         return []
-    lines = wrap(f"      Shown is {told.CHOSEN}.", width, "      ") if told.hot_loop(one) is not None else []
+    lines = wrap(f"      {say('likely hot')}", width, "      ") if told.hot_loop(one) is not None else []
     code = list(told.code_of(one, told.hot_blocks(one)))
     lines += [f"      {at:>5}  {text}" if at else f"      {text}:" for at, text in code[:_MOST_LINES]]
     return lines + _more(len(code) - _MOST_LINES)

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from . import words
 from .plain import clean
 from .quantities import percent
+from .sentences import say
 from .words import Document, plural
 
 
-CHOSEN = "the innermost loop that is nested deepest, then has the widest vectors, then is longest; which one takes the time is not measured"
-LEGEND = "Code is linked to kernels, and by them to HLO instructions and lines: within a fused kernel the values that XLA hands to LLVM bear no names"
 _MOST_KERNELS = 3
 
 
@@ -29,7 +28,7 @@ def kernels(one: Document) -> str:
     """`run by broadcast_multiply_fusion and 3 more kernels`"""
     names = [clean(name) for name in one["kernels"]]
     if not names:
-        return "which kernel runs it is unknown"
+        return say("no kernel known")
     more = len(names) - _MOST_KERNELS
     listed = ", ".join(names[:_MOST_KERNELS]) + (f" and {plural(more, 'more kernel')}" if more > 0 else "")
     return f"{'run by' if one['role'] == 'kernel' else 'for'} {listed}"
@@ -37,7 +36,7 @@ def kernels(one: Document) -> str:
 
 def share(one: Document) -> str:
     """`, 12 % of the kernels' measured time`, empty where it was not measured."""
-    return "" if one["share"] is None else f", {percent(one['share'])} of the kernels' measured time"
+    return "" if one["share"] is None else f", {say('of measured time', share=percent(one['share']))}"
 
 
 def facts(document: Document, one: Document) -> str:
@@ -63,11 +62,7 @@ def calls(one: Document) -> str:
 
 def unread(one: Document) -> str:
     """What the disassembler does not know."""
-    return (
-        f"{plural(one['undecoded'], 'byte')} of it are no instruction that the disassembler knows."
-        if one["undecoded"]
-        else ""
-    )
+    return say("not instructions", bytes=plural(one["undecoded"], "byte")) if one["undecoded"] else ""
 
 
 def hot_blocks(one: Document) -> list[int]:
@@ -100,9 +95,9 @@ def header(one: Document, number: int, block: Document) -> str:
 def missing(one: Document) -> str:
     """What is not kept of a function's code."""
     if one["blocks"] is None:
-        return f"The code of {clean(one['name'])} is not kept in this document; inspect(f)(x).asm has all of it."
+        return f"{say('code not kept', function=clean(one['name']))} {say('all of the code')}"
     if one["left_out"]:
-        return f"{plural(one['left_out'], 'more instruction')} not kept in this document; inspect(f)(x).asm has all of them."
+        return say("code left out", instructions=plural(one["left_out"], "more instruction"))
     return ""
 
 
@@ -118,7 +113,6 @@ def without_code(document: Document) -> list[tuple[str, list[str]]]:
 def _without(note: str, kernels: Sequence[Document]) -> str:
     """`3 kernels without code of their own, 12 % of the kernels' measured time: they call a library`"""
     known = [one["share"] for one in kernels if one["share"] is not None]
-    took = f", {percent(sum(known))} of the kernels' measured time" if known else ""
-    return (
-        f"{plural(len(kernels), 'kernel')} without code of {'its' if len(kernels) == 1 else 'their'} own{took}: {note}"
-    )
+    took = f", {say('of measured time', share=percent(sum(known)))}" if known else ""
+    whose = "its" if len(kernels) == 1 else "their"
+    return f"{say('without code', kernels=plural(len(kernels), 'kernel'), whose=whose, took=took)}: {note}"

@@ -15,13 +15,13 @@ from .words import Document, plural
 def memory(document: Document) -> Pieces:
     """The pane of a document of memory."""
     here = words.mostly_in(document["positions"].values())
-    pieces: Pieces = [said(f"{told.headline(document)}."), said(told.reserved(document))]
+    pieces: Pieces = [said(told.headline(document)), said(told.reserved(document))]
     pieces.append(part("the curve of memory in use", lambda: chart(document), worth=3.0))
     pieces.append(part("the list of buffers", *(_table(document, here, most) for most in (100, 30, 10))))
     rows = [
         row
         for change in document["changes"]
-        if (row := told.tried(change, document)) and (row := f"{clean(change['text'])}: {row}.")
+        if (row := told.tried(change, document)) and (row := f"{clean(change['text'])}: {row}")
     ]
     pieces += [said(row) for row in rows]
     if remark := told.left_out(document):

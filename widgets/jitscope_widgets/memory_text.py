@@ -36,7 +36,7 @@ def memory(document: Document, width: int) -> list[str]:
         lines += wrap(f"  {told.steps_words(scope['start'], scope['end'])}: {clean(scope['text'])}", width, "    ")
     for change in document["changes"]:
         if result := told.tried(change, document):
-            lines += wrap(f"  {clean(change['text'])}: {result}.", width, "    ")
+            lines += wrap(f"  {clean(change['text'])}: {result}", width, "    ")
     if said := told.left_out(document):
         lines += wrap(f"  {said}", width, "    ")
     cost = document["cost"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from . import words
 from .plain import clean
 from .quantities import show, size
-from .sentences import TABLES
+from .sentences import TABLES, say
 from .words import Document, plural
 
 
@@ -16,13 +16,15 @@ KINDS: dict[str, str] = TABLES["memory"]
 
 
 def headline(document: Document) -> str:
-    """`At most 1.34 MB in use, at step 953 of 993 (…)`: steps count from 1 for people."""
+    """The most bytes in use, at which step, and what XLA reserves: steps count from 1 for people."""
     peak = document["peak"]
-    what = clean(peak["instruction"])
-    reserved = show(document["reserved"]["total"]).removeprefix("≈ ")
-    return (
-        f"At most {size(peak['bytes'])} in use, at step {peak['position'] + 1:,} of {document['length']:,} ({what}); "
-        f"XLA reserves {reserved} for a run"
+    return say(
+        "peak",
+        peak=size(peak["bytes"]),
+        step=f"{peak['position'] + 1:,}",
+        steps=f"{document['length']:,}",
+        what=clean(peak["instruction"]),
+        reserved=size(_amount(document, "total")),
     )
 
 
@@ -30,8 +32,9 @@ def reserved(document: Document) -> str:
     """`reserved: arguments 604 kB, results 605 kB, temporaries 308 kB`"""
     parts = [f"{word} {size(amount)}" for kind, word in KINDS.items() if (amount := _amount(document, kind))]
     aliased = _amount(document, "aliased")
-    ending = f"; results take {size(aliased)} of the arguments' memory" if aliased else ""
-    return f"Reserved: {', '.join(parts) or 'nothing'}{ending}."
+    return say(
+        "reserved", parts=", ".join(parts) or "nothing", aliased=say("aliased", bytes=size(aliased)) if aliased else ""
+    )
 
 
 def _amount(document: Document, kind: str) -> float:
@@ -54,7 +57,7 @@ def place(document: Document, buffer: Document, here: str) -> str:
     """`line 35: return x + …`, or what it is that has no line."""
     position = document["positions"].get(buffer["path"])
     if position is None:
-        return "given by the caller" if buffer["kind"] == "argument" else ""
+        return say("given") if buffer["kind"] == "argument" else ""
     return f"{words.lines([position], here)}: {clean(position['text']).strip()}"
 
 
@@ -88,16 +91,16 @@ def tried(change: Document, document: Document) -> str:
         return ""
     before = (document["peak"]["bytes"], _amount(document, "total"))
     parts = [
-        f"{word} {size(new)} instead of {size(old)} ({_percent(new, old)})"
+        say("instead of", what=word, new=size(new), old=size(old), by=_percent(new, old))
         for word, new, old in zip(("in use at most", "reserved"), (found["peak"], found["reserved"]), before)
     ]
     flops, flops_before = found["flops"]["value"], found["flops_before"]["value"]
     if flops is not None and flops_before is not None:
-        parts.append(
-            f"{show(found['flops'])} instead of {show(found['flops_before'])} ({_percent(flops, flops_before)})"
-        )
+        new, old = show(found["flops"]), show(found["flops_before"])
+        parts.append(say("instead of", what="arithmetic", new=new, old=old, by=_percent(flops, flops_before)))
     note = f"; {clean(found['note'])}" if found["note"] else ""
-    return f"{', '.join(parts)}{note}; compiling it took {show(found['seconds'])} instead of {show(document['cost'])}"
+    figures, took, before = ", ".join(parts), show(found["seconds"]), show(document["cost"])
+    return say("tried", figures=figures, note=note, time=took, before=before)
 
 
 def _percent(new: float, old: float) -> str:
@@ -107,10 +110,7 @@ def _percent(new: float, old: float) -> str:
 
 
 def left_out(document: Document) -> str:
-    """`743 smaller buffers are not in this document.`"""
-    count = document["left_out"]["buffers"]
-    return (
-        f"{plural(count, 'smaller buffer')} of the program {'is' if count == 1 else 'are'} not kept here."
-        if count
-        else ""
-    )
+    """How many small buffers are not in the document; "" if all are."""
+    left = document["left_out"]
+    count = left["buffers"]
+    return say("smaller buffers", buffers=plural(count, "smaller buffer"), bytes=size(left["bytes"])) if count else ""

@@ -10,7 +10,7 @@ import { sentence, type View } from "./mount";
 import { percent, quantity } from "./numbers";
 import { Roving } from "./roving";
 import { choice } from "./tabs";
-import { costOf } from "./sentences";
+import { costOf, say } from "./sentences";
 
 type Part = "code" | "llvm";
 
@@ -33,8 +33,6 @@ export interface MachineOptions {
   ask?: ((options: Record<string, unknown>) => Promise<MachineDoc>) | null;
 }
 
-const LINK = "Code is linked to kernels, and by them to HLO instructions, equations and lines. Within a fused kernel there is no such link: the values that XLA hands to LLVM bear no names.";
-const CHOSEN = "Likely hot: the innermost loop that is nested deepest, then has the widest vectors, then is longest. Which loop takes the time is not measured.";
 const WORDS: Record<string, string> = { kernel: "run by", comparator: "for", helper: "for", unknown: "for" };
 const SHOWN = 4; // kernels and lines named at once
 
@@ -100,7 +98,7 @@ class MachineView {
       {},
       h("p", { class: "jitscope-sentence" }, `${doc.sentence}${target ? `; for ${target}` : ""}`),
       ...doc.notes.map((note) => h("p", { class: "jitscope-code-note" }, note)),
-      h("p", { class: "jitscope-muted" }, LINK),
+      h("p", { class: "jitscope-muted" }, say("code linked")),
       options.part || !doc.functions.length
         ? null
         : choice("What to show", parts, this.part, (id) => {
@@ -154,7 +152,7 @@ class MachineView {
     const reasons = [...new Set(without.map((kernel) => kernel.note))];
     const said = (kernels: MachineDoc["kernels"]) => {
       const shares = kernels.flatMap((kernel) => this.options.shares?.get(kernel.name) ?? kernel.share ?? []);
-      const share = shares.length ? `, ${percent(shares.reduce((sum, one) => sum + one, 0))} of the kernels' measured time` : "";
+      const share = shares.length ? `, ${ofMeasuredTime(shares.reduce((sum, one) => sum + one, 0))}` : "";
       return [plural(kernels.length, "kernel"), kernels.length === 1 ? "its" : "their", share] as const;
     };
     const rows = reasons.map((note) => {
@@ -164,7 +162,7 @@ class MachineView {
       return h("li", {}, note, " ", h("span", { class: "jitscope-muted" }, `${count}${share}: ${listed}${names.length > 40 ? " …" : ""}`));
     });
     const [count, whose, share] = said(without);
-    return h("details", { class: "jitscope-code-without" }, h("summary", {}, `${count} without code of ${whose} own${share}`), h("ul", {}, ...rows));
+    return h("details", { class: "jitscope-code-without" }, h("summary", {}, say("without code", { kernels: count, whose, took: share })), h("ul", {}, ...rows));
   }
 
   // selection, both ways
@@ -250,18 +248,18 @@ class MachineView {
       this.lines(one),
       one.note ? h("p", { class: "jitscope-muted" }, one.note) : null,
       calls.length ? h("p", {}, "Calls ", h("code", {}, calls.join(", ")), ".") : null,
-      one.undecoded ? h("p", { class: "jitscope-code-note" }, `${plural(one.undecoded, "byte")} of it are no instruction that the disassembler knows.`) : null,
+      one.undecoded ? h("p", { class: "jitscope-code-note" }, say("not instructions", { bytes: plural(one.undecoded, "byte") })) : null,
     );
   }
 
   private share(one: CodeFunction): string {
     const known = this.shareOf(one);
-    if (known !== null) return `; ${percent(known)} of the kernels' measured time`;
+    if (known !== null) return `; ${ofMeasuredTime(known)}`;
     return one.written.value === null ? "" : `; ${quantity(one.written)} written in a call (modelled)`;
   }
 
   private kernels(one: CodeFunction): (Node | string)[] {
-    if (!one.kernels.length) return ["which kernel runs it is unknown"];
+    if (!one.kernels.length) return [say("no kernel known")];
     const { selection, links } = this.options;
     const name = (kernel: string) => {
       if (!selection || !links) return h("code", {}, kernel);
@@ -300,7 +298,7 @@ class MachineView {
     const hot = one.hot === null ? null : one.loops[one.hot]!;
     const blocks = hot && !this.whole ? hot.blocks : one.blocks.map((_, number) => number);
     const pieces = [
-      { id: "hot", title: "Hot loop", hint: CHOSEN },
+      { id: "hot", title: "Hot loop", hint: say("likely hot") },
       { id: "whole", title: "Whole function" },
     ];
     const pick = (id: string) => {
@@ -318,14 +316,14 @@ class MachineView {
       h("p", { class: "jitscope-code-work" }, `${hot ? "" : "No loop: "}${inShort(mix)}`),
       this.mix(mix.counts, mix.total),
       codePane(label, this.codeLines(one, blocks), assembly),
-      one.left_out ? h("p", { class: "jitscope-muted" }, `${plural(one.left_out, "more instruction")} not kept here; inspect(f)(x).asm has all.`) : null,
+      one.left_out ? h("p", { class: "jitscope-muted" }, say("code left out", { instructions: plural(one.left_out, "more instruction") })) : null,
     );
   }
 
   private which(one: CodeFunction): string {
     const depth = one.loops[one.hot!]!.depth;
     const nested = depth > 1 ? `, nested ${depth} deep` : "";
-    return one.loops.length > 1 ? `One of ${plural(one.loops.length, "loop")}${nested}. ${CHOSEN}` : `The only loop of this function${nested}.`;
+    return one.loops.length > 1 ? `One of ${plural(one.loops.length, "loop")}${nested}. ${say("likely hot")}` : `The only loop of this function${nested}.`;
   }
 
   /** How many instructions do what, as a bar with its words. */
@@ -360,8 +358,8 @@ class MachineView {
 
   private missing(one: CodeFunction): HTMLElement {
     const { ask } = this.options;
-    const words = `The code of ${one.name} is not kept in this document, to keep it small.`;
-    if (!ask) return h("p", { class: "jitscope-empty" }, `${words} inspect(f)(x).asm has all of it.`);
+    const words = say("code not kept", { function: one.name });
+    if (!ask) return h("p", { class: "jitscope-empty" }, `${words} ${say("all of the code")}`);
     const answer = h("span", { class: "jitscope-muted", role: "status" });
     const button = h("button", { type: "button", class: "jitscope-button" }, "Show its code");
     button.addEventListener("click", () => {
@@ -418,6 +416,8 @@ class MachineView {
     );
   }
 }
+
+const ofMeasuredTime = (share: number): string => say("of measured time", { share: percent(share) });
 
 /** `67 instructions on vectors of 256 bits (8 × f32); 32 read memory, 16 write it` */
 function inShort({ total, bits, lanes, reads, writes }: Mix): string {

@@ -6,7 +6,7 @@ import { KINDS, MemoryChart } from "./memorychart";
 import { sentence, type View } from "./mount";
 import { bytes, origin, quantity } from "./numbers";
 import { Roving } from "./roving";
-import { costOf } from "./sentences";
+import { costOf, say } from "./sentences";
 
 const AT_ONCE = 20; // buffers shown at first
 const ALL = 250;
@@ -59,7 +59,7 @@ class MemoryView {
       this.chart.element,
       this.head,
       this.rows,
-      left.buffers ? h("p", { class: "jitscope-muted" }, `${plural(left.buffers, "smaller buffer")} of the program, ${bytes(left.bytes)} together, not kept in this document.`) : null,
+      left.buffers ? h("p", { class: "jitscope-muted" }, say("smaller buffers", { buffers: plural(left.buffers, "smaller buffer"), bytes: bytes(left.bytes) })) : null,
       this.changes,
       costOf(doc.cost),
     );
@@ -75,14 +75,15 @@ class MemoryView {
     const position = largest?.path ? this.doc.positions[largest.path] : undefined;
     const alike = this.doc.buffers[peak.buffers[1] ?? -1]?.bytes === largest?.bytes ? " (others are as large)" : "";
     const first = largest ? ` Largest buffer then: ${largest.label}, ${bytes(largest.bytes)}${position ? `, ${this.lineOf(position)}` : ""}${alike}.` : "";
-    return `At most ${bytes(peak.bytes)} in use, at step ${grouped(peak.position + 1)} of ${grouped(length)} (instruction ${peak.instruction}). XLA reserves ${bytes(reserved.total.value ?? 0)} for a run.${first}`;
+    const places = { peak: bytes(peak.bytes), step: grouped(peak.position + 1), steps: grouped(length), what: peak.instruction, reserved: bytes(reserved.total.value ?? 0) };
+    return say("peak", places) + first;
   }
 
   private reserved(): string {
     const { reserved } = this.doc;
     const parts = KINDS.flatMap(([kind, word]) => (reserved[kind].value ? [`${word} ${bytes(reserved[kind].value)}`] : []));
-    const aliased = reserved.aliased.value ? `; results take ${bytes(reserved.aliased.value)} of the arguments' memory` : "";
-    return `Reserved: ${parts.join(", ") || "nothing"}${aliased}. A step is an instruction of the compiled program; a loop's body stands once.`;
+    const aliased = reserved.aliased.value ? say("aliased", { bytes: bytes(reserved.aliased.value) }) : "";
+    return `${say("reserved", { parts: parts.join(", ") || "nothing", aliased })} A step is an instruction of the compiled program; a loop's body stands once.`;
   }
 
   private show(step: number): void {
@@ -122,7 +123,7 @@ class MemoryView {
     const from = (100 * buffer.born) / length;
     const to = 100 - (100 * (buffer.dies + 1)) / length;
     const life = `in use from step ${grouped(buffer.born + 1)} to ${grouped(buffer.dies + 1)} of ${grouped(length)}`;
-    const where = position ? `${this.lineOf(position)}: ${position.text.trim()}` : buffer.kind === "argument" ? "given by the caller" : "";
+    const where = position ? `${this.lineOf(position)}: ${position.text.trim()}` : buffer.kind === "argument" ? say("given") : "";
     const told = `${buffer.label}, ${buffer.type}, ${bytes(buffer.bytes)}, memory of ${word}s, ${life}${where ? `, ${where}` : ""}; instruction ${buffer.instruction}`;
     return h(
       "div",
@@ -211,14 +212,13 @@ class MemoryView {
     const figure = (word: string, now: number, before: number, said: (value: number) => string) => {
       const share = before ? (100 * (now - before)) / before : 0;
       const by = now === before ? "the same" : `${share > 0 ? "+" : "−"}${Math.abs(share).toFixed(1)} %`;
-      return `${word} ${said(now)} instead of ${said(before)} (${by})`;
+      return say("instead of", { what: word, new: said(now), old: said(before), by });
     };
     const { flops, flops_before: before, seconds, note } = tried;
     const parts = [figure("in use at most", tried.peak, peak.bytes, bytes), figure("reserved", tried.reserved, reserved.total.value ?? 0, bytes)];
     if (flops.value !== null && before.value !== null)
       parts.push(figure("arithmetic", flops.value, before.value, (value) => quantity({ ...flops, value })));
-    const took = `Compiling it took ${quantity(seconds)} instead of ${quantity(this.doc.cost)}.`;
-    return h("span", {}, `${parts.join(", ")}${note ? `; ${note}` : ""}. `, h("span", { class: "jitscope-muted" }, took));
+    return h("span", {}, say("tried", { figures: parts.join(", "), note: note ? `; ${note}` : "", time: quantity(seconds), before: quantity(this.doc.cost) }));
   }
 
   memory(): MemoryMemory {
