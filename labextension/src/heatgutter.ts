@@ -20,7 +20,7 @@ const field = StateField.define<Heat>({
 });
 
 /** "41 % of the kernels' time …" */
-export function toldOf({ least, most, own, function: name }: HeatLine): string {
+function toldOf({ least, most, own, function: name }: HeatLine): string {
   const whole = `${shareText({ least, most })} of the time of the kernels of ${name}`;
   const shared = least < most ? "; the least is of kernels of this line alone, the most of all that it has a part in" : "";
   if (!own) return `${whole}, in what it calls${shared}`;

@@ -24,11 +24,11 @@ export interface Mark {
   item: Diagnostic;
 }
 
-export const setMarks = StateEffect.define<Diagnostic[]>();
+const setMarks = StateEffect.define<Diagnostic[]>();
 const openCard = StateEffect.define<{ from: number; to: number } | null>();
 
 /** Where an item stands in the text; null where its line has become another. */
-export function rangeOf(item: Diagnostic, { doc }: EditorState): { from: number; to: number } | null {
+function rangeOf(item: Diagnostic, { doc }: EditorState): { from: number; to: number } | null {
   const { position } = item;
   if (!position || position.line > doc.lines) return null;
   const line = doc.line(position.line);

@@ -7,7 +7,7 @@ const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
 const WIDGET = ".jp-OutputArea-output.jupyter-widgets";
 
 /** The element with the document in the HTML twin of a widget; a new one, nothing else of that HTML is used. */
-export function carrierIn(html: unknown): HTMLElement | null {
+function carrierIn(html: unknown): HTMLElement | null {
   const text = Array.isArray(html) ? html.join("") : html;
   if (typeof text !== "string" || !text.includes("data-jitscope-document")) return null;
   const parsed = new DOMParser().parseFromString(text, "text/html");

@@ -3,7 +3,7 @@ import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { Diagnostic, DiagnosticsDoc, LedgerDoc } from "../../widgets/jitscope_widgets/js/documents";
 
-export const TARGET = "jitscope";
+const TARGET = "jitscope";
 const PAUSE = 400; // ms after the last edit before the kernel is asked
 const SHARE = 0.05; // of the kernel's time, that looks may take
 

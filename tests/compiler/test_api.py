@@ -113,7 +113,6 @@ def test_a_pullback_is_differentiated_through_its_residuals():
     np.testing.assert_allclose(slope * residual, f(1.0)[0], rtol=1e-6)
 
 
-F32X = np.float32(2)
 CALLS = {
     "two cotangents": (lambda: jx.vjp(lambda x: (x, x), 1.0)[1](1.0, 1.0), TypeError, "takes one argument"),
     "cotangent tree": (lambda: jx.vjp(lambda x: (x, x), 1.0)[1]([1.0, 1.0]), ValueError, "structure"),

@@ -108,15 +108,6 @@ def test_every_form_reads_the_same_compiled_and_mapped() -> None:
         )
 
 
-def integers_of(index: Any) -> list[np.ndarray]:
-    parts = index if isinstance(index, tuple) else (index,)
-    return [
-        np.asarray(p)
-        for p in parts
-        if isinstance(p, (int, np.ndarray)) and not isinstance(p, bool) and np.asarray(p).dtype != bool
-    ]
-
-
 def test_traced_and_mapped_indices() -> None:
     x = jnp.asarray(X)
     i = jnp.asarray([0, 2, -1, 1])

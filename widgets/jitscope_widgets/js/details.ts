@@ -10,7 +10,7 @@ import type { Links, Selected, Selection } from "./links";
 import { positionLink } from "./recompiles";
 import { valueCard, valuesOfNode } from "./valuecard";
 
-export interface DetailsContext {
+interface DetailsContext {
   host: Host;
   links: Links;
   compilation: CompilationDoc | null;

@@ -1,6 +1,6 @@
 // Making elements. Strings become text nodes, never markup.
 
-export type Child = Node | string | number | null | undefined | false;
+type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
 
 function setAttribute(element: Element, name: string, value: unknown): void {

@@ -8,7 +8,7 @@ const SHAPES: Record<string, string> = {
   library: 'shape=box peripheries=2',
 };
 
-export const quoted = (text: string): string => `"${text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\s+/g, " ")}"`;
+const quoted = (text: string): string => `"${text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\s+/g, " ")}"`;
 
 const shorten = (text: string): string => (text.length <= 48 ? text : `${text.slice(0, 24)}…${text.slice(-23)}`);
 

@@ -7,7 +7,7 @@ import { valueCard } from "./valuecard";
 const MOST = 6; // readers that are named
 
 /** The names under which a program's text has the values of this type that an operation gives. */
-export function namesOf(maker: GraphNode, type: string): string[] {
+function namesOf(maker: GraphNode, type: string): string[] {
   const left = maker.text.includes(" = ") ? maker.text.slice(0, maker.text.indexOf(" = ")) : maker.text;
   const words = left.replace(/^ROOT /, "").trim().split(/\s+/).filter(Boolean);
   const typed = words.filter((word) => word.endsWith(`:${type}`)).map((word) => word.slice(0, -type.length - 1));

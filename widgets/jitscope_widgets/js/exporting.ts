@@ -17,7 +17,7 @@ function fileName(name: string): string {
   return name.replace(/[^\w.-]+/g, "_").slice(0, 60) || "jitscope";
 }
 
-export interface Exports {
+interface Exports {
   name: string;
   document: AnyDocument;
   host: Host;

@@ -4,7 +4,7 @@ import type { Edit, Fix } from "./documents";
 import { h, prose } from "./dom";
 import { python } from "./highlight";
 
-export const APPLY = "jitscope:apply";
+const APPLY = "jitscope:apply";
 
 /** What the button asks for. Whoever edits the cell prevents the event's default, and tells how it went. */
 export interface ApplyRequest {
@@ -16,7 +16,7 @@ export interface ApplyRequest {
   tell(sentence: string, done: boolean): void;
 }
 
-export interface Changed {
+interface Changed {
   sign: "-" | "+" | " " | "…";
   number: number | null;
   text: string;
@@ -25,7 +25,7 @@ export interface Changed {
 const AROUND = 2; // unchanged lines that are kept beside a changed one
 const MOST = 400; // lines that are compared each with each
 
-export const firstLine = (fix: Fix): number => Math.min(...fix.edits.map(({ line }) => line));
+const firstLine = (fix: Fix): number => Math.min(...fix.edits.map(({ line }) => line));
 const lastLine = (fix: Fix): number => Math.max(...fix.edits.map(({ end_line }) => end_line));
 
 export function before(fix: Fix): string[] | null {

@@ -34,7 +34,7 @@ function graphSide(title: string, caption: string, { element }: Half): HTMLEleme
   );
 }
 
-export interface FusionOptions {
+interface FusionOptions {
   doc: FusionDoc;
   links: Links;
   selection: Selection;

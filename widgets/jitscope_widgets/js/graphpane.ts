@@ -17,7 +17,7 @@ export interface GraphPaneMemory {
   graphs: Record<string, GraphMemory>;
 }
 
-export interface GraphPaneOptions {
+interface GraphPaneOptions {
   compilation: CompilationDoc;
   host: Host;
   links: Links;

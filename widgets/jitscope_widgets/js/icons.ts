@@ -12,7 +12,7 @@ const PATHS = {
   help: "M6 6c0-2.7 4.2-2.7 4.2 0 0 1.6-2.2 1.7-2.2 3.5M8 12v.8",
 } as const;
 
-export type IconName = keyof typeof PATHS;
+type IconName = keyof typeof PATHS;
 
 export function iconButton(name: IconName, label: string, attributes: Record<string, unknown> = {}): HTMLButtonElement {
   return h(

@@ -13,7 +13,7 @@ import { profileView } from "./profile";
 import { valuesView } from "./values";
 
 /** What the view of an instrument has round it. */
-export interface Surroundings {
+interface Surroundings {
   compilation: CompilationDoc;
   links: Links;
   selection: Selection;

@@ -53,7 +53,7 @@ function rowElement(row: LedgerRow, host: Host): HTMLElement {
 }
 
 type Mode = "list" | "time" | "tree";
-export interface LedgerMemory {
+interface LedgerMemory {
   mode: Mode;
   open: string[];
 }

@@ -14,13 +14,13 @@ import { costOf, say } from "./sentences";
 
 type Part = "code" | "llvm";
 
-export interface MachineMemory {
+interface MachineMemory {
   function: string | null;
   part: Part;
   whole: boolean;
 }
 
-export interface MachineOptions {
+interface MachineOptions {
   host: Host;
   links?: Links;
   selection?: Selection;

@@ -11,7 +11,7 @@ import { costOf, say } from "./sentences";
 const AT_ONCE = 20; // buffers shown at first
 const ALL = 250;
 
-export interface MemoryMemory {
+interface MemoryMemory {
   step: number;
 }
 

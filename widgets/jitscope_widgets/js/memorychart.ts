@@ -13,7 +13,7 @@ const WIDTH = 1000; // in units of the picture, which is as wide as its place
 const HEIGHT = 170;
 
 /** The end of an axis: a round number not below `most`. */
-export function nice(most: number): number {
+function nice(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return power * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= most * (1 - 1e-9))!;
 }

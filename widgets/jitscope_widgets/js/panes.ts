@@ -25,7 +25,7 @@ export interface PanesMemory {
   instruments?: Partial<Record<InstrumentName, unknown>>;
 }
 
-export interface PanesOptions {
+interface PanesOptions {
   compilation: CompilationDoc;
   exported: AnyDocument;
   host: Host;

@@ -10,11 +10,11 @@ import { PassLinks, type Told } from "./passlinks";
 import { lineButton, StepGraph, stepRows, type StepOptions } from "./passstep";
 import { costOf } from "./sentences";
 
-export interface PassesMemory {
+interface PassesMemory {
   at: number;
 }
 
-export interface PassesOptions {
+interface PassesOptions {
   doc: PassesDoc;
   host: Host;
   root: HTMLElement;
@@ -28,7 +28,7 @@ function passOf(doc: PassesDoc): Map<number, PassRun> {
   return new Map(doc.passes.flatMap((one) => (one.state === null ? [] : [[one.state, one] as [number, PassRun]])));
 }
 
-export function passName(one: PassRun): string {
+function passName(one: PassRun): string {
   return one.rounds < 2 ? one.name : `${one.name}, round ${one.round} of ${one.rounds}`;
 }
 

@@ -16,7 +16,7 @@ const MANY = 50; // runs of kernels in a call, of which recording costs each som
 const FIRST = 20; // rows shown at first
 const FEW = 3; // lines that are named where any of them may be the slowest
 
-export interface ProfileAround {
+interface ProfileAround {
   links: Links | null;
   selection: Selection | null;
   kernels: Kernel[];

@@ -104,7 +104,7 @@ function matrixTable(matrix: Matrix, name: string): HTMLElement | null {
   );
 }
 
-export function cardElement(card: RecompilationCard, host: Host, open: boolean): HTMLElement {
+function cardElement(card: RecompilationCard, host: Host, open: boolean): HTMLElement {
   return h(
     "details",
     { class: "jitscope-card", open, "data-cause": card.cause, "data-function": card.function },

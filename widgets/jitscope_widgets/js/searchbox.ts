@@ -5,7 +5,7 @@ import type { GraphView } from "./graph/view";
 
 let made = 0;
 
-export interface SearchOptions {
+interface SearchOptions {
   graph(): GraphView | null | undefined;
   /** Before something is searched: brings the graph into view. */
   begin?(): void;

@@ -7,7 +7,7 @@ import { python } from "./highlight";
 import type { View } from "./mount";
 import { NAMES, SEVERITIES, severityIcon, type Severity } from "./severity";
 
-export const IGNORE = "jitscope:ignore";
+const IGNORE = "jitscope:ignore";
 
 export interface IgnoreRequest {
   /** The sharp bit that nobody wants to hear of in this session. */

@@ -10,7 +10,7 @@ import { Roving } from "./roving";
 import { say } from "./sentences";
 import { shareText } from "./shares";
 
-export interface SourcePane {
+interface SourcePane {
   element: HTMLElement;
 }
 

@@ -18,7 +18,7 @@ const LOOKED_INTO: { id: string; title: string; hint: string; instrument: Instru
   { id: "code", title: "Machine code", hint: "the processor's instructions of each kernel, with their loops", instrument: "machine", part: "code" },
 ];
 
-export interface StagesOptions extends Omit<TraceOptions, "memory"> {
+interface StagesOptions extends Omit<TraceOptions, "memory"> {
   memory?: StagesMemory;
   instrument(name: InstrumentName): InstrumentPane;
 }

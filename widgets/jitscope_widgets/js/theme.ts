@@ -1,7 +1,7 @@
 // Light or dark, as the surroundings are; and the resolved colours that a canvas needs.
 import { Disposables } from "./dom";
 
-export type Rgb = [number, number, number];
+type Rgb = [number, number, number];
 
 export function parseColour(text: string): Rgb & { alpha?: number } {
   const numbers = (text.match(/-?[\d.]+(e-?\d+)?%?/g) ?? []).map(parseFloat);
@@ -16,7 +16,7 @@ function channel(value: number): number {
   return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 }
 
-export function luminance([r, g, b]: Rgb): number {
+function luminance([r, g, b]: Rgb): number {
   return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 }
 
@@ -31,7 +31,7 @@ export function mix(a: Rgb, b: Rgb, share: number): Rgb {
 }
 
 /** Dark when the first ancestor that paints a background paints it dark; else as the system likes it. */
-export function isDark(element: Element): boolean {
+function isDark(element: Element): boolean {
   for (let at: Element | null = element.parentElement; at; at = at.parentElement) {
     const colour = parseColour(getComputedStyle(at).backgroundColor);
     if (colour.alpha! > 0.5) return luminance(colour) < 0.35;

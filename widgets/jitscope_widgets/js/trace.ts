@@ -21,7 +21,7 @@ export interface TraceOptions {
 }
 
 /** A step of the trace: what goes in, an equation, or an inner jaxpr that begins. */
-export interface TraceStep {
+interface TraceStep {
   kind: "input" | "enter" | "equation";
   node: GraphNode;
   depth: number;
@@ -34,7 +34,7 @@ const BEAT = 250; // ms between two steps while it plays
  * The steps of a program's trace. An equation that holds an inner jaxpr is recorded after what is in it: the step before says that
  * the inner jaxpr begins.
  */
-export function traceSteps(nodes: GraphNode[]): TraceStep[] {
+function traceSteps(nodes: GraphNode[]): TraceStep[] {
   const steps: TraceStep[] = [];
   const open: { node: GraphNode; depth: number }[] = [];
   const close = (until: string | null) => {

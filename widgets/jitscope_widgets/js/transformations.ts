@@ -8,7 +8,7 @@ import type { View } from "./mount";
 import { Roving } from "./roving";
 import { costOf, say, TABLES } from "./sentences";
 
-export interface TransformationsOptions {
+interface TransformationsOptions {
   doc: TransformationsDoc;
   host: Host;
   links: Links;

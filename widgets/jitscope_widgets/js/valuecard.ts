@@ -37,7 +37,7 @@ export function statistics(row: ValueRow): HTMLElement {
   );
 }
 
-export function histogramPicture(histogram: NonNullable<ValueDetail["histogram"]>): HTMLElement {
+function histogramPicture(histogram: NonNullable<ValueDetail["histogram"]>): HTMLElement {
   const { counts, low, high, log, zeros } = histogram;
   const most = Math.max(1, ...counts);
   const width = 280 / Math.max(1, counts.length);
@@ -57,7 +57,7 @@ export function histogramPicture(histogram: NonNullable<ValueDetail["histogram"]
   );
 }
 
-export function arrayPicture(picture: NonNullable<ValueDetail["picture"]>): HTMLElement {
+function arrayPicture(picture: NonNullable<ValueDetail["picture"]>): HTMLElement {
   const { rows, columns, cells, low, high, folded } = picture;
   const side = rows === 1 ? 14 : 8;
   const of = new Map<string, string>();

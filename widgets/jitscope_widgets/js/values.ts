@@ -18,7 +18,7 @@ const ORDERS: Record<Order, string> = {
   zeros: "most zeros",
 };
 
-export interface ValuesMemory {
+interface ValuesMemory {
   order: Order;
   picked: string | null;
 }

@@ -1,7 +1,7 @@
 // What part of the picture is seen, and how large.
 import type { Rect } from "./layout";
 
-export const ZOOM = { least: 0.002, most: 2.5 };
+const ZOOM = { least: 0.002, most: 2.5 };
 
 export class Camera {
   k = 1;

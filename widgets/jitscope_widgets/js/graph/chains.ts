@@ -13,7 +13,7 @@ export interface Line {
 }
 
 /** A piece of a line between two neighbouring rows. `end` is -1 where the line goes on. */
-export interface Segment {
+interface Segment {
   up: number; // item or waypoint
   down: number;
   line: number;
@@ -21,7 +21,7 @@ export interface Segment {
 }
 
 /** An edge too long to draw through everything: two short ends and a mark. */
-export interface Stub {
+interface Stub {
   edge: number;
   from: number;
   to: number;

@@ -5,7 +5,7 @@ import type { Pen } from "./pen";
 import type { Stroke } from "./placing";
 
 /** Thicker for more bytes, by their logarithm. */
-export function edgeWidth(bytes: number): number {
+function edgeWidth(bytes: number): number {
   return 1 + Math.min(7, Math.max(0, Math.log10(Math.max(bytes, 1)) - 1)) * 0.45;
 }
 

@@ -6,7 +6,7 @@ import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
 import { meter } from "./pen";
 
-export type ShapeName = "box" | "pill" | "tree" | "small" | "library" | "scope" | "fusion" | "fold" | "repeat";
+type ShapeName = "box" | "pill" | "tree" | "small" | "library" | "scope" | "fusion" | "fold" | "repeat";
 
 export interface Look {
   shape: ShapeName;

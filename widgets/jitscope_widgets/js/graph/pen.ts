@@ -22,7 +22,7 @@ export interface TextStyle {
   alpha?: number;
 }
 
-export interface TextMeaning {
+interface TextMeaning {
   id: string;
   what: "node" | "edge" | "caption" | "line" | "far";
 }
@@ -35,7 +35,7 @@ export interface Pen {
   text(text: string, x: number, y: number, style: TextStyle, meaning: TextMeaning): void;
 }
 
-export interface Meter {
+interface Meter {
   width(text: string, px: number, family: string, weight?: number): number;
 }
 
@@ -134,7 +134,7 @@ export class CanvasPen implements Pen {
   }
 }
 
-export function textBox(
+function textBox(
   text: string,
   x: number,
   y: number,
@@ -145,7 +145,7 @@ export function textBox(
   return { x: left, y: y - style.px / 2, w, h: style.px };
 }
 
-export interface DrawnText extends TextMeaning {
+interface DrawnText extends TextMeaning {
   text: string;
   x: number;
   y: number;

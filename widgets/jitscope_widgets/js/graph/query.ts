@@ -14,9 +14,9 @@ export interface Facts {
   shareOf(node: ShownNode): number | null;
 }
 
-export type Test = (node: ShownNode) => boolean;
+type Test = (node: ShownNode) => boolean;
 
-export interface Query {
+interface Query {
   test: Test;
   /** What cannot be understood, as a sentence; "" when all can. */
   problem: string;

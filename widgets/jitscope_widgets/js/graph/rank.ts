@@ -1,6 +1,6 @@
 // First step of the layout: which row each item of a level stands in. Values flow downwards.
 
-export interface RankInput {
+interface RankInput {
   count: number;
   edges: { from: number; to: number }[];
   /** Items that must stand in the first row (in-ports) and in the last (out-ports). */

@@ -12,7 +12,7 @@ export interface Pulls {
   weight: Float64Array;
 }
 
-export interface Straight {
+interface Straight {
   rows: number[][];
   width: Float64Array;
   isWaypoint(item: number): boolean;
