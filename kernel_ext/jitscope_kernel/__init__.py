@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from jitscope.core import source
 
 from .inspection import Inspection, inspect
 from .nans import NanHunt, find_nan
@@ -11,6 +14,8 @@ from .nans import NanHunt, find_nan
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+
+source.add_internal(str(Path(__file__).parent))
 
 __all__ = ["Inspection", "NanHunt", "find_nan", "inspect", "load_ipython_extension", "unload_ipython_extension"]
 

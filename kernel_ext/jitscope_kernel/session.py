@@ -528,8 +528,7 @@ def of(shell: InteractiveShell) -> Session | None:
 def load(shell: InteractiveShell) -> None:
     """Begin a session in this shell, in place of one that is there."""
     unload(shell)
-    for code in (__file__, IPython.__file__):
-        source.add_internal(str(Path(code).parent))
+    source.add_internal(str(Path(IPython.__file__).parent))
     session = Session(shell)
     session.load()
     shell.meta[_KEY] = session

@@ -328,3 +328,10 @@ def test_rules_of_users_stand_at_their_own_lines():
     jvp = document["steps"][0]["after"][0]
     assert lines_of(jvp, document["origins"], "cos") == {bent.jvp.__code__.co_firstlineno + 2}
     assert lines_of(jvp, document["origins"], "clamp", "max", "min") == {bent.__wrapped__.__code__.co_firstlineno + 2}
+
+
+def test_what_nobody_but_the_view_calls_has_the_line_that_asks_for_it():
+    custom = jx.custom_vjp(jnp.sin)
+    custom.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (ct * jnp.cos(x),))
+    document = steps_of(jx.vmap(custom), A)
+    assert {origin["position"]["function"] for origin in document["origins"]} == {"steps_of"}

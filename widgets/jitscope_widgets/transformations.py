@@ -45,18 +45,18 @@ def transformations_text(document: Document, width: int) -> list[str]:
 
 
 def _lines(document: Document, program: Document, most: int) -> list[tuple[str, str, str]]:
-    return [(_sign(line), clean(line["text"]), _origin(document, line)) for line in program["lines"][:most]]
+    here = words.mostly_in(origin["position"] for origin in document["origins"])
+    return [(_sign(line), clean(line["text"]), _origin(document, line, here)) for line in program["lines"][:most]]
 
 
 def _sign(line: Document) -> str:
     return "".join(SIGNS[name] for name in line["transforms"])
 
 
-def _origin(document: Document, line: Document) -> str:
+def _origin(document: Document, line: Document, here: str) -> str:
     if line["origin"] not in range(len(document["origins"])):
         return ""
-    position = document["origins"][line["origin"]]["position"]
-    return words.lines([position], words.home(position))
+    return words.lines([document["origins"][line["origin"]]["position"]], here)
 
 
 def _rest(program: Document, most: int) -> list[str]:
