@@ -110,7 +110,7 @@ def test_a_line_is_the_slowest_only_where_that_is_certain() -> None:
     assert len(own) > 1
     own[1]["own"] = {"least": 0.0, "most": 0.55}
     said = " ".join(text(document).split())
-    assert "The slowest line is one of 2 that share kernels" in said
+    assert "The slowest line is one of 2: " in said
     assert "(50 % to 60 % of the kernels' time)" in said and "(at most 55 %)" in said
     document["low"] = document["high"] = document["wall"]
     assert "(one call alone)" in text(document)

@@ -129,7 +129,7 @@ class MachineView {
     const item = h(
       "div",
       { class: "jitscope-code-item", role: "option", "data-function": one.name, tabindex: "-1", "aria-selected": "false" },
-      h("code", {}, one.name),
+      h("code", {}, ...one.name.split(/(?<=_)/).flatMap((part) => [part, h("wbr")])),
       share,
       h(
         "span",
