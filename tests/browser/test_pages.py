@@ -1,5 +1,6 @@
 """The views on a bare page, from sample documents: every kind can be read in light and dark, narrow and wide."""
 
+import copy
 import functools
 from typing import Any
 
@@ -174,6 +175,19 @@ def test_the_graph_of_both_programs_is_linked_with_the_code_of_each(bare: Bare, 
     assert any(text.startswith("+ dot_general") for text in labels)
     view.click_node(next(n["id"] for n in document["joint"]["graph"]["nodes"] if n["label"] == "tanh"))
     expect(codes.locator("[role=option][aria-selected=true]")).to_have_count(2)
+
+
+@looks(1280)
+def test_lines_of_another_file_have_their_own_numbers(bare: Bare, dark: bool, width: int) -> None:
+    document = copy.deepcopy(comparison())
+    for function in document["joint"]["sources"]["b"]["functions"]:
+        function["file"] = "other.py"
+    (node,) = [node for node in document["joint"]["graph"]["nodes"] if node.get("mark") == "added"]
+    node["positions"][0]["file"] = "other.py"
+    view = bare.show(document, dark=dark, width=width)
+    written = [label["text"] for label in view.labels()]
+    assert str(node["positions"][0]["line"]) in written
+    assert not [text for text in written if text.isdigit() and int(text) > 10_000]
 
 
 @looks(420, 1280)

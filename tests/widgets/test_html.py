@@ -35,7 +35,7 @@ def test_first_one_line_then_the_panes() -> None:
     for pane in ("Graph 10 equations", "Fusion 12 operations → 2 kernels", "Timing 66.5 ms", "Recompiles (1)", "Jaxpr"):
         assert pane in said
     assert "reused without compiling: step (3 calls)" in said
-    assert "2 definitions left as they are" in said and "Model (a class), report (no parameters)" in said
+    assert "2 definitions left alone" in said and "Model (a class), report (no parameters)" in said
 
 
 def test_panes_are_closed_until_they_are_asked_for() -> None:

@@ -31,7 +31,7 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "  fix: Pad axis 0 of x to 64 in the last batch.",
         "    checked: The recorded calls, replayed: 2 compilations become 1, saving 61 ms.",
         "reused without compiling: step (3 calls)",
-        "left as they are: Model (a class), report (no parameters)",
+        "left alone: Model (a class), report (no parameters)",
     ]
 
 

@@ -103,7 +103,7 @@ def _cell(cell: Document) -> Iterator[str | Part]:
     if cell["left_alone"]:
         names = ", ".join(map(words.left_alone_words, cell["left_alone"]))
         count = plural(len(cell["left_alone"]), "definition")
-        yield f'<details><summary class="dim">{count} left as they are</summary><p>{escape(names)}</p></details>'
+        yield f'<details><summary class="dim">{count} left alone</summary><p>{escape(names)}</p></details>'
     if cell["note"]:
         yield f"<p>{escape(cell['note'])}</p>"
     if cell["error"]:

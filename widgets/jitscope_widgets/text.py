@@ -60,7 +60,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
         lines += wrap(rest, width, "  ")
     for label, entries in (
         ("reused without compiling", [words.reused_words(entry) for entry in cell["reused"]]),
-        ("left as they are", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
+        ("left alone", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
     ):
         if entries:
             lines += wrap(f"{label}: {', '.join(entries)}", width, "  ")

@@ -70,7 +70,7 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
       h(
         "details",
         { class: "jitscope-left-alone" },
-        h("summary", {}, `${plural(doc.left_alone.length, "definition")} left as they are`),
+        h("summary", {}, `${plural(doc.left_alone.length, "definition")} left alone`),
         h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), ` (${reason})`))),
       ),
     );

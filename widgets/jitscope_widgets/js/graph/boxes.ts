@@ -1,4 +1,5 @@
 // The boxes: one node each. A closed scope is a box too, and so is an open one that is too far away to look into.
+import { lineNumber } from "../calls";
 import { changeOf } from "./changes";
 import { SMALLEST_TEXT, type Scene } from "./draw";
 import type { Rect } from "./layout";
@@ -119,7 +120,7 @@ function drawLabel(scene: Scene, pen: Pen, i: number, look: Look, rect: Rect, ba
   const below = look.sub && [look.sub, layout.model.shareText(i)].filter(Boolean).join(" · ");
   const two = below !== "" && rect.h >= 2 * SMALLEST_TEXT + 8;
   const y = rect.y + rect.h * (two ? 0.33 : 0.5);
-  const number = line === null ? "" : String(line);
+  const number = line === null ? "" : String(lineNumber(line));
   const wide = meter.width(number, small.px, palette.code) + 5 * k;
   const whole = arrow + look.sign + look.main;
   // the name goes before the number

@@ -1,5 +1,6 @@
 // How each kind of node looks and how big it is: the table looks.json, which the still pictures read too.
 import table from "../../looks.json";
+import { lineNumber } from "../calls";
 import { plural } from "../dom";
 import { changeOf } from "./changes";
 import type { Model } from "./model";
@@ -93,7 +94,7 @@ export function sizeOf(
   const look = lookOf(model, i);
   const arrow = model.isScope(i) ? 16 : 0;
   const line = lineOf(model.node(i));
-  const badge = line === null ? 0 : meter.width(String(line), MEASURE_PX, family) + 8;
+  const badge = line === null ? 0 : meter.width(String(lineNumber(line)), MEASURE_PX, family) + 8;
   const weight = isBold(look) ? 600 : 400;
   const main = meter.width(look.sign + look.main, MEASURE_PX, family, weight) + arrow + badge;
   const below = look.sub && [look.sub, model.shareText(i)].filter(Boolean).join(" · ");
