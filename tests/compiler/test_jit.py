@@ -587,3 +587,12 @@ def test_numpy_arrays_go_the_quick_way_in_any_company():
     with pytest.raises(TypeError, match="argument b of <lambda> cannot be traced"):
         jx.jit(lambda a, b: a)(host, np.array([None, "x"], object))
     assert jx.jit(lambda a, b: a)(np.arange(2), np.arange(2.0)).dtype == jnp.int32
+
+
+def test_annotations_are_those_of_the_function():
+    def f(x: int) -> float:
+        return x * 2.0
+
+    for g in (jx.jit(f), jx.custom_jvp(f), jx.custom_vjp(f)):
+        assert g.__annotations__ == f.__annotations__
+        assert inspect.signature(g) == inspect.signature(f)

@@ -21,6 +21,7 @@ from ..core.meshes_in_force import abstract, current_mesh
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
 from ..core.trace import Tracer, evaluating
 from ..core.varying import inside, manual, varied, varying
+from ..core.wrapping import stand_for
 from ..ops.linear import reshape
 from ..xla import client
 from ._flat import check_callable
@@ -262,7 +263,7 @@ def pmap(
     def program(*args: Any, **kwargs: Any) -> Any:
         return _pmapped(fun, name, in_axes, out_axes, statics, devices, axis_size, args, kwargs)
 
-    functools.update_wrapper(program, fun)
+    stand_for(program, fun)
     compiled = jit(program, static_argnums=statics or None, donate_argnums=donate_argnums)
 
     @functools.wraps(fun)

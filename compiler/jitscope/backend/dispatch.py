@@ -8,7 +8,6 @@ equation instead.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import time
 import weakref
@@ -31,6 +30,7 @@ from ..core.meshes_in_force import current_mesh, mesh_in_force, on_first_mesh
 from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
+from ..core.wrapping import stand_for
 from ..xla import client
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, XlaError
@@ -89,7 +89,7 @@ class JitFunction:
         inline: bool = False,
         shardings: Shardings | None = None,
     ):
-        functools.update_wrapper(self, fun)
+        stand_for(self, fun)
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._keep_unused, self._inline = keep_unused, inline

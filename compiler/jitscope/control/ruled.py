@@ -9,6 +9,7 @@ from typing import Any
 from ..core import source
 from ..core.jaxpr import DebugInfo
 from ..core.parameters import Parameters
+from ..core.wrapping import stand_for
 from .bodies import name_of
 from .rule_arguments import Arguments, Results
 
@@ -24,7 +25,7 @@ class Ruled:
     ):
         if not callable(fun):
             raise TypeError(f"{self.kind} decorates functions; it got {type(fun).__name__}")
-        functools.update_wrapper(self, fun)
+        stand_for(self, fun)
         self.fun, self.parameters = fun, Parameters(fun)
         self.nondiff_argnums = self._numbers(nondiff_argnums, nondiff_argnames)
 

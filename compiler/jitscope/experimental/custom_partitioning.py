@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from ..control.bodies import trace_body
 from ..control.partitioned import partitioned_p
 from ..core.avals import aval_of
 from ..core.trace import Tracer
+from ..core.wrapping import stand_for
 
 
 __all__ = ["custom_partitioning"]
@@ -28,7 +28,7 @@ class custom_partitioning:
         self.static_argnums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         self.sharding_rule: Any = None
         self._by_callback = False
-        functools.update_wrapper(self, fun)
+        stand_for(self, fun)
 
     def def_partition(
         self,
