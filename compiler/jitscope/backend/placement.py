@@ -8,7 +8,7 @@ from typing import Any
 from .. import tree
 from ..core.avals import aval_of
 from ..core.effects import no_effects
-from ..core.jaxpr import ClosedJaxpr, walk
+from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
@@ -122,7 +122,7 @@ def check_placement(closed: ClosedJaxpr, device: Any) -> None:
     """Raises ValueError for a program that moves values to another device than the one it is compiled for."""
     if one_device():
         return
-    for _, eqn in walk(closed.jaxpr):
+    for eqn in equations_in(closed.jaxpr):
         wanted = eqn.params["device"] if eqn.primitive is device_put_p else None
         if wanted is not None and wanted != device:
             raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from .. import tree
 from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray
-from ..core.jaxpr import ClosedJaxpr, walk
+from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.messages import message_here
 from ..ops.rng import KeyDType
 from .array import Array, array_from_numpy
@@ -89,7 +89,7 @@ def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -
 
 def _holds_programs(closed: ClosedJaxpr) -> bool:
     """Whether a program has loops or branches: their bodies may be the user's."""
-    return any(eqn.primitive.name in ("scan", "while", "cond") for _, eqn in walk(closed.jaxpr))
+    return any(eqn.primitive.name in ("scan", "while", "cond") for eqn in equations_in(closed.jaxpr))
 
 
 def _telling(closed: ClosedJaxpr, name: str, run: Run, here: bool) -> Run:

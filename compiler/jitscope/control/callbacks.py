@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import debug_effect, io_effect, ordered_debug_effect, ordered_io_effect
-from ..core.jaxpr import Jaxpr, subjaxprs
+from ..core.jaxpr import Jaxpr, equations_in
 from ..core.messages import message_here
 from ..core.primitive import FunctionCall
 from ..core.trace import evaluating
@@ -143,16 +143,7 @@ class DebugCallback(Callback):
 
 def calls_python(jaxpr: Jaxpr) -> bool:
     """Whether the program, or one it holds, calls a Python function."""
-    todo, seen = [jaxpr], set()
-    while todo:
-        current = todo.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if any(isinstance(eqn.primitive, Callback) for eqn in current.eqns):
-            return True
-        todo += [inner.jaxpr for eqn in current.eqns for _, inner in subjaxprs(eqn.params)]
-    return False
+    return any(isinstance(eqn.primitive, Callback) for eqn in equations_in(jaxpr))
 
 
 pure_callback_p = PureCallback("pure_callback")

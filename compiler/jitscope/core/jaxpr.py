@@ -294,6 +294,21 @@ def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
             yield from walk(sub.jaxpr, subpath(path, segment))
 
 
+def jaxprs_in(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
+    """A jaxpr and its inner ones at all levels, outer ones first, each once, however often it occurs."""
+    found, seen = [jaxpr], {jaxpr}
+    for current in found:  # grows meanwhile
+        yield current
+        inner = dict.fromkeys(sub.jaxpr for eqn in current.eqns if eqn.params for _, sub in subjaxprs(eqn.params))
+        found += [one for one in inner if one not in seen]
+        seen.update(inner)
+
+
+def equations_in(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
+    """The equations of a jaxpr and of its inner ones, those of a jaxpr that occurs several times once."""
+    return (eqn for one in jaxprs_in(jaxpr) for eqn in one.eqns)
+
+
 def count(jaxpr: Jaxpr) -> int:
     """The number of equations at all levels that can run, those of an inner jaxpr that occurs several times counted each time."""
     known: dict[Jaxpr, int] = {}

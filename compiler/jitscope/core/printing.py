@@ -11,7 +11,7 @@ import numpy as np
 
 from ..xla import layout
 from . import dtypes, source
-from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in, subjaxprs
 from .primitive import HigherOrder
 
 
@@ -107,19 +107,12 @@ def _shared(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
 def _read(jaxpr: Jaxpr) -> set[Var]:
     """The variables that are arguments or that somebody reads, at all levels."""
     read: set[Var] = set()
-    seen: set[Jaxpr] = set()
-    todo = [jaxpr]
-    while todo:
-        current = todo.pop()
-        if current in seen:
-            continue
-        seen.add(current)
+    for current in jaxprs_in(jaxpr):
         read.update(current.constvars, current.invars)
         if current is not jaxpr:
             read.update(v for eqn in current.eqns if eqn.effects for v in eqn.outvars)
         read.update([a for a in current.outvars if type(a) is Var])
         read.update([a for eqn in current.eqns for a in eqn.invars if type(a) is Var])
-        todo += [inner.jaxpr for eqn in current.eqns if eqn.params for _, inner in subjaxprs(eqn.params)]
     return read
 
 

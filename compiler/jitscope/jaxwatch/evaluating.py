@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from ..core.errors import Unavailable
-from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs, walk
+from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, equations_in, subjaxprs
 from ..observe.ledger import Row
 from ..observe.values import Evaluable
 from ..observe.values.evaluation import Evaluation
@@ -118,7 +118,7 @@ def _cast(jnp: Any, x: Any, aval: Any) -> Any:
 
 def has_references(jaxpr: Jaxpr) -> bool:
     """Whether a translated program has references, which a second run would change."""
-    return any(_is_reference(v.aval) for _, eqn in walk(jaxpr) for v in (*eqn.invars, *eqn.outvars))
+    return any(_is_reference(v.aval) for eqn in equations_in(jaxpr) for v in (*eqn.invars, *eqn.outvars))
 
 
 def _is_reference(aval: Any) -> bool:

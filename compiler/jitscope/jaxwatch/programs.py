@@ -13,7 +13,7 @@ from ..backend.caches import Tally
 from ..backend.given import held
 from ..core.avals import physical
 from ..core.errors import Unavailable
-from ..core.jaxpr import Jaxpr, walk
+from ..core.jaxpr import Jaxpr, equations_in
 from ..xla import hlo_module
 from . import lineage, private
 from .lineage import Lineage
@@ -230,4 +230,4 @@ _PYTHON = ("callback", "debug_print")
 
 def calls_python(jaxpr: Jaxpr) -> bool:
     """Whether a program calls Python."""
-    return any(part in eqn.primitive.name for _, eqn in walk(jaxpr) for part in _PYTHON)
+    return any(part in eqn.primitive.name for eqn in equations_in(jaxpr) for part in _PYTHON)

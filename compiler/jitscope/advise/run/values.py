@@ -19,7 +19,7 @@ from ...backend.array import to_array
 from ...backend.hunt.flat import is_of_library
 from ...control.callbacks import calls_python
 from ...core import config, dtypes, notices, source
-from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, count, walk
+from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, count, equations_in
 from ...core.source import Position
 from ...observe.values.evaluation import Evaluation
 from ...xla import tracebacks
@@ -45,7 +45,7 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
 
 
 def _worth_checking(closed: ClosedJaxpr) -> bool:
-    return count(closed.jaxpr) <= MOST_EQUATIONS and any(e.primitive.name in CHECKS for _, e in walk(closed.jaxpr))
+    return count(closed.jaxpr) <= MOST_EQUATIONS and any(e.primitive.name in CHECKS for e in equations_in(closed.jaxpr))
 
 
 class _Checks(Evaluation):

@@ -12,9 +12,9 @@ from typing import Any
 
 from ...core.digest import blake2b
 from ...core.hashing import StructuralHash
-from ...core.jaxpr import ClosedJaxpr
+from ...core.jaxpr import ClosedJaxpr, equations_in
 from .environment import Options, asks_for_dumps, program_parts
-from .known import changed_lowerings, primitives_of, strangers
+from .known import changed_lowerings, strangers
 from .source import PACKAGE, source_version
 
 
@@ -64,7 +64,7 @@ def wanted(
     """What to look for in `folder`, or why a program is not kept: a part of it exists in this process alone."""
     if structure.kept:
         return Refusal("it holds objects of this process, such as Python functions it calls")
-    primitives = primitives_of(closed.jaxpr)
+    primitives = {eqn.primitive for eqn in equations_in(closed.jaxpr)}
     if others := strangers(primitives):
         return Refusal(f"the operation {others[0].name} is defined outside {PACKAGE}")
     if patched := sorted(p.name for p in primitives if "lower" in vars(p)):

@@ -6,25 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ...core.jaxpr import Jaxpr, subjaxprs
 from ...core.primitive import Primitive, _made
 from .source import PACKAGE, ROOMS
-
-
-def primitives_of(jaxpr: Jaxpr) -> set[Primitive]:
-    """The operations of a program, those of its inner jaxprs too."""
-    found: set[Primitive] = set()
-    seen: set[int] = set()
-    waiting = [jaxpr]
-    while waiting:
-        program = waiting.pop()
-        if id(program) in seen:
-            continue
-        seen.add(id(program))
-        for eqn in program.eqns:
-            found.add(eqn.primitive)
-            waiting.extend(inner.jaxpr for _, inner in subjaxprs(eqn.params))
-    return found
 
 
 _library: dict[int, Primitive] = {}

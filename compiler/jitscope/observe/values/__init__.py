@@ -14,7 +14,7 @@ from ...backend.given import Given
 from ...control.callbacks import calls_python
 from ...control.discharge import uses_refs
 from ...core.errors import Unavailable
-from ...core.jaxpr import ClosedJaxpr, backward_slice, count, walk
+from ...core.jaxpr import ClosedJaxpr, backward_slice, count, equations_in
 from ..ledger import Row
 from ..positions import positions_of
 from .document import SMALL, Values
@@ -60,7 +60,7 @@ def instrument(
         raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
-    if any(eqn.primitive.name == "shard_map" for _, eqn in walk(closed.jaxpr)):
+    if any(eqn.primitive.name == "shard_map" for eqn in equations_in(closed.jaxpr)):
         remarks.append("The inside of a shard_map is run as a whole: what each device computes there is not listed.")
     differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start
