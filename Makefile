@@ -85,8 +85,7 @@ test-front: $(PACKAGES)
 
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal --xla default
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal --xla quick
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
 
 # Everything, compiled as users compile it, or one part of it: make test-all SHARD=2/6.
 test-all: export JITSCOPE_TESTS := all
@@ -100,7 +99,7 @@ test-all: $(INSTALLED) front chromium
 # jax is watched in an environment of its own: the tests of everything else run where it is not installed.
 test-jax: .venv-watch/.installed
 	JITSCOPE_COMPILATION_CACHE=0 .venv-watch/bin/python -m pytest tests/jaxwatch -n $(JOBS) --dist worksteal \
-	  $(if $(filter all,$(JITSCOPE_TESTS)),$(if $(SHARD),--shard $(SHARD)),--xla quick)
+	  $(if $(SHARD),--shard $(SHARD))
 
 # The oldest release of jaxlib that is supported, one between, the newest: docs/versions.md. All are run, and a failure told at the end.
 test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests import extent, sharding
+from tests.compiling import compile_quickly
 
 
 # Before anything imports jupyter_core, here and in the kernels that tests start.
@@ -30,29 +31,22 @@ hypothesis.settings.load_profile("jitscope")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", metavar="K/N", help="run the K-th of N parts of the tests")
-    parser.addoption(
-        "--xla", choices=("quick", "default"), help="only the files that are compiled so (tests/extent.py)"
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--xla") == "quick":  # before anything compiles, here or in a process of a test's
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {extent.QUICK_FLAGS}"
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    named = collection_path.is_file() and collection_path.name.startswith("test_")
-    return True if named and not extent.belongs(collection_path, config.getoption("--xla")) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
+    items.sort(key=lambda item: not extent.quick(item))  # what is compiled alike comes together
     if text := config.getoption("--shard"):
         try:
             part = sharding.parsed(text)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
+
+
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of a file
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    compile_quickly(extent.quick(item))
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:

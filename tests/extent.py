@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,8 +27,6 @@ QUICK: dict[str, bool | int] = {
 }
 """XLA's options for programs of which only the values matter: they compile in less than half the time."""
 
-QUICK_FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in QUICK.items())
-
 QUICK_FILES = frozenset(
     f"tests/{file}.py"
     for file in """
@@ -40,20 +37,31 @@ QUICK_FILES = frozenset(
     compiler/test_initializers compiler/test_jet compiler/test_keys compiler/test_lax compiler/test_linalg_derivatives compiler/test_linear_solve
     compiler/test_nn compiler/test_numpy compiler/test_operators compiler/test_optimizers compiler/test_products compiler/test_promotion
     compiler/test_random compiler/test_random_distributions compiler/test_reducing compiler/test_ref_transforms compiler/test_refs
-    compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse
-    compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_slices_from_anywhere compiler/test_special compiler/test_symbolic_export
-    compiler/test_transforms compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
-    many_devices/test_generated oracle/test_cases
+    compiler/test_rules compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse
+    compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_slices_from_anywhere compiler/test_special
+    compiler/test_symbolic_export compiler/test_transforms compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
+    oracle/test_cases oracle/test_library
     """.split()
 )
-"""Files whose tests compare values, and nothing that XLA made. `make test` compiles them quickly, in a run of their own, and what
-watches jax likewise; `make test-all` compiles everything as users do."""
+"""Files whose tests compare values, and nothing that XLA made. `make test` compiles their programs quickly, and those of the tests
+that watch jax, and some that begin processes; `make test-all` compiles everything as users do."""
 
 
-def belongs(path: Path, xla: str | None) -> bool:
-    """Whether a file is of a run that compiles so: "quick", "default" (the other files), None (all)."""
-    quick = path.parent.name == "jaxwatch" or any(path.as_posix().endswith(file) for file in QUICK_FILES)
-    return xla is None or path.suffix != ".py" or quick == (xla == "quick")
+as_users = pytest.mark.as_users
+"""Marks tests of these files that are compiled as users compile, always."""
+
+
+def quick(test: pytest.Item) -> bool:
+    """Whether a test's programs are compiled quickly."""
+    named = any(test.path.as_posix().endswith(file) for file in QUICK_FILES)
+    return named and not ALL and test.get_closest_marker("as_users") is None
+
+
+def flags(**more: bool | int) -> dict[str, str]:
+    """XLA_FLAGS of a process whose programs are compiled quickly, and these."""
+    options = more | ({} if ALL else QUICK)
+    named = " ".join(f"--{name}={str(value).lower()}" for name, value in options.items())
+    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {named}"}
 
 
 def some(values: Iterable[str], always: str) -> list[ParameterSet]:

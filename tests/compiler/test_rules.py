@@ -14,7 +14,7 @@ from jitscope.core.primitive import Primitive
 from jitscope.ops.families import Elementwise
 from jitscope.xla import versions
 from tests.compiler import matrix
-from tests.extent import full
+from tests.extent import as_users, full
 from tests.samples import NATIVE, Sample, all_primitives, dtypes_of, kinds_of, samples_of
 
 
@@ -25,14 +25,16 @@ SLOW = ("scatter", "polygamma", "dot_general", "gather", "dynamic_update_slice")
 
 def cases() -> list:
     """Every primitive and dtype; `make test` has one dtype of each kind (booleans, integers, floats, complex numbers), of what
-    takes long to compile the main one."""
+    takes long to compile the main one. Every fourth primitive is compiled as users compile it."""
     found = []
-    for p in PRIMITIVES.values():
+    for at, p in enumerate(PRIMITIVES.values()):
         kinds = set()
         for d in [*dtypes_of(p), *dtypes_of(p, wide=True)]:
             known = kind(d).replace("u", "i") in kinds or (p.name.startswith(SLOW) and d != matrix.main_dtype(p))
             kinds.add(kind(d).replace("u", "i"))
-            marks = full if known else pytest.mark.smoke if (p.name, d.name) in SMOKE else ()
+            marks = [full] * known + [pytest.mark.smoke] * ((p.name, d.name) in SMOKE)
+            if at % 4 == 0 and d == matrix.main_dtype(p):
+                marks.append(as_users)
             found.append(pytest.param(p, d, id=f"{p.name}-{d.name}", marks=marks))
     return found
 

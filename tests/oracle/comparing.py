@@ -19,13 +19,13 @@ EPS = {"float32": 1.2e-7, "float64": 1e-9, "complex64": 1.2e-7, "bfloat16": 8e-3
 HALF = 1e-3
 
 
-def faults(library: Library, function: Function, eagerly: bool = True) -> list[str]:
-    """Everything in which the answers of a function differ from what they should be."""
+def faults(library: Library, function: Function, eagerly: bool = True, dtypes: Sequence[str] = ()) -> list[str]:
+    """Everything in which the answers of a function differ from what they should be, for these dtypes or all."""
     entry = recorded.load(function.file).get(function.name)
     if entry is None or entry["digest"] != function.digest:
         return [f"{function.name}: its samples have not been recorded: python -m tests.oracle.record {function.file}"]
     found = [*sampling.faults(function, entry), *_signature(library, function, entry["signature"])]
-    for dtype in function.dtypes:
+    for dtype in dtypes or function.dtypes:
         expected = [recorded.decode(a) for a in entry["answers"][dtype]]
         found += _of_dtype(library, function, dtype, expected)
     if not found and eagerly:

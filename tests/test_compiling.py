@@ -1,0 +1,23 @@
+"""What was compiled quickly is forgotten when programs are to be compiled as users compile them, and the other way round."""
+
+from __future__ import annotations
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from tests import extent
+from tests.compiling import compile_quickly
+
+
+@extent.as_users
+def test_programs_are_compiled_in_the_way_asked_for() -> None:
+    run = jx.jit(lambda x: jnp.sin(x) * 2 + jnp.cos(x).sum())
+    x = jnp.ones(64)
+    texts = []
+    try:
+        for on in (False, True, False):
+            compile_quickly(on)
+            run(x)
+            texts.append(run.lower(x).compile().as_text())
+    finally:
+        compile_quickly(False)
+    assert texts[0] == texts[2] != texts[1]
