@@ -9,6 +9,7 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
+from tests.extent import full
 from tests.programs.documents import document_of
 
 
@@ -28,7 +29,10 @@ def shown(bare: Bare, document: Document, window: str = "wide", dark: bool = Fal
     return view
 
 
-@pytest.mark.parametrize("window, dark", [("wide", False), ("narrow", True), ("phone", False), ("zoomed", True)])
+@pytest.mark.parametrize(
+    "window, dark",
+    [("wide", False), pytest.param("narrow", True, marks=full), ("phone", False), ("zoomed", True)],
+)
 def test_the_first_screen_shows_operations_and_can_be_read(
     bare: Bare, documents: dict[str, Document], window: str, dark: bool
 ) -> None:

@@ -12,6 +12,7 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import TABS
+from tests.extent import full
 from tests.widgets import documents
 
 
@@ -57,7 +58,7 @@ def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
     assert kernel.asked[-2:] == ["instrument", "instrument"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=full), "dark"])
 def test_high_contrast(bare: Bare, scheme: str) -> None:
     view = bare.show(layer(), dark=scheme == "dark", forced_colors="active")
     for tab in TABS:
@@ -77,7 +78,10 @@ CORNER = """element => {
 }"""
 
 
-@pytest.mark.parametrize("width, height", [(320, 640), (640, 450), (1920, 1080), (3840, 2160)])
+@pytest.mark.parametrize(
+    "width, height",
+    [(320, 640), pytest.param(640, 450, marks=full), pytest.param(1920, 1080, marks=full), (3840, 2160)],
+)
 def test_every_width(bare: Bare, width: int, height: int) -> None:
     view = bare.show(layer(), width=width, height=height)
     for tab in TABS:

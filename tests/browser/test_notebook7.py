@@ -8,6 +8,7 @@ from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.programs import LAYER, LOAD
 from tests.browser.view import TABS, View, views
+from tests.extent import full
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def layer(lab_of_file: Lab) -> tuple[Notebook, View]:
     return notebook, views(notebook.output(1))[0]
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=full), True], ids=["light", "dark"])
 def test_every_pane_opens(layer: tuple[Notebook, View], dark: bool) -> None:
     notebook, view = layer
     notebook.dark(dark)
@@ -31,7 +32,7 @@ def test_every_pane_opens(layer: tuple[Notebook, View], dark: bool) -> None:
     assert {node["label"] for node in view.nodes("equation")} >= {"dot_general", "add"}
 
 
-@pytest.mark.parametrize("app", ["lab/tree", "notebooks"])
+@pytest.mark.parametrize("app", [pytest.param("lab/tree", marks=full), "notebooks"])
 def test_a_saved_notebook_is_explored_without_a_kernel(
     layer: tuple[Notebook, View], lab_of_file: Lab, lab: Lab, app: str
 ) -> None:

@@ -37,7 +37,7 @@ def test_every_kind_of_document_can_be_read(bare: Bare, document: dict[str, Any]
     view.page.screenshot(path=SCREENSHOTS / f"kind-{document['kind']}-{'dark' if dark else 'light'}.png")
 
 
-@pytest.mark.parametrize("width", [480, 1200])
+@pytest.mark.parametrize("width", [480, pytest.param(1200, marks=full)])
 def test_every_pane_of_a_long_program_can_be_read(bare: Bare, width: int) -> None:
     view = bare.show(documents.long_program(300, scopes=6), width=width)
     for tab in TABS:

@@ -11,6 +11,7 @@ from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.programs import LAYER, LOAD, PROGRAMS
 from tests.browser.view import TABS, View, views
+from tests.extent import full
 
 
 CLOCK = """import time
@@ -139,7 +140,7 @@ def test_names_are_text_and_never_markup(book: Notebook) -> None:
 # --- reading and reaching ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=full)], ids=["light", "dark"])
 def test_every_pane_can_be_read(layer: tuple[Notebook, View], dark: bool) -> None:
     notebook, view = layer
     notebook.dark(dark)

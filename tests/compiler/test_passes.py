@@ -19,7 +19,7 @@ from jitscope import lax, observe
 from jitscope.observe.passes import instrument, passes_document, told_of
 from jitscope_widgets.schema import validate
 from tests.compiler.fact_programs import PROGRAMS
-from tests.extent import some
+from tests.extent import full, some
 from tests.programs.rows import row_of
 
 
@@ -120,7 +120,7 @@ def test_the_stages_add_up():
     assert all(s > 0 for s in seconds) and seconds[2] > seconds[0]
 
 
-@pytest.mark.parametrize("name", some(["log_softmax", "lstm", "resnet", "unrolled"], always="log_softmax lstm resnet"))
+@pytest.mark.parametrize("name", some(["log_softmax", "lstm", "resnet", "unrolled"], always="log_softmax lstm"))
 def test_the_last_state_has_the_kernels_of_the_program(name):
     row, told = known(name)
     kernels = observe.compilation_document(row)["fusion"]["summary"]["kernels"]
@@ -173,24 +173,25 @@ def test_called_functions_keep_their_paths_through_inlining():
     assert fates(document)["e2/e0"] == "fused"
 
 
-def test_where_equations_went_agrees_with_the_kernels():
-    row, told = known("resnet")
+@pytest.mark.parametrize(("name", "least"), [("lstm", 40), pytest.param("resnet", 500, marks=full)])
+def test_where_equations_went_agrees_with_the_kernels(name, least):
+    row, told = known(name)
     kernels = {k["name"]: k for k in observe.compilation_document(row)["fusion"]["kernels"]}
     last = {}
-    for fate in passes_document(told, "resnet", {})["fates"]:
+    for fate in passes_document(told, name, {})["fates"]:
         last[fate["path"]] = fate
     told = [fate for fate in last.values() if fate["what"] in ("fused", "library")]
-    there = [name for fate in told for name in fate["into"] if name in kernels]
-    assert len(told) > 500 and len(there) > 500
+    there = [kernel for fate in told for kernel in fate["into"] if kernel in kernels]
+    assert len(told) > least and len(there) > least
     for fate in told:
-        for name in fate["into"]:
-            if name in kernels:
-                assert any(path == fate["path"] for path in kernels[name]["paths"])
+        for kernel in fate["into"]:
+            if kernel in kernels:
+                assert any(path == fate["path"] for path in kernels[kernel]["paths"])
 
 
 def test_a_long_list_is_cut_and_says_so():
-    told = known("unrolled")[1]
-    short = dict(changed(passes_document(told, "unrolled", {}, rows=10)))["fusion"]
+    told = known("lstm")[1]
+    short = dict(changed(passes_document(told, "lstm", {}, rows=10)))["fusion"]
     assert len(short["rows"]) == 10 and short["left_out"] == sum(short["counts"].values()) - 10
 
 
