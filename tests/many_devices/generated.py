@@ -37,12 +37,50 @@ LOCAL: dict[str, Callable[[Any], Any]] = {
     "product": lambda a: a @ (jnp.arange(16.0).reshape(4, 4) / 20),
     "loop": lambda a: lax.fori_loop(0, 3, lambda i, c: jnp.sin(c) + 0.1 * a, a),
     "scan": lambda a: lax.scan(lambda c, r: (c * 0.5 + r, c), a[:, 0], a.T)[1].T,
+    "again": jx.checkpoint(lambda a: jnp.sin(a) * a),
+    "each row": jx.vmap(lambda r: jnp.sort(r)[::-1] * 0.5 + r),
+    "own rule": lambda a: halved(a) + a,
 }
+
+
+@jx.custom_vjp
+def halved(a: Any) -> Any:
+    return a / 2
+
+
+halved.defvjp(lambda a: (a / 2, ()), lambda _, ct: (ct / 2,))
+
+
+def half_way(a: Any, axes: Any) -> Any:
+    """The rows of the device half the way round."""
+    size = lax.axis_size(axes)
+    return lax.ppermute(a, axes, [(i, (i + size // 2) % size) for i in range(size)])
+
+
+def scattered(a: Any, axes: Any) -> Any:
+    return lax.psum_scatter(a.sum() * lax.all_gather(a, axes, tiled=True), axes, tiled=True) / 8
+
+
+def exchanged(a: Any, axes: Any) -> Any:
+    """What `all_to_all` brings from each device: its rows."""
+    copies = jnp.broadcast_to(a[:, None], (a.shape[0], lax.axis_size(axes), a.shape[1]))
+    return a - lax.all_to_all(copies, axes, 1, 0, tiled=True)[:, 0].mean(0)
+
+
+def branching(a: Any, total: Any) -> Any:
+    return lax.cond(total > 0, lambda: jnp.cos(a), lambda: a * 0.5)
+
+
 GLOBAL = {
     "total": (lambda a: a + a.sum(0), lambda a, axes: a + lax.psum(a.sum(0), axes)),
     "mean": (lambda a: a - a.mean(), lambda a, axes: a - lax.pmean(a.mean(), axes)),
     "largest": (lambda a: a / (1 + jnp.abs(a).max()), lambda a, axes: a / (1 + lax.pmax(jnp.abs(a).max(), axes))),
     "all": (lambda a: a @ a.T @ a / 8, lambda a, axes: a @ lax.all_gather(a, axes, tiled=True).T @ lax.all_gather(a, axes, tiled=True) / 8),
+    "half way": (lambda a: a + jnp.roll(a, 4, 0), lambda a, axes: a + half_way(a, axes)),
+    "scattered": (lambda a: a * a.sum() / 8, scattered),
+    "exchanged": (lambda a: a - a.mean(0), exchanged),
+    "branch": (lambda a: branching(a, jnp.abs(a).sum() - 9.7), lambda a, axes: branching(a, lax.psum(jnp.abs(a).sum(), axes) - 9.7)),
+    "gathered for all": (lambda a: a + a[0], lambda a, axes: a + lax.all_gather(a, axes, tiled=True, to="invarying")[0]),
     "scatter": (lambda a: jnp.broadcast_to(a.sum(0), (8, 4)) / 8, lambda a, axes: jnp.broadcast_to(lax.psum(a.sum(0), axes), a.shape) / 8),
 }  # fmt: skip
 
@@ -102,9 +140,12 @@ def check(seed: int) -> None:
     x = np.random.default_rng(seed).normal(size=(8, 4)).astype(np.float32)
     spread = jx.device_put(x, NamedSharding(MESH, spec))
     parts = {**LOCAL, **{name: functools.partial(part, axes=axes) for name, (_, part) in GLOBAL.items()}}
-    cut = jx.shard_map(chain(names, parts), mesh=MESH, in_specs=P(axes), out_specs=P(axes), check_vma=vma)
+    some = {axes} if isinstance(axes, str) and draw.random() < 0.3 else set()
+    cut = jx.shard_map(
+        chain(names, parts), mesh=MESH, in_specs=P(axes), out_specs=P(axes), check_vma=vma, axis_names=some
+    )
     wanted = on_one_device(names, x)
-    told = f"{seed}: {names} over {axes}, {spec}, check_vma={vma}"
+    told = f"{seed}: {names} over {axes}, {spec}, check_vma={vma}, axis_names={some}"
     agree(with_gradient(chain(names, OPERATIONS))(spread), wanted, f"jit {told}")
     agree(with_gradient(cut)(draw.choice([x, spread])), wanted, f"shard_map {told}")
 

@@ -15,10 +15,11 @@ from ..backend.spreading import moved_to
 from ..control.bodies import name_of, trace_body
 from ..control.shard_map import part_aval, shard_map_p
 from ..core.avals import aval_of
+from ..core.explicit import entries_of
 from ..core.folding import folding
 from ..core.meshes import AbstractMesh, AxisType, Mesh, ordered
 from ..core.meshes_in_force import abstract, current_mesh
-from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
+from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.trace import Tracer, evaluating
 from ..core.varying import inside, manual, varied, varying
 from ..core.wrapping import stand_for
@@ -57,7 +58,7 @@ def shard_map(
     `axis_names`: over which of its axes `f` sees one device (all, if empty). With `check_vma`, types inside say over which axes values
     vary, and derivatives of values used on all devices are summed. Also a decorator without `f`.
 
-    Raises ValueError for sizes that devices do not divide, for specs of too many axes, and for a result that may differ between
+    Raises ValueError for sizes that devices do not divide, for specs of too many axes or that contradict the types of arguments over Explicit axes, and for a result that may differ between
     devices along an axis that its spec does not name; TypeError for specs that are none.
     """
     if f is None:
@@ -126,6 +127,10 @@ def _check_specs(specs: Any, mesh: Any, axes: Sequence[Any], what: str) -> None:
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"shard_map: {what} is a tree of PartitionSpecs, not of {type(spec).__name__}: {spec!r}")
         NamedSharding(mesh, spec)
+        if spec.unreduced or spec.reduced:
+            raise NotImplementedError(
+                f"shard_map: {spec} in {what}: types do not say over which axes sums are still to be taken, or were"
+            )
         if other := mentioned(spec) - frozenset(axes):
             raise ValueError(
                 f"shard_map: {spec} in {what} names {set(other)}, which is not among its axes {tuple(axes)}"
@@ -150,6 +155,8 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         specs = tree.broadcast_prefix(given, in_tree, "shard_map: in_specs")
     _check_specs(out_specs, mesh, axes, "out_specs")
     _check_sizes(f, mesh, specs, avals, tree.leaf_paths(args))
+    if mesh.are_all_axes_explicit and axes == mesh.axis_names:
+        _check_types(f, specs, avals, tree.leaf_paths(args))
     parts = [part_aval(mesh, s, a, check) for s, a in zip(specs, avals)]
 
     def body(*shards: Any) -> Any:
@@ -211,6 +218,16 @@ def _check_sizes(f: Any, mesh: Any, specs: Sequence[Any], avals: Sequence[Any], 
                     f"shard_map of {name_of(f)}: axis {axis} of args{path}, {aval.short()}, is cut by {spec} into {count} parts, "
                     f"which do not divide its size evenly. What to do: pad it, or use another mesh {dict(mesh.shape)}"
                 )
+
+
+def _check_types(f: Any, specs: Sequence[Any], avals: Sequence[Any], paths: Sequence[str]) -> None:
+    """Over Explicit axes types say how arguments lie; raises ValueError for specs that say otherwise."""
+    for spec, aval, path in zip(specs, avals, paths):
+        if tuple(map(names_of, padded(spec, aval.ndim))) != entries_of(aval):
+            raise ValueError(
+                f"shard_map of {name_of(f)}: args{path} is {aval.short()}, and does not lie as its spec {spec} says. What to do: leave in_specs "
+                "out, they follow from the arguments over Explicit axes; or move it with jitscope.sharding.reshard(x, spec)"
+            )
 
 
 def _check_results(f: Any, mesh: Any, axes: Sequence[Any], specs: Sequence[Any], traced: Any, check: bool) -> None:

@@ -384,6 +384,8 @@ def _check_names(mesh: Any, spec: PartitionSpec) -> None:
                 f"{spec} names the mesh axis {name!r} twice: it can cut one axis of an array alone"
             )
         seen.add(name)
+    if other := (spec.unreduced | spec.reduced) - set(mesh.explicit_axes):
+        raise ValueError(f"{spec}: unreduced and reduced are for Explicit axes, and {set(other)} of {mesh} is none")
 
 
 def _normal(spec: PartitionSpec, mesh: Any) -> tuple[Any, ...]:
@@ -405,6 +407,11 @@ def explicit_part(sharding: NamedSharding, ndim: int) -> NamedSharding | None:
     mesh = sharding.mesh
     if AxisType.Explicit not in mesh.axis_types:
         return None
+    if sharding.spec.unreduced or sharding.spec.reduced:
+        raise NotImplementedError(
+            f"{sharding.spec}: types do not say over which axes sums are still to be taken, or were. What to do: name the axes of the array "
+            "alone; the compiler takes the sums where they are needed"
+        )
     shown = frozenset(mesh.explicit_axes)
     entries = [tuple(n for n in names_of(e) if n in shown) for e in sharding.spec.partitions]
     entries += [()] * (ndim - len(entries))
