@@ -195,3 +195,10 @@ def refused_types(o: Any) -> Any:
             kind = error(lambda: results.append(call()))  # noqa: B023
             said[name] = list(map(lies, jx.tree.leaves(results))) if results else kind
     return said
+
+
+@case
+def results_that_another_mesh_names(o: Any) -> Any:
+    given = o.put("x", mesh=o.line)
+    asked = o.jx.jit(lambda a: (o.lax.with_sharding_constraint(a, o.at("x", "y")) * 2, a + 1))(given)
+    return [lies(x) for x in (*asked, o.jx.jit(mapped(o, lambda a: a, o.P("x"), o.P("x")))(given))]

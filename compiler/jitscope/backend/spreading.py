@@ -35,6 +35,8 @@ def place_of(mesh: Any) -> Any:
         return devices[0]
     group = parts.group_of(devices)
     group.mesh = group.mesh or mesh
+    if mesh not in group.meshes and len(group.meshes) < 8:
+        group.meshes.append(mesh)
     return group
 
 
@@ -77,25 +79,33 @@ def hlo_sharding(sharding: NamedSharding, ndim: int) -> Any:
 
 
 def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layout:
-    """The layout that XLA chose for a result, by the names of the mesh."""
-    found, sizes = parts.tiles(proto), mesh.axis_sizes
+    """The layout that XLA chose for a result, by the names of the mesh; of another mesh of these devices, where that one has none."""
+    found = parts.tiles(proto)
+    if found is None:
+        return parts.layout(group, mesh.axis_sizes, [()] * len(shape), NamedSharding(mesh, PartitionSpec()))
+    named = (at for m in (mesh, *group.meshes) if (at := _by_names(found, shape, group, m)) is not None)
+    return next(named, None) or _unnamed(group, found)
+
+
+def _by_names(
+    found: tuple[tuple[int, ...], np.ndarray], shape: tuple[int, ...], group: Group, mesh: Any
+) -> Layout | None:
+    """A layout by the names of a mesh; None where these do not say it."""
+    sizes = mesh.axis_sizes
     axes: list[tuple[int, ...]] = [()] * len(shape)
-    if found is not None:
-        dims, numbers = found
-        places = np.empty((numbers.size, len(dims)), int)
-        for place, number in np.ndenumerate(numbers):
-            places[int(number)] = place
-        grid = places.reshape(*sizes, len(dims))
-        for i in range(len(shape)):
-            steps = [
-                (int(grid[(*[0] * a, 1, *[0] * (len(sizes) - a - 1))][i]), a) for a, n in enumerate(sizes) if n > 1
-            ]
-            axes[i] = tuple(a for step, a in sorted(steps, key=lambda s: -s[0]) if step)
+    dims, numbers = found
+    places = np.empty((numbers.size, len(dims)), int)
+    for place, number in np.ndenumerate(numbers):
+        places[int(number)] = place
+    grid = places.reshape(*sizes, len(dims))
+    for i in range(len(shape)):
+        steps = [(int(grid[(*[0] * a, 1, *[0] * (len(sizes) - a - 1))][i]), a) for a, n in enumerate(sizes) if n > 1]
+        axes[i] = tuple(a for step, a in sorted(steps, key=lambda s: -s[0]) if step)
     names = [tuple(mesh.axis_names[a] for a in entry) for entry in axes]
     while names and not names[-1]:
         names.pop()
     made = parts.layout(group, sizes, axes, NamedSharding(mesh, PartitionSpec(*names)))
-    return made if found is None or _same(made, found) else _unnamed(group, found)
+    return made if _same(made, found) else None
 
 
 def _same(made: Layout, wanted: tuple[tuple[int, ...], np.ndarray]) -> bool:

@@ -17,12 +17,13 @@ __all__ = ["Group", "Layout", "Named", "Spread", "called", "is_spread"]
 
 
 class Group:
-    """Several devices in the order of a mesh; it stands where a single device can stand. `mesh` is one of them, for names."""
+    """Several devices in the order of a mesh; it stands where a single device can stand. `mesh` is one of them, for names;
+    `meshes` are others."""
 
-    __slots__ = ("device_kind", "device_list", "devices", "id", "local", "mesh", "platform")
+    __slots__ = ("device_kind", "device_list", "devices", "id", "local", "mesh", "meshes", "platform")
 
     def __init__(self, devices: tuple[Any, ...]):
-        self.devices, self.mesh = devices, None
+        self.devices, self.mesh, self.meshes = devices, None, []
         self.device_list = xc.DeviceList(devices)
         own = devices[0].client.process_index()
         self.local = [d for d in devices if d.process_index == own]
