@@ -57,14 +57,18 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
         return exc_tuple
 
 
-_FLAG = re.compile(r"the value is a traced (?:bool|u?i\d+)\[\]: argument (\w+) of (\w+)\b")
+_SCALAR = r"(?:bool|u?i\d+)\[\]"
+_FLAG = re.compile(
+    rf"the value is a traced {_SCALAR}: argument (\w+) of (\w+)\b|it depends on argument (\w+) \({_SCALAR}\) of (\w+)\)"
+)
 
 
 def _advise(error: BaseException, compiled: Container[str]) -> None:
     """A flag or a count whose value was needed: say how the cell is to be written."""
     found = _FLAG.search(str(error))
-    if found and found[2] in compiled and "--static" not in str(error):
-        advice = f"If {found[1]} is a choice made before running: %%jit --static {found[2]}:{found[1]}"
+    argument, function = filter(None, found.groups()) if found else ("", "")
+    if function in compiled and "--static" not in str(error):
+        advice = f"If {argument} is a choice made before running: %%jit --static {function}:{argument}"
         if advice not in getattr(error, "__notes__", ()):
             error.add_note(advice)
 

@@ -94,11 +94,11 @@ _MAKERS = {
     "log-plus-one": "log1p|erf_inv",
     "fft": "fft",
     "convolution": "conv.*|dot_general",
-    "gather": "gather",
+    "gather": "gather|scatter-add",
     "scatter": "scatter.*|gather",
     "dynamic-update-slice": "scatter.*|dynamic_update_slice|scan|while|dynamic_slice|gather|.*",
     "cholesky": "cholesky",
-    "reduce-window": "reduce_window.*|cum.*|reduce_.*",
+    "reduce-window": "reduce_window.*|cum.*|reduce_.*|broadcast_in_dim",
     "exponential": "exp.*|logistic",
     "power": "pow|integer_pow",
 }  # fmt: skip

@@ -484,11 +484,14 @@ def test_bad_input_is_a_clear_error_at_the_users_line(shell, case: str) -> None:
 
 
 def test_the_error_of_a_flag_names_the_option(shell) -> None:
-    for case, option in (("a flag", "f:train"), ("a count", "f:n")):
-        ran = shell.cell(f"%%jit\n{BAD[case][0]}")
+    computed = "def f(x, n):\n    return x * 2 if n + 1 > 2 else x\nf(jnp.ones(3), 1)"
+    for body, option in ((BAD["a flag"][0], "f:train"), (BAD["a count"][0], "f:n"), (computed, "f:n")):
+        ran = shell.cell(f"%%jit\n{body}")
         assert f"%%jit --static {option}" in ran.stdout
-        assert not shell.cell(f"%%jit --static {option}\n{BAD[case][0]}").error
-    assert "--static" not in shell.cell(f"%%jit\n{BAD['a tracer given to NumPy'][0]}").stdout
+        assert not shell.cell(f"%%jit --static {option}\n{body}").error
+    of_array = "def f(x):\n    return x * 2 if x.sum() > 2 else x\nf(jnp.ones(3))"
+    for body in (BAD["a tracer given to NumPy"][0], of_array):
+        assert "--static" not in shell.cell(f"%%jit\n{body}").stdout
 
 
 def test_debug(shell, monkeypatch: pytest.MonkeyPatch) -> None:

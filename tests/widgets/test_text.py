@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from jitscope_widgets import html, text
 from jitscope_widgets.plain import columns
+from jitscope_widgets.wrap import table
 from tests.widgets import documents as made
 from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
@@ -180,3 +181,11 @@ def test_loops_are_counted_by_themselves() -> None:
     shown = text({**fusion, "kernels": [kernel, {**kernel, "kind": "loop", "opcode": "while"}, kernel]})
     names = [name for name in ("kernel 1", "loop 1", "kernel 2", "kernel 3") if name in shown]
     assert names == ["kernel 1", "loop 1", "kernel 2"]
+
+
+def test_a_long_cell_leaves_the_columns_of_other_rows_aligned() -> None:
+    long = "(" + ", ".join(["f32[3]"] * 9) + ")"
+    rows = [("kernel 1", "f32[3]", "line 2"), ("loop 1", long, "line 3"), ("kernel 2", "f32[32,4]", "line 4")]
+    (first, second, third) = (lines[0] for lines in table(rows, 100))
+    assert first.index("line 2") == third.index("line 4") == len("  kernel 1  f32[32,4]  ")
+    assert second == f"  loop 1    {long}  line 3"

@@ -32,15 +32,16 @@ def wrap(line: str, width: int, hang: str = "") -> list[str]:
 
 
 def table(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """The lines of each row: columns aligned, empty columns left out, what does not fit goes on below."""
+    """The lines of each row: columns aligned, empty columns left out, what does not fit goes on below. A cell of more than half
+    the width moves what follows it in its own row alone."""
     count = max((len(row) for row in rows), default=0)
-    sizes = [max((columns(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)]
-    return [wrap("  " + "  ".join(_aligned(row, sizes, width)).rstrip(" "), width, "      ") for row in rows]
-
-
-def _aligned(row: Sequence[str], sizes: Sequence[int], width: int) -> list[str]:
-    """The cells of a row, filled up to the size of their column (a column of half the width and more stays ragged)."""
-    return [cell + " " * (size - columns(cell) if size <= width // 2 else 0) for cell, size in zip(row, sizes) if size]
+    found = [[columns(row[at]) for row in rows if at < len(row)] for at in range(count)]
+    kept = [any(sizes) for sizes in found]
+    sizes = [max((size for size in sizes if size <= width // 2), default=0) for sizes in found]
+    filled = (
+        [cell + " " * (size - columns(cell)) for cell, size, any_ in zip(row, sizes, kept) if any_] for row in rows
+    )
+    return [wrap("  " + "  ".join(cells).rstrip(" "), width, "      ") for cells in filled]
 
 
 def _words(text: str) -> list[str]:
