@@ -59,7 +59,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
 
 _SCALAR = r"(?:bool|u?i\d+)\[\]"
 _FLAG = re.compile(
-    rf"the value is a traced {_SCALAR}: argument (\w+) of (\w+)\b|it depends on argument (\w+) \({_SCALAR}\) of (\w+)\)"
+    rf"the value is a traced {_SCALAR}: argument (\w+) of (\w+)\b|it depends on argument (\w+) of (\w+): {_SCALAR}\)"
 )
 
 

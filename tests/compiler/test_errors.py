@@ -110,7 +110,7 @@ def test_the_chain_of_lines_that_led_to_the_value():
     message = str(caught.value)
     places = [
         message.index(part)
-        for part in ("if lt(d, 0.0):", "d = sin(c)", "c = mul(a, b)", "argument a of f, argument b of f")
+        for part in ("if lt(d, 0.0):", "d = sin(c)", "c = mul(a, b)", "argument a of f: f32[], argument b of f: f32[]")
     ]
     assert places == sorted(places), message
 

@@ -138,7 +138,7 @@ def test_the_chain_has_its_lines_and_columns():
         jx.jit(scope["f"])(1.0, 2.0)
     message = str(caught.value)
     parts = ["line 4 of f, columns 12-23: return float(d + 1)", "line 4 of f, columns 18-22", "line 3 of f, columns 9-18: d = jnp.sin(c)",
-             "line 2 of f, columns 9-13: c = a * b", "depends on argument a of f, argument b of f"]  # fmt: skip
+             "line 2 of f, columns 9-13: c = a * b", "depends on argument a of f: f32[], argument b of f: f32[]"]  # fmt: skip
     places = [message.index(part) for part in parts]
     assert places == sorted(places), message
 

@@ -115,7 +115,7 @@ def told_by_the_compiler() -> dict[str, str]:
     jx.jit(lambda *a: program(ask, *a)).lower(up, down, x).compile()
     jx.jit(lambda *a: program(lambda _, value: value, *a))(up, down, x)
     graph = compilation_document(list(ledger())[-1])["graph"]["nodes"]
-    shown = {node["label"].split(" ")[0]: node["params"].get("lies as", "") for node in graph}
+    shown = {node["label"].split(" ")[0]: node["params"].get("sharding", "") for node in graph}
     return {name: [spec, shown[name]] for name, spec in told.items()}
 
 

@@ -98,8 +98,8 @@ def test_the_graph_says_what_is_exchanged_for_an_equation_and_how_ends_lie(said:
     types = said["model"]["types"]
     assert (types["tanh"], types["up"]) == (["f32[16,64@model]"], ["f32[32,64@model]"])
     assert types["dot_general ⇄ all-reduce"] == ["f32[16,32] ⇄ 2,048 B"]
-    assert graph["up"]["lies as"] == "P(None, 'model'), f32[32,32] on each device"
-    assert [p["lies as"] for name, p in graph.items() if name.startswith("result")] == [
+    assert graph["up"]["sharding"] == "P(None, 'model'), f32[32,32] on each device"
+    assert [p["sharding"] for name, p in graph.items() if name.startswith("result")] == [
         "P(), f32[16,32] on each device"
     ]
 

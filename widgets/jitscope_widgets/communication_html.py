@@ -20,7 +20,7 @@ def communication(document: Document) -> Pieces:
         pieces.append(part("the list of collectives", *(_collectives(document, here, most) for most in (200, 40, 10))))
         pieces.append(f'<p class="dim">{escape(told.note(document))}</p>')
     if document["values"]:
-        pieces.append(part("how arguments and results lie", *(_values(document, most) for most in (200, 40, 10))))
+        pieces.append(part("shardings of arguments and results", *(_values(document, most) for most in (200, 40, 10))))
     if rest := told.left_out(document):
         pieces.append(f'<p class="dim">{escape(rest)}</p>')
     return pieces

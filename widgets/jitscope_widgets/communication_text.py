@@ -24,7 +24,7 @@ def communication(document: Document, width: int) -> list[str]:
     if shown:
         lines += wrap(f"  {told.note(document)}", width, "    ")
     if document["values"]:
-        lines += ["", *wrap("  How arguments and results lie, and the part that each device has:", width, "    ")]
+        lines += ["", *wrap("  Shardings of arguments and results, and the part that each device has:", width, "    ")]
         values = document["values"][:_MOST]
         rows = [(f"{clean(v['name'])}: {clean(v['type'])}", told.lies(v), clean(v["part"]), size(v["bytes"])) for v in values]  # fmt: skip
         lines += [line for row in table(rows, width) for line in row]

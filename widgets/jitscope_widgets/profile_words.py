@@ -11,8 +11,8 @@ from .words import Document, home, lines as lines_of, plural
 
 
 LEGEND = (
-    "Bound by memory or arithmetic: moving a kernel's bytes, or its operations, at this machine's measured rates would take the larger "
-    "part of what explains its time. Overhead: neither explains a tenth of it."
+    "Bound by memory or arithmetic: which of the two would take longer at this machine's measured rates, moving the kernel's bytes or "
+    "its arithmetic. Overhead: neither would take a tenth of the kernel's time."
 )
 
 
@@ -37,17 +37,24 @@ def _call(profile: Document) -> str:
 
 
 def _recorded(profile: Document) -> str:
-    kernels = sum(kernel["share"] is not None for kernel in profile["kernels"])
     together = amount(profile["together"]) or 0.0
     at_once = f", {show(profile['together'])} of that at the same time as others" if together > 1e-6 else ""
     text = (
-        f"While it was recorded it took {show(profile['recorded'])}: {show(profile['busy'])} in {plural(kernels, 'kernel')}{at_once}, "
+        f"While it was recorded it took {show(profile['recorded'])}: {show(profile['busy'])} in {_timed(profile)}{at_once}, "
         f"{show(profile['between'])} between kernels and for dispatch."
     )
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
     if cost is None or runs < _MANY:
         return text
     return f"{text} {say('recording costs', cost=seconds(cost), each=seconds(cost / runs))}"
+
+
+def _timed(profile: Document) -> str:
+    """What was timed: `12 kernels`, `12 kernels and 1 loop that XLA runs in one piece`."""
+    kinds = [kernel["kind"] for kernel in profile["kernels"] if kernel["share"] is not None]
+    loops = kinds.count("loop")
+    kernels = plural(len(kinds) - loops, "kernel")
+    return say("and loops in one piece", kernels=kernels, loops=plural(loops, "loop")) if loops else kernels
 
 
 _MANY = 50  # runs of kernels in a call, of which recording costs each something

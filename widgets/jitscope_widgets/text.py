@@ -161,7 +161,7 @@ def _node(node: Document, depth: int, width: int) -> list[str]:
         shown = f"{node['kind']} {clean(node['label'])}: {types}"
     place = words.lines(node["positions"])
     lines = wrap(f"{indent}{shown}{'   ' + place if place else ''}", width, indent + "    ")
-    for name in ("devices exchange", "lies as"):
+    for name in ("devices exchange", "sharding"):
         if said := node["params"].get(name):
             lines += wrap(f"{indent}    {name}: {clean(said)}", width, indent + "      ")
     return lines

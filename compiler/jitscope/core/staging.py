@@ -170,16 +170,16 @@ class JaxprTrace(Trace):
                 continue
             seen.add(id(var))
             if var in self.invars:
-                arguments.append(self._argument_name(var, f" ({var.aval.short()})"))
+                arguments.append(f"{self._argument_name(var)}: {var.aval.short()}")
             elif (eqn := made_by.get(id(var))) is not None:
                 chain.append(eqn)
                 todo.extend(v for v in eqn.invars if isinstance(v, Var))
         return _describe_chain(chain, arguments)
 
-    def _argument_name(self, var: Any, kind: str = "") -> str:
+    def _argument_name(self, var: Any) -> str:
         i = self.invars.index(var)
         names = self.debug.arg_names
-        return f"argument {names[i] if i < len(names) else i}{kind} of {self.debug.name}"
+        return f"argument {names[i] if i < len(names) else i} of {self.debug.name}"
 
 
 def recording(trace: Trace) -> JaxprTrace | None:

@@ -217,7 +217,7 @@ def on_graph(
     known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
     for id, lies in known.items():
         if id in nodes and lies is not None:
-            _say(nodes[id], "lies as", str(lies))
+            _say(nodes[id], "sharding", str(lies))
     for edge in graph["edges"]:
         if (lies := known.get(edge["from"])) is not None:
             edge["type"] = lies.type
@@ -240,7 +240,7 @@ def on_graph(
         laid = [value for value in communication["values"] if value["role"] == role]
         for node, value in zip(ends, laid) if len(ends) == len(laid) else ():
             if value["lies"] is not None:
-                _say(node, "lies as", f"{value['lies']}, {value['part']} on each device")
+                _say(node, "sharding", f"{value['lies']}, {value['part']} on each device")
 
 
 def _say(node: Document, what: str, text: str) -> None:

@@ -22,6 +22,21 @@ test("the beginning and the end of a long level stay in sight", () => {
   assert.ok(labels.includes("… 972 more"));
 });
 
+test("where a long level has few scopes these stay in sight, and what is most in a fold is said first", () => {
+  const names = ids(400);
+  const document = graph(names, chain(400));
+  const scopes = names.filter((_, i) => i % 50 === 25);
+  for (const node of document.nodes)
+    if (scopes.includes(node.id)) Object.assign(node, { kind: "group", what: "function", count: 2, label: "layer" });
+  for (const id of scopes)
+    for (const part of ["a", "b"]) document.nodes.push({ ...graph([`${id}${part}`], []).nodes[0]!, scope: id });
+  const labels = (model: Model) => model.childrenOf(model.root).map((i) => model.node(i).label);
+  const shown = labels(Model.of(document));
+  assert.equal(shown.filter((label) => label === "layer").length, scopes.length);
+  assert.ok(["… 5 more", "… 49 more"].every((label) => shown.includes(label)));
+  assert.equal(shown.length, 20 + 2 * scopes.length + 1 + 8);
+});
+
 test("many side by side become a few and the rest", () => {
   const document = graph(["a", ...ids(60), "z"], ids(60).flatMap((id) => [`a>${id}`, `${id}>z`]));
   const model = Model.of(document);

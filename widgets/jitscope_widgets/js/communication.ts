@@ -81,7 +81,7 @@ class CommunicationView {
       { class: "jitscope-communication" },
       h("p", { class: "jitscope-sentence" }, headline(doc)),
       ...(doc.collectives.length ? [this.rows, h("p", { class: "jitscope-muted" }, note(doc))] : []),
-      ...(doc.values.length ? [h("h4", {}, "How arguments and results lie"), this.values()] : []),
+      ...(doc.values.length ? [h("h4", {}, "Shardings of arguments and results"), this.values()] : []),
       rest ? h("p", { class: "jitscope-muted" }, rest) : null,
     );
     new Roving(this.rows, ".jitscope-communication-row", (row) => this.pick(Number(row.dataset.collective)), () => (around.selection.clear(), (this.picked = null)));
@@ -131,7 +131,7 @@ class CommunicationView {
         h("td", { class: "jitscope-communication-bytes" }, bytes(value.bytes)),
       ),
     );
-    return h("div", { class: "jitscope-communication-values", tabindex: 0, role: "region", "aria-label": "How arguments and results lie" }, h("table", {}, h("tbody", {}, head, ...rows)));
+    return h("div", { class: "jitscope-communication-values", tabindex: 0, role: "region", "aria-label": "Shardings of arguments and results" }, h("table", {}, h("tbody", {}, head, ...rows)));
   }
 
   private pick(n: number): void {

@@ -78,7 +78,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
   },
   communication: {
     button: "Show communication",
-    shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and how arguments and results lie.",
+    shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and the shardings of arguments and results.",
     costs: "Nothing is compiled or run: it is read from the compiled program.",
     view: (doc, around) => communicationView(doc, around),
   },

@@ -3,9 +3,9 @@ import type { Bounds, CompilationDoc, TimedKernel } from "./documents";
 import { h } from "./dom";
 
 export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]> = {
-  memory: ["◆", "moving its bytes at the machine's bandwidth explains most of what explains its time"],
-  arithmetic: ["▲", "its operations at the machine's peak explain most of what explains its time"],
-  overhead: ["●", "neither moving its bytes nor computing explains a tenth of its time"],
+  memory: ["◆", "at this machine's rates, moving its bytes would take longer than its arithmetic"],
+  arithmetic: ["▲", "at this machine's rates, its arithmetic would take longer than moving its bytes"],
+  overhead: ["●", "at this machine's rates, neither would take a tenth of its time"],
   unknown: ["?", "what it moves or computes is not known"],
 };
 

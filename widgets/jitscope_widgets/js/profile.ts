@@ -79,6 +79,8 @@ class ProfileView {
     const { doc } = this;
     const alone = doc.kernels.filter((kernel) => kernel.share !== null);
     const runs = alone.reduce((total, kernel) => total + kernel.runs, 0);
+    const loops = alone.filter(({ kind }) => kind === "loop").length;
+    const kernels = plural(alone.length - loops, "kernel");
     const [wall, recorded] = [doc.wall.value, doc.recorded.value];
     const slower = wall !== null && recorded !== null && recorded > 1.05 * wall ? recorded - wall : null;
     const spread = doc.low.value === doc.high.value ? ["one call alone"] : [figure(doc.low), " to ", figure(doc.high)];
@@ -93,7 +95,7 @@ class ProfileView {
       figure(doc.recorded),
       ": ",
       figure(doc.busy),
-      ` in ${plural(alone.length, "kernel")}`,
+      ` in ${loops ? say("and loops in one piece", { kernels, loops: plural(loops, "loop") }) : kernels}`,
       ...together,
       ", ",
       figure(doc.between),

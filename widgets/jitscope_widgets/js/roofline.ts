@@ -96,6 +96,7 @@ export function roofline(doc: ProfileDoc, pick: (kernel: TimedKernel) => void): 
       "p",
       { class: "jitscope-muted" },
       "A kernel under the sloping line can at best run at the speed of memory, under the level one at that of arithmetic. ",
+      `The dashed line is for ${withUnit(near.bytes, "B")} at a time, the full one for ${withUnit(far.bytes, "B")}. `,
       ...(["memory", "arithmetic", "overhead"] as const).flatMap((bound) => [`${BOUNDS[bound][0]} bound by ${bound}  `]),
       "· area: share of the time. ",
       `Measured here (${measured.replace("T", " ").slice(0, 16)} UTC): ${rates}; ${handed}${dtypes}.`,

@@ -16,8 +16,14 @@ export class Camera {
   }
 
   /** Everything in view, though never so small that labels cannot be read: then the top is shown, round what `middle` gives for a part
-   * of the picture so wide and so high. */
-  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean, middle = (_w: number, _h: number) => size.w / 2): void {
+   * of the picture so wide and so high. What is `covered` at the right may stay empty. */
+  fit(
+    size: { w: number; h: number },
+    view: { w: number; h: number },
+    readable: boolean,
+    middle = (_w: number, _h: number) => size.w / 2,
+    covered = 0,
+  ): void {
     const margin = 20;
     const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
     const least = readable ? (whole >= 0.8 ? whole : 0.85) : ZOOM.least;
@@ -25,7 +31,10 @@ export class Camera {
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;
     // too wide: the middle of what is there, but no more empty space than the margin
-    if (w > view.w) this.x = Math.max(view.w - margin - w, Math.min(margin, view.w / 2 - middle(view.w / this.k, view.h / this.k) * this.k));
+    if (w > view.w) {
+      const free = view.w - covered;
+      this.x = Math.max(free - margin - w, Math.min(margin, free / 2 - middle(free / this.k, view.h / this.k) * this.k));
+    }
     this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
   }
 

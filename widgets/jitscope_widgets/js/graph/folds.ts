@@ -14,6 +14,9 @@ const KEPT_PILLS = 6;
 const HEAD = 20;
 const TAIL = 8;
 const PART = 40;
+/** So many scopes of a long level stay between its beginning and its end, and so few boxes between them. */
+const MOST_LANDMARKS = 20;
+const FEW = 3;
 
 /** The nodes and their scopes, as far as they are known while folds are made. */
 interface Draft {
@@ -119,11 +122,23 @@ function inOrder(units: number[], unit: Int32Array, { from, to }: Pairs): number
   return Array.from(topological(units.length, among), (i) => units[i]!);
 }
 
-/** A long level: its beginning and its end stay, what is between is folded, in parts of parts. */
+/** A long level: its beginning and its end stay, and where there are few scopes, these; the runs between are folded. */
 function* foldLong(draft: Draft, units: number[], scope: number): Work<void> {
   const end = units.length - TAIL;
-  const between = units.slice(HEAD, end);
-  let parts = between.map((node, i) => ({ node, first: HEAD + i, last: HEAD + i }));
+  const landmarks: number[] = [];
+  for (let i = HEAD; i < end; i++) if (isScope(draft.nodes[units[i]!]!)) landmarks.push(i);
+  let start = HEAD;
+  for (const stop of landmarks.length <= MOST_LANDMARKS ? [...landmarks, end] : [end]) {
+    if (stop - start > FEW) yield* foldRun(draft, units.slice(start, stop), start, scope);
+    start = stop + 1;
+  }
+}
+
+const isScope = ({ kind }: ShownNode): boolean => kind === "group" || kind === "scope";
+
+/** A run of a long level, which begins with box number `start` of it, as one box, in parts of parts. */
+function* foldRun(draft: Draft, between: number[], start: number, scope: number): Work<void> {
+  let parts = between.map((node, i) => ({ node, first: start + i, last: start + i }));
   while (parts.length > PART) {
     const next: typeof parts = [];
     for (let i = 0; i < parts.length; i += PART) {
@@ -160,12 +175,13 @@ function addFold({ nodes, parent }: Draft, label: string, members: number[], sco
   return fold;
 }
 
-/** The names that most members have. */
+/** The names of the members in which most equations are. */
 function mostly(nodes: ShownNode[], members: number[]): string {
   const counts = new Map<string, number>();
   for (const member of members) {
-    const { kind, label, text } = nodes[member]!;
-    for (const name of kind === "fold" ? text.split(", ") : [label]) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const { kind, label, text, count } = nodes[member]!;
+    const names = kind === "fold" ? text.split(", ") : [label];
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + (count ?? 1) / names.length);
   }
   const names = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   return names.slice(0, 3).join(", ");

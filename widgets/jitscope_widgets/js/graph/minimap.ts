@@ -4,7 +4,7 @@ import type { GraphView } from "./view";
 
 const WIDEST = 130;
 const TALLEST = 0.38; // of the view's height
-const NARROWEST = 400; // of the view; on less it would cover the graph
+const NARROWEST = 520; // of the view; on less it would cover the graph
 const MOST_BOXES = 4000;
 
 export class Minimap {
@@ -34,6 +34,16 @@ export class Minimap {
     this.graph.pan(view.w / 2 - (x * camera.k + camera.x), view.h / 2 - (y * camera.k + camera.y));
   }
 
+  private scaleOf(size: { w: number; h: number }): number {
+    const { view } = this.graph;
+    return Math.min(Math.min(WIDEST, view.w * 0.25) / size.w, (view.h * TALLEST) / size.h);
+  }
+
+  /** How wide it will be over a picture that exceeds the view. */
+  widthOver(size: { w: number; h: number }): number {
+    return this.graph.view.w < NARROWEST ? 0 : size.w * this.scaleOf(size);
+  }
+
   /** After each drawing of the picture. */
   draw(): void {
     const { camera, view, layout } = this.graph;
@@ -42,7 +52,7 @@ export class Minimap {
       camera.x > -2 && camera.y > -2 && camera.x + size.w * camera.k < view.w + 2 && camera.y + size.h * camera.k < view.h + 2;
     this.element.hidden = whole || view.w < NARROWEST || view.h < 160;
     if (this.element.hidden) return;
-    this.scale = Math.min(Math.min(WIDEST, view.w * 0.25) / size.w, (view.h * TALLEST) / size.h);
+    this.scale = this.scaleOf(size);
     const [w, h] = [Math.max(14, Math.round(size.w * this.scale)), Math.max(14, Math.round(size.h * this.scale))];
     const ratio = devicePixelRatio || 1;
     const { colours } = this.graph.colours();

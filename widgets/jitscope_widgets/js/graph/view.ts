@@ -188,7 +188,7 @@ export class GraphView {
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
-    this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h));
+    this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h), this.minimap.widthOver(size));
     this.fitted = true;
     this.ask();
   }
