@@ -54,6 +54,14 @@ class JaxCells:
         jaxwatch.detach()
 
 
+def deaf() -> str:
+    """A sentence where somebody removed the watcher's listeners, which are put back before the next cell."""
+    watcher = jaxwatch.current()
+    if watcher is None or watcher.hears:
+        return ""
+    return "What jax compiled is not known: the cell removed jax's listeners (jax.monitoring.clear_event_listeners)."
+
+
 def now() -> float:
     """A moment, to ask what was compiled after it."""
     return time.time()

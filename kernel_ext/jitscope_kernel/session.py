@@ -430,7 +430,8 @@ class Session:
         document["reused"] += [
             {"function": name, "calls": calls, "at_least": True} for name, calls in running.called.items()
         ]
-        notes = [jax_cells.folded(jax_cells.small_since(running.began))] if self._jax.wanted else []
+        small = jax_cells.small_since(running.began)
+        notes = [jax_cells.deaf(), jax_cells.folded(small)] if self._jax.wanted else []
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
             notes.insert(0, _why_nothing(running, document, failed))

@@ -48,6 +48,12 @@ def test_small_programs_are_one_line_with_their_number(cells):
     assert "outside jit" in document["note"]
 
 
+def test_where_listeners_were_removed_nothing_is_claimed(cells):
+    ran = cells.cell("%%jit\njax.monitoring.clear_event_listeners()\njax.jit(lambda v: v * 11)(x)")
+    assert ran.document["note"].startswith("What jax compiled is not known")
+    assert cells.cell("%%jit\njax.jit(lambda v: v * 12)(x)").functions == ["<lambda>"]
+
+
 def test_other_cells_have_a_line(cells):
     ran = cells.cell("g = jax.jit(lambda v: jnp.sin(v) * 2)\ng(x)")
     assert not ran.documents

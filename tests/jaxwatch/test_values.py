@@ -229,3 +229,10 @@ def test_values_over_several_devices(watcher):
         assert (rows[name]["min"], rows[name]["max"]) == pytest.approx((wanted.min(), wanted.max()), rel=1e-4)
     assert any("what each device computes there is not listed" in remark for remark in document["remarks"])
     assert "compiled program's" in document["differs"] or "bit by bit" in document["differs"]
+    spread = jax.jit(
+        lambda v: jax.shard_map(lambda a: lax.psum(a, "d"), mesh=mesh, in_specs=jax.P("d"), out_specs=jax.P())(v)
+    )
+    seen = jitscope.inspect(spread)(jnp.arange(8.0))
+    assert "arguments of the call" in repr(seen.measure().timing)
+    assert "arguments 8 B" in repr(seen.memory), "what is compiled once more is for as many devices"
+    assert {row["label"]: row["max"] for row in seen.values.document["rows"]}["shard_map"] == 16.0

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FrameType, ModuleType, SimpleNamespace, TracebackType
 from typing import Any, NamedTuple
 
@@ -247,6 +247,21 @@ def compiled_again(one: Compiled) -> Compiled:
     """The same module compiled once more, past jax's persistent cache."""
     made = one.backend.compile_and_load(one.module, executable_devices=one.devices, compile_options=one.options)
     return one._replace(executable=made)
+
+
+def compiled_with(one: Compiled, lowered: Any, overrides: Mapping[str, Any]) -> Any:
+    """The executable of another module for the same devices, with the options of this one and others by name."""
+    options = type(one.options).ParseFromString(one.options.SerializeAsString())
+    options.env_option_overrides = list(overrides.items())
+    return one.backend.compile_and_load(lowered, one.devices, options, list(one.callbacks or ()))
+
+
+def laid_out(one: Compiled, bufs: Sequence[Any]) -> list[Any]:
+    """The arrays that a program for several devices takes, in its layouts."""
+    kind = module("jax._src.sharding_impls").GSPMDSharding
+    layouts = [kind(one.devices, told) for told in one.executable.get_parameter_shardings() or ()]
+    put = jax().device_put  # pyright: ignore[reportOptionalMemberAccess]
+    return [x if x.sharding.is_equivalent_to(at, x.ndim) else put(x, at) for x, at in zip(bufs, layouts, strict=True)]
 
 
 # --- jaxprs ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ from ..backend.given import held
 from ..core.avals import physical
 from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr, equations_in
-from ..xla import hlo_module
+from ..xla import hlo_module, mlir
+from ..xla.errors import translate
 from . import lineage, private
 from .lineage import Lineage
 from .private import Compiled
@@ -36,7 +37,7 @@ class Executable:
         self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
         self.devices = len(compiled.devices) if compiled.devices is not None else 1
         self.calls_python = bool(compiled.callbacks) or calls_python(jaxpr)
-        self.device, self.callbacks = None, tuple(compiled.callbacks or ())
+        self.device, self._compiled = None, compiled
 
     @cached_property
     def _modules(self) -> list[Any]:
@@ -67,6 +68,17 @@ class Executable:
     def is_of(self, raw: Any) -> bool:
         """Whether this is the program that jax runs as `raw`."""
         return raw in (self.raw, self.instead_of)
+
+    def compile_anew(self, lowered: bytes, overrides: Mapping[str, Any]) -> Any:
+        """Compile a module with the options that jax gave for this one, and others by name. Raises XlaError."""
+        try:
+            return private.compiled_with(self._compiled, mlir.parse(lowered), overrides)
+        except RuntimeError as error:
+            raise translate(error) from None
+
+    def placed(self, bufs: Sequence[Any]) -> list[Any]:
+        """Arrays as they lie when the program takes them: over several devices, in its layouts."""
+        return list(bufs) if self.devices == 1 else private.laid_out(self._compiled, bufs)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
@@ -168,11 +180,12 @@ class Given:
 
 
 class Takes:
-    """What a program takes of its call's arguments: `kept` are their numbers, None where that is not known, `avals` their types;
-    `donated` the numbers of those among them whose memory results take."""
+    """What a program takes of its call's arguments: `kept` are their numbers, None where that is not known; `donated` the numbers of those
+    among them whose memory results take."""
 
-    def __init__(self, kept: Sequence[int] | None, donated: Sequence[int], avals: Sequence[Any]):
-        self._kept, self._donated, self._avals = kept, list(donated), list(avals)
+    def __init__(self, kept: Sequence[int] | None, donated: Sequence[int], entry: Entry):
+        self._kept, self._donated, self._avals = kept, list(donated), entry.argument_avals
+        self._placed = entry.executable.placed
 
     @property
     def arguments(self) -> tuple[int, list[int]]:
@@ -198,7 +211,7 @@ class Takes:
         taken = self.of(arrays)
         if taken is None:
             return None
-        return [private.buffer_of(a.copy() if i in self._donated else a) for i, a in enumerate(taken)]
+        return self._placed([private.buffer_of(a.copy() if i in self._donated else a) for i, a in enumerate(taken)])
 
 
 class Program:

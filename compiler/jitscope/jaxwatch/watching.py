@@ -131,12 +131,17 @@ class Watcher:
         self._tallies.clear()
         programs.drop_all()
 
+    @property
+    def hears(self) -> bool:
+        """Whether its listeners are there: somebody's `clear_event_listeners()` removes them."""
+        return private.listening(self._on_end)
+
     def mend(self) -> None:
         """Put back listeners that somebody's `clear_event_listeners()` removed, and take away marks that no end took away: for
         a moment when nothing is compiled, between two cells."""
         if not self.attached or private.jax() is None:
             return
-        if not private.listening(self._on_end):
+        if not self.hears:
             undo, self._undo = self._undo[1:], self._undo[:1]
             for one in undo:
                 with suppress(Exception):  # jax no longer knows it
@@ -290,7 +295,7 @@ class Watcher:
         entry = programs.Entry(compiled, lowered.translation, answer is not None, lowered.constants)
         programs.keep(begin.program, entry)
         kept = None if compiled.kept is None else sorted(compiled.kept)
-        takes = programs.Takes(kept, lowered.donated, entry.argument_avals)
+        takes = programs.Takes(kept, lowered.donated, entry)
         given = lowered.trace.call.given if lowered.trace else None
         program = programs.Program(entry, takes, Tally())
         self._emit(begin.step_of("foreign", 0.0, payload=(program, given)))
