@@ -55,12 +55,11 @@ docs: $(INSTALLED) front
 
 # --- for developers ---------------------------------------------------------------------------------------------------
 
-# One after the other, the quick ones first.
+# One after the other, the quick ones first; what uses one core, two at a time.
 test:
 	@$(MAKE) chromium
 	@$(MAKE) lint
-	@$(MAKE) types
-	@$(MAKE) test-front
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) types test-front
 	@$(MAKE) test-python
 	@$(MAKE) test-browser
 	-@$(MAKE) --no-print-directory .venv-watch/.installed

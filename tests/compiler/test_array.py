@@ -190,8 +190,11 @@ def test_dispatch_does_not_wait():
         f = jx.jit(f)
         x = jx.device_put(np.full((700, 700), 1e-3, np.float32))
         f(x).block_until_ready()
-        start = time.perf_counter(); y = f(x); called = time.perf_counter() - start
-        y.block_until_ready(); whole = time.perf_counter() - start
+        for _ in range(5):  # on a busy machine the call may be held up
+            start = time.perf_counter(); y = f(x); called = time.perf_counter() - start
+            y.block_until_ready(); whole = time.perf_counter() - start
+            if called < whole / 2:
+                break
         print(called < whole / 2, y.is_ready())
         """
     )

@@ -308,8 +308,8 @@ def test_measuring_donates_nothing_and_ends(ledger):
     for _ in range(2):
         assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger, given))
     assert not held.is_deleted()
-    start = time.perf_counter()
-    assert measure_steady(row, given, budget=0.0)["steady"]["runs"] == 1 and time.perf_counter() - start < 5
+    start = time.process_time()
+    assert measure_steady(row, given, budget=0.0)["steady"]["runs"] == 1 and time.process_time() - start < 5
 
 
 def test_costs_are_modelled(ledger):

@@ -187,7 +187,7 @@ INTERRUPTED = """
     def interrupt(when):
         def work():
             when()
-            sent.append(time.perf_counter())
+            sent.append(time.process_time())
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=work).start()
 
@@ -196,8 +196,8 @@ INTERRUPTED = """
         try:
             call()
         except KeyboardInterrupt:
-            late = time.perf_counter() - sent[-1]
-            assert late < 5, f"it took {late} s"
+            late = time.process_time() - sent[-1]
+            assert late < 5, f"it took {late} s of the processor"
         else:
             raise AssertionError("not interrupted")
         assert evaluating()

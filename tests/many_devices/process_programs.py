@@ -156,7 +156,9 @@ def other_program(number: int, count: int, port: int) -> None:
 
 
 def one_stays_away(number: int, count: int, port: int) -> None:
-    join(number, count, port, timeout=4)
+    join(number, count, port)
+    assert processes.joined is not None
+    processes.joined.patience = 4
     mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
     x = jx.make_array_from_callback((2 * count, 2), NamedSharding(mesh, P("x")), lambda i: np.ones((1, 2), np.float32))
     if number == 0:
