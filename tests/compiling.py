@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from functools import cache
 
 from tests import extent
@@ -11,13 +15,15 @@ _quickly = False
 
 
 @cache
-def _options() -> tuple:
-    """What gives XLA's options, in bytes: as it is, and as it is for programs that are compiled quickly."""
+def _options() -> tuple[Callable[[], bytes], Callable[[], bytes]]:
+    """What gives XLA's options: as it is, and for programs that are compiled quickly. A process reads XLA_FLAGS once, so that another
+    one is asked what they give."""
     from jitscope.xla import program  # now: conftest.py must set its variables before
 
-    quick = program.xc.CompileOptions.ParseFromString(program.default_options())
-    quick.env_option_overrides = list(extent.QUICK.items())
-    return program.default_options, quick.SerializeAsString
+    code = "from jitscope.xla import program; print(program.default_options().hex())"
+    env = os.environ | extent.flags(**extent.QUICK)
+    said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+    return program.default_options, lambda: bytes.fromhex(said)
 
 
 def compile_quickly(on: bool) -> None:

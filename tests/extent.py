@@ -57,9 +57,8 @@ def quick(test: pytest.Item) -> bool:
     return named and not ALL and test.get_closest_marker("as_users") is None
 
 
-def flags(**more: bool | int) -> dict[str, str]:
-    """XLA_FLAGS of a process whose programs are compiled quickly, and these."""
-    options = more | ({} if ALL else QUICK)
+def flags(**options: bool | int) -> dict[str, str]:
+    """The variable XLA_FLAGS of a process with these options besides."""
     named = " ".join(f"--{name}={str(value).lower()}" for name, value in options.items())
     return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {named}"}
 

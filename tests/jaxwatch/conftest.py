@@ -11,7 +11,7 @@ from tests import extent
 if any(importlib.util.find_spec(name) is None for name in ("jax", "flax")):
     collect_ignore_glob = ["test_*.py"]
 else:
-    os.environ.update(extent.flags(xla_force_host_platform_device_count=4))
+    os.environ.update(extent.flags(xla_force_host_platform_device_count=4, **({} if extent.ALL else extent.QUICK)))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
     import pytest

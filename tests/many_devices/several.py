@@ -18,7 +18,7 @@ def printed_by(module: str, *args: str, timeout: float = 300, quickly: bool = Fa
     run = subprocess.run(
         [sys.executable, "-W", "error", "-m", f"{__package__}.{module}", *args],
         capture_output=True, text=True, timeout=timeout, cwd=Path(__file__).parents[2],
-        env=os.environ | (extent.flags() if quickly else {}),
+        env=os.environ | (extent.flags(**extent.QUICK) if quickly and not extent.ALL else {}),
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-4000:]
     return run.stdout
