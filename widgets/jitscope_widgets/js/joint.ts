@@ -53,9 +53,13 @@ export class JointView {
         this.mark();
       },
     );
+    const differs = new Set(graph.nodes.flatMap(({ id, mark }) => (mark ? [id] : [])));
     const code = (side: "a" | "b") => {
       const start = roots[side];
-      return start === null ? null : h("div", { class: "jitscope-joint-code" }, h("h4", {}, `${side.toUpperCase()}: ${titles[side]}`), sourcePane(source!, links, selection, start).element);
+      if (start === null) return null;
+      const first = sources[side]!.marks.find(({ nodes }) => nodes.some((id) => differs.has(id)))?.call ?? 0;
+      const title = h("h4", {}, `${side.toUpperCase()}: ${titles[side]}`);
+      return h("div", { class: "jitscope-joint-code" }, title, sourcePane(source!, links, selection, start, start + first).element);
     };
     const marks = new Set(graph.nodes.map(({ mark }) => mark));
     const signs = Object.entries(TABLES["compared equations"]).filter(([mark]) => marks.has(mark as Mark));

@@ -14,9 +14,9 @@ interface SourcePane {
   element: HTMLElement;
 }
 
-/** The code that the calls below `root` belong to. */
-export function sourcePane(source: SourceDoc, links: Links, selection: Selection, root = 0): SourcePane {
-  return new Pane(source, links, selection, root);
+/** The code that the calls below `root` belong to; that of the call `first` is shown at first. */
+export function sourcePane(source: SourceDoc, links: Links, selection: Selection, root = 0, first = root): SourcePane {
+  return new Pane(source, links, selection, root, first);
 }
 
 class Pane implements SourcePane {
@@ -35,12 +35,13 @@ class Pane implements SourcePane {
     private readonly links: Links,
     private readonly selection: Selection,
     private readonly root: number,
+    first: number,
   ) {
     this.calls = new Set(source.calls.length ? links.calls!.inOrder(root) : []);
     this.outline = this.calls.size > 1 ? this.makeOutline() : null;
     this.element = h("div", { class: "jitscope-source" }, this.outline, this.title, this.list);
     this.roving = new Roving(this.list, "[data-marked]", (line) => this.pick(line), () => selection.clear());
-    if (source.calls.length) this.show(root);
+    if (source.calls.length) this.show(first);
     selection.onChange((selected) => {
       const call = links.callOf(selected, this.call, this.calls);
       if (call !== null) this.show(call);

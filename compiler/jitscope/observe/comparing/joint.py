@@ -44,8 +44,8 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     """
     (first, code), (second, other_code) = _looked_at(one), _looked_at(other)
     names = _Names(first["nodes"], second["nodes"], dict(pairs))
-    read, reads = _reads(one.jaxpr, names), _reads(other.jaxpr, str)
-    rewired = {path for path, operands in reads.items() if read.get(path, operands) != operands}
+    before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
+    rewired = {path for path, operands in now.items() if before.get(path, operands) != operands}
     nodes = list(_nodes(first["nodes"], second["nodes"], names, rewired))
     edges = list(_edges(first["edges"], second["edges"], names))
     kept = _kept(nodes, edges)
@@ -95,40 +95,37 @@ def _ends(first: Sequence[Document], second: Sequence[Document]) -> dict[str, st
     return found
 
 
-Read = tuple[Any, ...]
+class _Reading:
+    """What the equations of a program read, by what both programs call the equations: who gives it and as which result, or a number.
+    Values are followed into and out of calls, so that a call alone changes nothing."""
 
+    def __init__(self, jaxpr: Jaxpr, names: Callable[[str], str]):
+        self.names = names
+        self.found: dict[str, tuple[Any, ...]] = {}
+        ends: dict[Var, Any] = {var: names(f"in{n}") for n, var in enumerate(jaxpr.invars)}
+        self._walk(jaxpr, "", ends | {var: names(f"const{n}") for n, var in enumerate(jaxpr.constvars)})
 
-def _reads(jaxpr: Jaxpr, names: Callable[[str], str]) -> dict[str, Read]:
-    """What the equations of a program read, by what both programs call the equations: who gives it and as which result, or a
-    number. Values are followed into and out of calls, so that a call alone changes nothing."""
-    found: dict[str, Read] = {}
-
-    def walk(jaxpr: Jaxpr, prefix: str, known: dict[Var, Any]) -> None:
-        def of(atom: Atom) -> Any:
-            return literal_text(atom) if isinstance(atom, Literal) else known.get(atom)
-
+    def _walk(self, jaxpr: Jaxpr, prefix: str, known: dict[Var, Any]) -> None:
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
-            name, operands = names(path), [of(atom) for atom in eqn.invars]
-            found[name] = tuple(operands)
-            known |= {var: (name, n) for n, var in enumerate(eqn.outvars)}
+            name, operands = self.names(path), [_given(atom, known) for atom in eqn.invars]
+            self.found[name] = tuple(operands)
+            known.update((var, (name, n)) for n, var in enumerate(eqn.outvars))
             for segment, sub in running(eqn) if eqn.params else ():
-                inner, inside = sub.jaxpr, subpath(path, segment)
-                passed = (
-                    operands if _is_call(eqn, inner) else [(names(path), segment, n) for n in range(len(inner.invars))]
-                )
-                own = {var: (name, segment, "captured", n) for n, var in enumerate(inner.constvars)}
-                given = {**own, **dict(zip(inner.invars, passed))}
-                walk(inner, inside, given)
-                if _is_call(eqn, inner):
-                    known |= {
-                        v: literal_text(a) if isinstance(a, Literal) else given.get(a)
-                        for v, a in zip(eqn.outvars, inner.outvars)
-                    }
+                known.update(self._inside(eqn, path, segment, sub.jaxpr, operands))
 
-    ends = {var: names(f"in{n}") for n, var in enumerate(jaxpr.invars)}
-    walk(jaxpr, "", {**ends, **{var: names(f"const{n}") for n, var in enumerate(jaxpr.constvars)}})
-    return found
+    def _inside(self, eqn: JaxprEqn, path: str, segment: str, inner: Jaxpr, operands: list[Any]) -> dict[Var, Any]:
+        """What the results of an equation are inside of it, if it is a call."""
+        is_call, name = _is_call(eqn, inner), self.names(path)
+        passed = operands if is_call else [(name, segment, n) for n in range(len(inner.invars))]
+        known: dict[Var, Any] = {var: (name, segment, "captured", n) for n, var in enumerate(inner.constvars)}
+        known.update(zip(inner.invars, passed))
+        self._walk(inner, subpath(path, segment), known)
+        return {var: _given(atom, known) for var, atom in zip(eqn.outvars, inner.outvars)} if is_call else {}
+
+
+def _given(atom: Atom, known: Mapping[Var, Any]) -> Any:
+    return literal_text(atom) if isinstance(atom, Literal) else known.get(atom)
 
 
 def _is_call(eqn: JaxprEqn, inner: Jaxpr) -> bool:

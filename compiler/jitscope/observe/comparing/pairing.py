@@ -3,9 +3,8 @@
 What disturbs a machine lasts longer than a run, so runs are made in pairs, one of each program, in random order, and only what pairs
 say is used: the logarithm of the ratio of their times. Its centre is the median of the averages of all two of them (Hodges and Lehmann,
 "Estimates of Location Based on Rank Tests", Ann. Math. Statist. 34, 1963), its confidence interval that of Wilcoxon's signed ranks
-(Hollander, Wolfe, Chicken, "Nonparametric Statistical Methods", 3rd ed., section 3.3, for large samples). It is one of 99 %: who compares often is told of fewer
-differences that are none. Neither cares how far off a
-disturbed pair is.
+(Hollander, Wolfe, Chicken, "Nonparametric Statistical Methods", 3rd ed., section 3.3, for large samples). It is one of 99 %, so that who
+compares often is rarely told of a difference that is none. Neither cares how far off a disturbed pair is.
 """
 
 from __future__ import annotations
