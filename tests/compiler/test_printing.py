@@ -10,7 +10,7 @@ import pytest
 
 import jitscope as jx
 from jitscope.core.avals import ShapedArray
-from jitscope.core.jaxpr import Literal
+from jitscope.core.jaxpr import Literal, equations_in
 from jitscope.core.printing import Names, literal_text, variable_names
 from tests.compiler.programs import add, mul, sin
 
@@ -22,6 +22,13 @@ def test_long_lines_of_arguments_are_broken():
     text = str(jx.make_jaxpr(lambda *xs: mul(xs[0], xs[1]))(*[np.ones(3, np.float32)] * 20))
     assert max(map(len, text.splitlines())) < 88
     assert text.splitlines()[1].startswith("    i:f32[3]")
+
+
+def test_a_jaxpr_that_occurs_many_times_is_looked_at_once():
+    f = jx.jit(sin)
+    for _ in range(40):
+        f = jx.jit(lambda x, inner=f: inner(inner(x)))
+    assert sum(1 for _ in equations_in(jx.make_jaxpr(f)(np.float32(1)).jaxpr)) == 1 + 2 * 40 + 1
 
 
 def test_names_of_variables():

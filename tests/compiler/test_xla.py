@@ -510,11 +510,11 @@ def test_a_forked_child_gets_errors_and_can_read():
         refused(lambda: client.copy_to_device(buf, exe.device))
         refused(compiled)
         refused(forks.guard(lambda: 1))
-        assert forks.is_forked() and client.to_numpy(buf)[0] == client.to_numpy(bf16)[0] == 1
+        assert client.to_numpy(buf)[0] == client.to_numpy(bf16)[0] == 1
 
     assert captured(buf)[1] == 7
     assert in_forked_child(check) == 0
-    assert not forks.is_forked() and client.to_numpy(exe.run([buf])[0])[0] == 2
+    assert client.to_numpy(exe.run([buf])[0])[0] == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")

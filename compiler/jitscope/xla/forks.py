@@ -65,11 +65,6 @@ def started(client: Any) -> None:
     _started.append(client)
 
 
-def is_forked() -> bool:
-    """Whether this process is a forked child that must not use XLA."""
-    return _forked
-
-
 def _replace(function: FunctionType, instead: FunctionType) -> None:
     function.__code__ = _with_cells(instead.__code__, function.__code__)
 
