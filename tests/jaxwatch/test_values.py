@@ -114,6 +114,14 @@ def test_the_first_nan_is_found(watcher, case):
     assert not any(made) and np.isnan(found.outputs[0]).any()
 
 
+def test_a_nan_that_was_captured_is_named(watcher):
+    weights = jnp.array([1.0, np.nan, 2.0])
+    found = find_nan(jax.jit(lambda v: (v * weights).sum()))(jnp.ones(3))
+    validate(found.document)
+    assert found.found and found.primitive is None
+    assert "captured value 0" in str(found.document["given"])
+
+
 def quotient(v):
     return v / v.sum()
 

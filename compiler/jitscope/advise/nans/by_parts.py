@@ -30,8 +30,8 @@ Again = Callable[[], Sequence[Any]]
 
 
 class _Origin(NamedTuple):
-    """Where a bad value comes from: an equation or an argument (None: it is not known), the infinity that it was made of, and the
-    equations that carried it since, the latest first, linked."""
+    """Where a bad value comes from: an equation, an argument or a captured value (None: it is not known), the infinity that it was made
+    of, and the equations that carried it since, the latest first, linked."""
 
     made: Finding | Given | None
     infinity: Finding | None
@@ -49,6 +49,8 @@ class _Trail(Follower):
         self._evaluation, self._stacks = evaluation, Stacks()
         self._known: dict[int, tuple[Any, _Origin]] = {}
         self._runs: dict[str, list[list[_Origin | None]]] = {}
+        self._names = {f"in{i}": jaxpr.debug.argument(i) for i in range(len(jaxpr.invars))}
+        self._names |= {f"const{i}": f"captured value {i}" for i in range(len(jaxpr.constvars))}
 
     def of(self, value: Any) -> _Origin | None:
         """Where a bad value comes from."""
@@ -63,6 +65,10 @@ class _Trail(Follower):
         self._known[id(value)] = (value, origin)
 
     # --- what it is told ------------------------------------------------------------------------------------------------
+
+    def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
+        if path in self._names and self.bad(value):
+            self.keep(value, _Origin(Given(self._names[path], value), None, None))
 
     def equation(
         self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
@@ -169,10 +175,6 @@ class PartsReport(Answer):
         jaxpr = program.closed.jaxpr
         infinities = _Trail(jaxpr, np.isinf, evaluation)
         trail = _Trail(jaxpr, np.isnan, evaluation, infinities) if self.nan else infinities
-        for i, value in enumerate(program.arrays):
-            for one in {id(t): t for t in (infinities, trail)}.values():
-                if one.bad(value):
-                    one.keep(value, _Origin(Given(jaxpr.debug.argument(i), value), None, None))
         evaluation.followers = [infinities, trail] if self.nan else [infinities]
         try:
             outs = evaluation.program(program.closed, program.arrays)
