@@ -18,7 +18,7 @@ from tests.compiler.jaxlibs import guarded, tuned
 
 
 ENTRIES = {name: entry for name, entry in vars(cpu_tuning).items() if isinstance(entry, Tuning)}
-SAFETY = ("LIBRARY_FOR_PRODUCTS_ALONE", "LONG_CHAINS")
+SAFETY = ("LIBRARY_FOR_PRODUCTS_ALONE", "LONG_CHAINS", "NOT_FUSED")
 SPEEDS = [name for name in ENTRIES if name not in SAFETY]
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.backend.guards import guards
-from jitscope.backend.long_chains import MOST, may_be_too_long
-from jitscope.xla.cpu_tuning import LONG_CHAINS
+from jitscope.backend.long_chains import MOST, MOST_FUSED, is_better_not_fused, may_be_too_long
+from jitscope.xla.cpu_tuning import LONG_CHAINS, NOT_FUSED
 from tests.extent import some
 
 
@@ -64,6 +67,30 @@ def test_inner_jaxprs_count_each_time_and_series_as_many() -> None:
     assert not may_be_too_long(jaxpr_of(lambda x: lax.fori_loop(0, 100_000, lambda i, x: jnp.sin(x), x)))
     both = lambda x: lax.cond(x > 0, chain(MOST // 4), jnp.sin, x)
     assert may_be_too_long(jaxpr_of(lambda x: jnp.sin(both(x))))
+
+
+def rolled(x):
+    return jnp.roll(x, 1)
+
+
+@pytest.mark.parametrize("link", [rolled, lambda x: x[np.roll(np.arange(8), 1)]], ids=["concatenate", "gather"])
+def test_a_chain_that_moves_elements_compiles(link: Callable[[Any], Any]) -> None:
+    """Fused, 400 end the process."""
+    x = np.arange(8.0, dtype=np.float32)
+    assert jx.jit(chain(402, link))(x).tolist() == np.roll(x, 402).tolist()
+
+
+def test_a_chain_that_computes_its_operands_again_is_not_fused() -> None:
+    def better_not_fused(f) -> bool:
+        return is_better_not_fused(jx.make_jaxpr(f)(jnp.ones(4)).jaxpr)
+
+    assert better_not_fused(chain(MOST_FUSED + 1, rolled)) and not better_not_fused(chain(MOST_FUSED, rolled))
+    assert better_not_fused(chain(MOST_FUSED + 1, lambda x: x / x.sum()))
+    assert better_not_fused(chain(2, jx.jit(chain(MOST_FUSED // 2 + 1, rolled))))
+    assert not better_not_fused(chain(2 * MOST_FUSED, lambda x: rolled(x) @ jnp.eye(4)))
+    assert not better_not_fused(lambda x: [jnp.roll(x, i) for i in range(2 * MOST_FUSED)])
+    assert not better_not_fused(lambda x: lax.fori_loop(0, 1000, lambda _, x: rolled(x), x))
+    assert guards(jx.make_jaxpr(chain(MOST_FUSED + 1, rolled))(jnp.ones(4)).jaxpr) == NOT_FUSED.value
 
 
 OLDER = {"xla_cpu_use_fusion_emitters": False}

@@ -23,7 +23,7 @@ from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 from ..special.primitive import Special
-from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE, LONG_CHAINS
+from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE, LONG_CHAINS, NOT_FUSED
 
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
@@ -44,10 +44,11 @@ _UNKNOWN = ("call_exported",)
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
     """XLA flags for a program."""
-    from .long_chains import may_be_too_long  # when something is compiled
+    from .long_chains import is_better_not_fused, may_be_too_long  # when something is compiled
 
     chains = LONG_CHAINS.value if LONG_CHAINS.holds() and may_be_too_long(jaxpr) else {}
-    return {**chains, **_logarithms(jaxpr)}
+    apart = NOT_FUSED.value if NOT_FUSED.holds() and is_better_not_fused(jaxpr) else {}
+    return {**chains, **apart, **_logarithms(jaxpr)}
 
 
 def _logarithms(jaxpr: Jaxpr) -> dict[str, Any]:

@@ -1,7 +1,9 @@
-"""Whether a program may have so long a chain of operations that XLA's recursion over it would end the process."""
+"""Whether a program may have so long a chain of operations that XLA's recursion over it would end the process, or that what XLA fuses
+is computed again and again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..core.jaxpr import Jaxpr, JaxprEqn, Literal, subjaxprs
@@ -21,27 +23,65 @@ _BY_SERIES = frozenset[Primitive](
 _BYTES = 4  # of a module for each operation in it, at least
 
 
+MOST_FUSED = 128
+"""Of operations in a chain of which each makes the loop that they are fused into compute its operands several times."""
+_SEVERAL_TIMES = {"concatenate", "gather", "pad", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
+_APART = {
+    "dot_general",
+    "conv_general_dilated",
+    "scan",
+    "while",
+    "sort",
+    "scatter",
+    "scatter-add",
+    "cumsum",
+    "optimization_barrier",
+}
+"""Operations that no loop of others is fused with: a chain ends there."""
+
+_Weight = Callable[[JaxprEqn], "int | None"]
+"""What an equation adds to a chain; None: a chain ends there."""
+
+
 def may_be_too_long(jaxpr: Jaxpr) -> bool:
     """Whether some chain of operations, each an operand of the next, may be longer than `MOST`."""
-    return _most(jaxpr, {}) > MOST and _longest(jaxpr, {}) > MOST
+    return _is_longer(jaxpr, MOST, _own)
 
 
-def _most(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
+def is_better_not_fused(jaxpr: Jaxpr) -> bool:
+    """Whether some chain has more than `MOST_FUSED` operations that compute their operands several times."""
+    return _is_longer(jaxpr, MOST_FUSED, _times)
+
+
+def _is_longer(jaxpr: Jaxpr, most: int, weight: _Weight) -> bool:
+    return _most(jaxpr, weight, {}) > most and _longest(jaxpr, weight, {}) > most
+
+
+def _most(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int]) -> int:
     """How many operations there are, those of inner jaxprs each time: no chain is longer, and they are quickly counted."""
     if jaxpr not in known:
-        known[jaxpr] = sum(_own(eqn) + sum(_most(inner, known) for inner in _inner(eqn)) for eqn in jaxpr.eqns)
+        known[jaxpr] = sum(
+            (weight(eqn) or 0) + sum(_most(inner, weight, known) for inner in _inner(eqn)) for eqn in jaxpr.eqns
+        )
     return known[jaxpr]
 
 
-def _longest(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
+def _longest(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int]) -> int:
     if jaxpr not in known:
-        before: dict[Any, int] = {}
+        ends: dict[Any, int] = {}
+        longest = 0
         for eqn in jaxpr.eqns:
-            own = _own(eqn) + max((_longest(inner, known) for inner in _inner(eqn)), default=0)
-            length = own + max((before.get(a, 0) for a in eqn.invars if not isinstance(a, Literal)), default=0)
-            before.update(dict.fromkeys(eqn.outvars, length))
-        known[jaxpr] = max(before.values(), default=0)
+            own, inside = weight(eqn), max((_longest(inner, weight, known) for inner in _inner(eqn)), default=0)
+            before = max((ends.get(a, 0) for a in eqn.invars if not isinstance(a, Literal)), default=0)
+            length = 0 if own is None else own + inside + before
+            ends.update(dict.fromkeys(eqn.outvars, length))
+            longest = max(longest, length, inside)
+        known[jaxpr] = longest
     return known[jaxpr]
+
+
+def _times(eqn: JaxprEqn) -> int | None:
+    return None if eqn.primitive.name in _APART else int(eqn.primitive.name in _SEVERAL_TIMES)
 
 
 def _own(eqn: JaxprEqn) -> int:

@@ -83,6 +83,16 @@ LONG_CHAINS = Tuning(
     {"xla_cpu_disable_tiled_emitter": "true"},
     jaxlibs=(),
 )
+NOT_FUSED = Tuning(
+    "A loop that XLA fuses of a chain of concatenations, gathers, pads or reductions computes what stands before them several times, at "
+    "each of them: its time doubles every few links, and a kernel of some 350 ends the process. A program with more than 128 in a chain "
+    "is compiled without fusion.",
+    "100 times 0.5 * (x + jnp.roll(x, 1)) for 100,000 numbers: 0.01 of the time, compiled in 0.13 of it; 400 times: compiled in 2.5 s "
+    "of 46 s; 400 rolls alone ended the process: tests/compiler/test_long_chains.py",
+    "those programs compile without it, as quickly",
+    {"xla_disable_hlo_passes": "fusion"},
+    jaxlibs=(),
+)
 ROW_BLOCKS = Tuning(
     "A vector times a tall matrix is summed in parts of rows that stay near the core: XLA goes through it column by column, some at a "
     "time, and fetches it from far away each time. Only where the number of rows has a divisor among these: cutting off a rest (of "

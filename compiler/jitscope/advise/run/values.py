@@ -45,7 +45,14 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
 
 
 def _worth_checking(closed: ClosedJaxpr) -> bool:
-    return count(closed.jaxpr) <= MOST_EQUATIONS and any(e.primitive.name in CHECKS for e in equations_in(closed.jaxpr))
+    return count(closed.jaxpr) <= MOST_EQUATIONS and any(_may_tell(eqn) for eqn in equations_in(closed.jaxpr))
+
+
+def _may_tell(eqn: JaxprEqn) -> bool:
+    """Whether there is something to look at: an index, a choice, or integers."""
+    check = CHECKS.get(eqn.primitive.name)
+    atoms = eqn.invars if check is _of_guard else eqn.outvars
+    return check in (*OF_INDICES, _of_choice) or (check is not None and atoms[0].aval.dtype.kind in "iu")
 
 
 class _Checks(Evaluation):
@@ -79,7 +86,7 @@ class _Checks(Evaluation):
         return results
 
     def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
-        check = CHECKS.get(eqn.primitive.name)
+        check = CHECKS[eqn.primitive.name] if _may_tell(eqn) else None
         where = self._place or source.user_position(eqn.traceback) if check else None
         if check is None or where is None or not Passed.of(eqn).is_the_users(check, eqn):
             return
