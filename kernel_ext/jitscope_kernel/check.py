@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jitscope import config, jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
@@ -96,12 +97,13 @@ def _placed(one: Diagnostic, program: Program) -> Found:
 
 
 def _run(program: Program) -> list[Diagnostic]:
-    """Run a file as Python would, what it prints going to the standard error."""
+    """Run a file as Python would (`python -m` for one of a package), what it prints going to the standard error."""
     path = os.path.abspath(program.file)
     module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=path, __builtins__=builtins)
+    folder, package = _root_of_package(path)
+    module.__dict__.update(__file__=path, __builtins__=builtins, __package__=package or None)
     before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
-    sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [os.path.dirname(path)]
+    sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [folder]
     try:
         with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), _options_of_its_own():
             _run_code(program.text, path, module.__dict__, watch)
@@ -110,6 +112,15 @@ def _run(program: Program) -> list[Diagnostic]:
         jaxwatch.detach()
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
     return [replace(one, file=program.file) for one in found if os.path.abspath(one.file) == path]
+
+
+def _root_of_package(path: str) -> tuple[str, str]:
+    """Where a file's imports are looked for, and the name of the package it is in."""
+    folder, names = os.path.dirname(path), []
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+    return folder, ".".join(names)
 
 
 @contextlib.contextmanager
@@ -132,11 +143,13 @@ def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None
             exec(code, scope)
             if jaxwatch.there():  # as soon as the program has imported jax
                 watch.look_at_jax()
-    except SystemExit:
-        pass
+    except SystemExit as ending:
+        if ending.code not in (None, 0):
+            print(f"jitscope check: the program ended itself: sys.exit({ending.code!r})", file=sys.stderr)
     except BaseException as error:
         watch.failed(error)
-        print(f"jitscope check: the program ended with {type(error).__name__}: {_first_line(error)}", file=sys.stderr)
+        ending = ": ".join(filter(None, [type(error).__name__, _first_line(error)]))
+        print(f"jitscope check: the program ended with {ending}", file=sys.stderr)
 
 
 def _statements(text: str, path: str) -> Iterator[types.CodeType]:
@@ -183,7 +196,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def _sarif(found: list[Found]) -> dict[str, Any]:
-    """SARIF 2.1.0 (OASIS): columns count from 1."""
+    """SARIF 2.1.0 (OASIS): columns count from 1; what is in a notebook's cell has no line of the file."""
     rules = sorted({one.one.id for one in found})
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -209,8 +222,15 @@ def _result(found: Found, rules: list[str]) -> dict[str, Any]:
         "endLine": found.end_line,
         "endColumn": one.span.end_column + 1,
     }
-    where = {"physicalLocation": {"artifactLocation": {"uri": Path(found.file).as_posix()}, "region": region}}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(Path(found.file).as_posix())}}
+    where: dict[str, Any] = {"physicalLocation": physical}
     text = f"{one.message} {one.fix.text}".strip()
+    if found.file.endswith(".ipynb"):
+        cell = f"cell {found.cell}, line {found.line}"
+        where["logicalLocations"] = [{"fullyQualifiedName": cell}]
+        text = f"{cell}: {text}"
+    else:
+        physical["region"] = region
     return {
         "ruleId": one.id,
         "ruleIndex": rules.index(one.id),

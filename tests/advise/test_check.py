@@ -108,6 +108,12 @@ def test_sarif(tmp_path: Path) -> None:
     (result,) = run["results"]
     assert result["ruleId"] == "update-result-dropped" and result["level"] == "warning"
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 9
+    file = tmp_path / "my book.ipynb"
+    file.write_text(notebook(HEADER, "x = jnp.zeros(3)\nx.at[0].set(1.0)\ny = 1"))
+    (result,) = json.loads(command("--sarif", str(file)).stdout)["runs"][0]["results"]
+    (where,) = result["locations"]
+    assert where["physicalLocation"] == {"artifactLocation": {"uri": file.as_posix().replace(" ", "%20")}}
+    assert where["logicalLocations"] == [{"fullyQualifiedName": "cell 2, line 2"}]
 
 
 def notebook(*cells: str) -> str:
@@ -166,6 +172,26 @@ def test_a_program_that_ends_early_is_told_up_to_there(ending: str, tmp_path: Pa
     done = command("--run", "--json", str(file))
     assert [one["id"] for one in json.loads(done.stdout)["diagnostics"]] == ["recompile-shape"]
     assert done.returncode == 1
+
+
+def test_a_program_runs_as_python_runs_it(tmp_path: Path) -> None:
+    """A file of a package has its package; the bytes may say how they are encoded; what ends it is told."""
+    package = tmp_path / "own_package" / "inner"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    (package.parent / "sizes.py").write_text("SIZES = (2, 3)\n")
+    file = package / "train.py"
+    body = "from ..sizes import SIZES\nf = jax.jit(lambda x: x + 1)\nfor n in SIZES:\n    f(jnp.ones(n))  # größer\nimport sys; sys.exit('no data')\n"
+    file.write_bytes(("\ufeff" + HEADER + body).encode())
+    other = tmp_path / "latin.py"
+    other.write_bytes(b"# -*- coding: latin-1 -*-\nname = '\xe4'\nraise KeyboardInterrupt\n")
+    done = command("--run", "--json", str(file), str(other))
+    assert [(one["id"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]] == [("recompile-shape", 8)]
+    assert done.stderr.splitlines() == [
+        "jitscope check: the program ended itself: sys.exit('no data')",
+        "jitscope check: the program ended with KeyboardInterrupt",
+    ]
 
 
 def test_every_id_of_a_program_is_in_the_catalogue() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +46,11 @@ class Program:
 def read(file: str) -> Program:
     """The program in a file. Raises ProgramError."""
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = _read(file)
     except OSError as error:
         raise ProgramError(f"{file} cannot be read: {error.strerror or error}") from None
-    except ValueError:
-        raise ProgramError(f"{file} cannot be read: it is not text in UTF-8") from None
+    except (ValueError, SyntaxError):
+        raise ProgramError(f"{file} cannot be read: it is not text in the encoding that it says, or UTF-8") from None
     if not file.endswith(".ipynb"):
         if wrong := no_python(text):
             raise ProgramError(f"{file} is no Python: {wrong}")
@@ -60,6 +61,14 @@ def read(file: str) -> Program:
     except (ValueError, KeyError, TypeError):
         raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
     return of_cells(sources, file)
+
+
+def _read(file: str) -> str:
+    """The text of a file, as Python reads it: a mark of the byte order or a first line may say how it is encoded."""
+    if file.endswith(".ipynb"):
+        return Path(file).read_text(encoding="utf-8-sig")
+    with tokenize.open(file) as opened:
+        return opened.read()
 
 
 def _cells_of(text: str) -> tuple[Cell, ...]:

@@ -198,8 +198,8 @@ _ELEMENTS = (ast.GeneratorExp, ast.ListComp, ast.List, ast.Tuple, ast.Set, ast.S
 _OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
     "max": lambda args: _extreme("maximum", "max", args),
     "min": lambda args: _extreme("minimum", "min", args),
-    "any": lambda args: f"jnp.any({_as_array(args[0])})",
-    "all": lambda args: f"jnp.all({_as_array(args[0])})",
+    "any": lambda args: f"jnp.any({_as_array(_with_conditions(args[0]))})",
+    "all": lambda args: f"jnp.all({_as_array(_with_conditions(args[0]))})",
     "sorted": lambda args: f"jnp.sort({_as_array(args[0])})",
     "bool": lambda args: condition(args[0]) if _is_truth(args[0]) else f"{_operand(args[0])} != 0",
 }
@@ -212,6 +212,20 @@ def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
     for other in args[1:]:
         text = f"jnp.{two}({text}, {ast.unparse(other)})"
     return text
+
+
+def _with_conditions(node: ast.expr) -> ast.expr:
+    """A list of truths as one of conditions."""
+
+    def written(element: ast.expr) -> ast.expr:
+        return ast.parse(condition(element), mode="eval").body
+
+    match node:
+        case ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators):
+            return ast.ListComp(written(element), generators)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return ast.List([written(one) for one in elements], ast.Load())
+    return node
 
 
 def _as_array(node: ast.expr) -> str:

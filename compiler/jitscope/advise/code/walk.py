@@ -192,10 +192,23 @@ class Walk:
                 self.value(exc, scope, region)
             case ast.Match(subject=subject, cases=cases):
                 kind = self.value(subject, scope, region)
-                valued = [one for one in cases if isinstance(one.pattern, ast.MatchValue | ast.MatchOr)]
-                if valued and kind.is_tracer:
-                    self._tell("truth", valued[0].pattern, kind, region)
+                self._cases(cases, Kind.UNKNOWN if isinstance(subject, ast.Tuple) else kind, scope, region)
                 self._branches([case.body for case in cases], scope, region, results)
+
+    def _cases(self, cases: list[ast.match_case], kind: Kind, scope: Scope, region: Region) -> None:
+        """What `match` asks of a value of this kind."""
+        for case in cases:
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
+                    scope[part.name] = kind
+            self._tell("match", case.pattern, kind, region)
+            if case.guard is not None:
+                self._truth(case.guard, scope, region)
+        valued = [
+            case.pattern for case in cases if any(isinstance(one, ast.MatchValue) for one in choices(case.pattern))
+        ]
+        if valued and kind.is_tracer:
+            self._tell("truth", valued[0], kind, region)
 
     def _is_apart(self, item: ast.withitem) -> bool:
         """A block that runs at once, or whose error is expected."""
@@ -547,6 +560,13 @@ def _is_container(node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in ("list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter")
     return False
+
+
+def choices(pattern: ast.pattern) -> list[ast.pattern]:
+    """The patterns that `|` joins."""
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return choices(pattern.pattern)
+    return pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
 
 
 VALUE_TYPES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..code.functions import parameters
 from ..code.text import Function
 from ..code.values import Kind
-from ..code.walk import VALUE_TYPES, Event, Walk
+from ..code.walk import VALUE_TYPES, Event, Walk, choices
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, rewriting, short
 
@@ -129,33 +129,32 @@ def loops(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "loop-on-tracer", node, message, fix)
 
 
-def _exact_type(event: Event, walk: Walk) -> Iterator[Diagnostic]:
-    above = walk.code.parents.get(event.node)
-    match above:
-        case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]) if (
-            event.inner[0].is_traced and event.region.traced
-        ):
-            named = walk.code.names.dotted(other) or getattr(other, "id", "")
-            if named in VALUE_TYPES:
-                value = short(walk.code, event.node.args[0])
-                message = f"`{short(walk.code, above)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
-                fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")
-                yield diagnostic(walk.code, "isinstance-on-tracer", above, message, fix)
-
-
 def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
-    """isinstance-on-tracer, `type(x) is float` too."""
-    if event.what == "call" and isinstance(event.node.func, ast.Name) and event.node.func.id == "type" and event.inner:
-        yield from _exact_type(event, walk)
-    if event.what != "call" or event.region.traced is None or not event.inner or not event.inner[0].is_traced:
+    """isinstance-on-tracer, `type(x) is float` and `case float():` too."""
+    if event.region.traced is None:
         return
-    node, code = event.node, walk.code
-    if not (isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2):
-        return
-    classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-    named = [code.names.dotted(one) or getattr(one, "id", "") for one in classes]
-    if named and all(name in VALUE_TYPES for name in named):
-        value = short(code, node.args[0])
-        message = f"`{short(code, node)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
-        fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")
-        yield diagnostic(code, "isinstance-on-tracer", node, message, fix)
+    node = event.node
+    if event.what == "match" and event.kind.is_traced:
+        asked = choices(node)
+        if all(isinstance(one, ast.MatchClass) for one in asked):
+            yield from _never(
+                walk, node, walk.code.parents[walk.code.parents[node]].subject, [one.cls for one in asked]
+            )
+    elif event.what == "call" and isinstance(node.func, ast.Name) and event.inner and event.inner[0].is_traced:
+        above = walk.code.parents.get(node)
+        match node.func.id, above:
+            case "isinstance", _ if len(node.args) == 2:
+                classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+                yield from _never(walk, node, node.args[0], classes)
+            case "type", ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]):
+                yield from _never(walk, above, node.args[0], [other])
+
+
+def _never(walk: Walk, test: ast.AST, value: ast.expr, classes: Sequence[ast.expr]) -> Iterator[Diagnostic]:
+    """A test of a traced value for a type, if no tracer has that."""
+    if classes and all((walk.code.names.dotted(one) or getattr(one, "id", "")) in VALUE_TYPES for one in classes):
+        what, name = short(walk.code, test), short(walk.code, value)
+        what = f"`case {what}:` is never taken" if isinstance(test, ast.pattern) else f"`{what}` is False"
+        message = f"{what} while tracing, whatever was passed: `{name}` is a tracer there."
+        fix = Fix(f"Look at {name}.dtype or {name}.ndim, or decide before the traced function is called.")
+        yield diagnostic(walk.code, "isinstance-on-tracer", test, message, fix)

@@ -78,6 +78,7 @@ def _is_for_people(node: ast.AST, walk: Walk) -> bool:
 _CHANGING = {
     "append", "extend", "insert", "pop", "popitem", "remove", "update", "setdefault", "add", "discard", "clear",
 }  # fmt: skip
+_ADDING = {"append", "extend", "insert", "setdefault"}
 
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -101,7 +102,7 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     elif base in parameters(function):
         by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
         if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
-            yield _changed(walk, node, short(walk.code, node))
+            yield _copy_changed(walk, node, short(walk.code, node))
     elif not _is_local(base, event, walk):
         make = _leaking if event.stored.is_traced else _change_in(event)
         yield make(walk, node, short(walk.code, node))
@@ -136,9 +137,23 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
                 yield _frozen(walk, node, "random.")
             elif attr in _CHANGING:
                 yield from _changing(event, walk, what)
+        case ast.Attribute(value=base, attr=attr) if attr in _ADDING and _is_lost(base, event, walk):
+            yield _copy_changed(walk, node, code.source(base))
         case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
             if _is_outer(node.args[0], event, walk):
                 yield _changed(walk, node, code.source(node.args[0]))
+
+
+def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
+    """Whether a list or dict of the arguments is changed, and neither read afterwards nor given back: the caller's stays as it was."""
+    name, function = _root(base), event.region.function
+    if name not in parameters(function) or event.region.depth or _bound_anew(name, function):
+        return False
+    what = walk.code.source(base)
+    read = [one for one in ast.walk(function) if isinstance(one, type(base)) and walk.code.source(one) == what]
+    return (
+        isinstance(walk.code.parents.get(event.node), ast.Expr) and read == [base] and not _given_back(name, function)
+    )
 
 
 def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
@@ -168,8 +183,12 @@ def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk
     return name not in parameters(function) and not _is_local(name, event, walk)
 
 
-def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
-    message = f"this changes `{what}` while tracing; calls of the compiled function do not repeat it."
+def _copy_changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
+    return _changed(walk, node, what, f"this changes a copy of `{what}`: what the caller passed stays as it was.")
+
+
+def _changed(walk: Walk, node: ast.AST, what: str, message: str = "") -> Diagnostic:
+    message = message or f"this changes `{what}` while tracing; calls of the compiled function do not repeat it."
     fix = "Return the new value and let the caller keep it: state, y = f(state, x)."
     return diagnostic(walk.code, "trace-time-mutation", node, message, fix)
 

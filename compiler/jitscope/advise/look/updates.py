@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..code.functions import parameters
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
-from ..diagnostic import Diagnostic
+from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, replacing, rewriting, short
 
 
@@ -105,7 +105,9 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     base = _unchanged(event, dotted)
     if base is not None:
         message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
-        fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
+        fix = Fix(_NAME_IT)
+        if isinstance(base, ast.Name | ast.Attribute | ast.Subscript):
+            fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
         yield diagnostic(code, "update-result-dropped", node, message, fix)
         return
     computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
@@ -114,7 +116,10 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     mistaken = dotted in _PURE or dotted in _UPDATING or (dotted in _COPYING and _is_read_later(node, walk))
     if mistaken or (computes and event.region.traced is not None):
         message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
-        yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
+        yield diagnostic(code, "update-result-dropped", node, message, _NAME_IT)
+
+
+_NAME_IT = "Give the result a name, or delete the line."
 
 
 def _is_read_later(call: ast.Call, walk: Walk) -> bool:
