@@ -97,6 +97,8 @@ def made_around(call_site: Position) -> Position | None:
 
 def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
     path = difference.path
+    if difference.part == "closure":
+        return f"Pass {path} as an argument, and make the compiled function once, before: {rows[0].function} is a new object each time."
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",

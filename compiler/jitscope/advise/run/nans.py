@@ -20,7 +20,7 @@ _FILLING = {"gather"}
 _OVERFLOWING = {"div", "exp", "exp2", "expm1", "sinh", "cosh", "integer_pow", "square"}
 """Operations whose infinities nobody asks for; log(0) says of what cannot be how likely it is."""
 FIXES = {
-    "silent-nan": "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp.",
+    "silent-nan": "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it.",
     "where-grad-nan": "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
     "jnp.where(ok, f(safe), other).",
     "grad-singular-point": "Stay away from the point: sqrt(x + 1e-12), or jnp.where with a harmless value; for norm(x)**2, jnp.sum(x**2).",
@@ -46,7 +46,17 @@ def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
     if not (report.nan or report.derivative or (not of_library and _is_lost(finding, outs))):
         return
     if cause.position is not None or of_library:
-        notices.tell(report.sharp_bit, told(report), FIXES[report.sharp_bit], cause.position)
+        notices.tell(report.sharp_bit, told(report), _fix(report), cause.position)
+
+
+def _fix(report: Answer) -> str:
+    grown = report.infinity or report.finding
+    if report.sharp_bit == "silent-nan" and "beyond the largest" in report.why:
+        if grown.primitive in ("exp", "exp2"):
+            return "Subtract the maximum before exp: the quotient stays the same. jax.nn.softmax and jax.nn.logsumexp do so."
+        if "beyond the largest f16" in report.why:
+            return "Compute this in float32, x.astype(jnp.float32), or scale the numbers down first."
+    return FIXES[report.sharp_bit]
 
 
 def _is_lost(finding: Any, outs: Sequence[Any]) -> bool:
