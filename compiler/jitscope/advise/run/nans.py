@@ -50,13 +50,18 @@ def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
 
 
 def _fix(report: Answer) -> str:
-    grown = report.infinity or report.finding
-    if report.sharp_bit == "silent-nan" and "beyond the largest" in report.why:
-        if grown.primitive in ("exp", "exp2"):
-            return "Subtract the maximum before exp: the quotient stays the same. jax.nn.softmax and jax.nn.logsumexp do so."
-        if "beyond the largest f16" in report.why:
-            return "Compute this in float32, x.astype(jnp.float32), or scale the numbers down first."
+    if report.sharp_bit == "silent-nan":
+        for cause, fix in _OF_OVERFLOWS.items():
+            if cause in report.why:
+                return fix
     return FIXES[report.sharp_bit]
+
+
+_OF_OVERFLOWS = {
+    "a softmax of numbers too large": "Subtract the maximum before exp, as jax.nn.softmax and jax.nn.logsumexp do.",
+    "is exp of": "Work with the logarithms (jax.nn.logsumexp), or clip what exp is given.",
+    "beyond the largest f16": "Compute this in float32, x.astype(jnp.float32), or scale the numbers down first.",
+}
 
 
 def _is_lost(finding: Any, outs: Sequence[Any]) -> bool:
