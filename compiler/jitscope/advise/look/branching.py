@@ -135,11 +135,10 @@ def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     node = event.node
     if event.what == "match" and event.kind.is_traced:
-        asked = choices(node)
-        if all(isinstance(one, ast.MatchClass) for one in asked):
-            yield from _never(
-                walk, node, walk.code.parents[walk.code.parents[node]].subject, [one.cls for one in asked]
-            )
+        around = walk.code.parents[walk.code.parents[node]]
+        classes = [one.cls for one in choices(node) if isinstance(one, ast.MatchClass)]
+        if isinstance(around, ast.Match) and len(classes) == len(choices(node)):
+            yield from _never(walk, node, around.subject, classes)
     elif event.what == "call" and isinstance(node.func, ast.Name) and event.inner and event.inner[0].is_traced:
         above = walk.code.parents.get(node)
         match node.func.id, above:

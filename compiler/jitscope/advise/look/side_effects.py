@@ -146,8 +146,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
     """Whether a list or dict of the arguments is changed, and neither read afterwards nor given back: the caller's stays as it was."""
-    name, function = _root(base), event.region.function
-    if name not in parameters(function) or event.region.depth or _bound_anew(name, function):
+    name, function = _root(base) or "", event.region.function
+    if function is None or name not in parameters(function) or event.region.depth or _bound_anew(name, function):
         return False
     what = walk.code.source(base)
     read = [one for one in ast.walk(function) if isinstance(one, type(base)) and walk.code.source(one) == what]
