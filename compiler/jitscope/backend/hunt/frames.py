@@ -65,7 +65,7 @@ class Frame:
 
     def look_through(self, wanted: Sequence[Var], test: Test, shown: Sequence[Var] = ()) -> list[Any]:
         """Have as much known as a walk from these values will need; see `propagates`. Gives the values `shown`."""
-        if test in self._looked_through or test is not nans:
+        if test in self._looked_through or test is not nans or not wanted:
             return self.ask(wanted, test, shown)
         self._looked_through.add(test)
         needed = needed_for(self.flat, set(wanted))
