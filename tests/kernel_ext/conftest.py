@@ -148,7 +148,7 @@ class Kernel:
     def send(self, text: str, cell_id: str | None = None, **options: Any) -> str:
         """Send a cell; gives the id of the request."""
         content = {"code": text, "silent": False, "store_history": True, "user_expressions": {}}
-        content |= {"allow_stdin": False, "stop_on_error": True} | options
+        content |= {"allow_stdin": True, "stop_on_error": True} | options
         message = self.client.session.msg("execute_request", content, metadata={"cellId": cell_id} if cell_id else {})
         self.client.shell_channel.send(message)
         return message["header"]["msg_id"]

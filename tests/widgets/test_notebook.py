@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 import jitscope_widgets
-from jitscope_widgets import export_notebook, static_files, view_problem
+from jitscope_widgets import export_notebook, static_files
 
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("nbconvert")
+nbconvert = pytest.importorskip("nbconvert")
 pytest.importorskip("ipykernel")
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
 CELLS = (
     "from IPython.display import display\nfrom jitscope_widgets import View, display_bundle\n"
     "from tests.widgets.documents import layer_cell, long_program",
@@ -29,6 +28,7 @@ ROOMS = [str(Path(jitscope_widgets.__file__).parents[1]), str(Path(__file__).par
 
 @pytest.fixture(scope="module")
 def executed() -> Any:
+    """By nbclient, which has no front end."""
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [nbformat.v4.new_markdown_cell("# Title with $x^2$ and ![picture](https://a.example/p.png)")]
     notebook.cells += [nbformat.v4.new_code_cell(code) for code in (f"import sys; sys.path[:0] = {ROOMS}", *CELLS)]
@@ -41,12 +41,20 @@ def _shown(notebook: Any, at: int) -> Any:
     return output.data
 
 
-def test_a_kernel_shows_live_still_and_text(executed: Any) -> None:
+def test_a_notebook_executed_without_a_front_end_has_still_and_text(executed: Any) -> None:
     for at in (3, 4):
         data = _shown(executed, at)
-        assert set(data) == {"text/html", "text/plain"} | (set() if view_problem() else {WIDGET})
+        assert set(data) == {"text/html", "text/plain"}
         assert "data-jitscope-document" in data["text/html"]
     assert _shown(executed, 3)["text/plain"].startswith("layer(x: f32[64,20]")
+
+
+def test_nbconvert_shows_the_still_view(executed: Any) -> None:
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(executed)
+    assert '"model_id"' not in page
+    for said in ("layer", "10 equations → 2 kernels"):
+        assert said in page
+    assert page.count("data-jitscope-document") == 2
 
 
 def test_the_exported_page_fetches_nothing(executed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

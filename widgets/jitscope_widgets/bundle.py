@@ -24,7 +24,7 @@ _LONGEST_TEXT = 30_000
 def display_bundle(document: Document, answers: Answers = SILENT) -> dict[str, Any]:
     """The MIME bundle to display for `document`; making it never raises.
 
-    In a kernel it holds a live view, which asks `answers` for what costs time. Everywhere it holds static HTML (`text/html`) and
+    In a kernel that a front end talks to, it holds a live view, which asks `answers` for what costs time. Everywhere it holds static HTML (`text/html`) and
     the text twin (`text/plain`).
     """
     with _not_collecting():
@@ -57,10 +57,18 @@ def static_bundle(document: Document, note: str = "", packed: Packed | None = No
 
 
 def in_kernel() -> bool:
-    """Whether this process is a Jupyter kernel, so that a view can talk to it."""
+    """Whether this process is a Jupyter kernel with a front end, so that a view can talk to it.
+
+    Who executes notebooks without one (nbclient: `nbconvert --execute`, papermill, jupyter-book) allows no input. It would keep the
+    widget, without a kernel, and `nbconvert` would show that instead of the HTML.
+    """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    return getattr(shell, "kernel", None) is not None
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return False
+    asked = kernel.get_parent("shell") if hasattr(kernel, "get_parent") else {}
+    return asked.get("content", {}).get("allow_stdin", True)
 
 
 def _static_html(document: Document, note: str, packed: Packed | None) -> str:

@@ -80,10 +80,10 @@ class MemoryView {
   }
 
   private reserved(): string {
-    const { reserved } = this.doc;
+    const { reserved, scopes } = this.doc;
     const parts = KINDS.flatMap(([kind, word]) => (reserved[kind].value ? [`${word} ${bytes(reserved[kind].value)}`] : []));
     const aliased = reserved.aliased.value ? say("aliased", { bytes: bytes(reserved.aliased.value) }) : "";
-    return `${say("reserved", { parts: parts.join(", ") || "nothing", aliased })} A step is an instruction of the compiled program; a loop's body stands once.`;
+    return `${say("reserved", { parts: parts.join(", ") || "nothing", aliased })} A step is an instruction of the compiled program; a loop's body stands once.${scopes.length ? " Shaded: loops, branches and calls." : ""}`;
   }
 
   private show(step: number): void {

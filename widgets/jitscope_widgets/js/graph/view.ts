@@ -68,6 +68,7 @@ export class GraphView {
   motion: Motion | null = null;
   private frame = 0;
   private fitted = false;
+  private asFitted = ""; // the camera after the last `fit` that kept the picture readable
   private waiting: (() => void)[] = [];
   private readonly all = new Disposables();
   readonly outline: Outline;
@@ -169,10 +170,7 @@ export class GraphView {
     if (!this.view.w) this.themed();
     this.view = { w, h };
     this.sizeCanvas();
-    if (!this.fitted) {
-      this.fitted = true;
-      this.fit(true);
-    }
+    if (!this.fitted || this.isAsFitted()) this.fit(true);
     this.paint();
   }
 
@@ -180,6 +178,12 @@ export class GraphView {
     const ratio = devicePixelRatio || 1;
     this.canvas.width = Math.round(this.view.w * ratio);
     this.canvas.height = Math.round(this.view.h * ratio);
+  }
+
+  /** Whether nobody has moved the picture since it was made to fit. */
+  private isAsFitted(): boolean {
+    const { k, x, y } = this.camera;
+    return [k, x, y].join() === this.asFitted;
   }
 
   fit(readable = false): void {
@@ -190,6 +194,7 @@ export class GraphView {
     this.perf.layoutMs = performance.now() - start;
     this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h), this.minimap.widthOver(size));
     this.fitted = true;
+    this.asFitted = readable ? [this.camera.k, this.camera.x, this.camera.y].join() : "";
     this.ask();
   }
 
