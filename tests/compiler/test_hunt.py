@@ -104,3 +104,11 @@ def test_the_message():
     assert text.startswith("f gave NaN: first made by log in line ")
     assert "in iteration 3 of 9 (from 0) of the loop in line " in text
     assert "operand 0: f32[2,5] [[" in text and "10 of 10 not finite, the first at [0, 0]" in text
+
+
+def test_a_hunt_that_has_nothing_to_look_for_compiles_nothing():
+    x = jnp.arange(7.0)
+    closed = jx.make_jaxpr(lambda x: jnp.sqrt(x) * 3.25)(x)
+    one = hunt.Hunt(closed, [x], results=[jnp.ones(7)])
+    assert one.finding is None and not one.whole.flat.closed.derived
+    assert hunt.Hunt(closed, [x - 1], results=[jnp.full(7, jnp.nan)]).whole.flat.closed.derived
