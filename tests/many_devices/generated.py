@@ -37,7 +37,7 @@ LOCAL: dict[str, Callable[[Any], Any]] = {
     "product": lambda a: a @ (jnp.arange(16.0).reshape(4, 4) / 20),
     "loop": lambda a: lax.fori_loop(0, 3, lambda i, c: jnp.sin(c) + 0.1 * a, a),
     "scan": lambda a: lax.scan(lambda c, r: (c * 0.5 + r, c), a[:, 0], a.T)[1].T,
-    "again": jx.checkpoint(lambda a: jnp.sin(a) * a),
+    "again": jx.checkpoint(lambda a: jnp.sin(a) * jnp.cos(a)),
     "each row": jx.vmap(lambda r: jnp.sort(r)[::-1] * 0.5 + r),
     "own rule": lambda a: halved(a) + a,
 }
@@ -58,7 +58,7 @@ def half_way(a: Any, axes: Any) -> Any:
 
 
 def scattered(a: Any, axes: Any) -> Any:
-    return lax.psum_scatter(a.sum() * lax.all_gather(a, axes, tiled=True), axes, tiled=True) / 8
+    return lax.psum_scatter(a.sum() * lax.all_gather(a, axes, tiled=True), axes, tiled=True) / 32
 
 
 def exchanged(a: Any, axes: Any) -> Any:
@@ -77,7 +77,7 @@ GLOBAL = {
     "largest": (lambda a: a / (1 + jnp.abs(a).max()), lambda a, axes: a / (1 + lax.pmax(jnp.abs(a).max(), axes))),
     "all": (lambda a: a @ a.T @ a / 8, lambda a, axes: a @ lax.all_gather(a, axes, tiled=True).T @ lax.all_gather(a, axes, tiled=True) / 8),
     "half way": (lambda a: a + jnp.roll(a, 4, 0), lambda a, axes: a + half_way(a, axes)),
-    "scattered": (lambda a: a * a.sum() / 8, scattered),
+    "scattered": (lambda a: a * a.mean(), scattered),
     "exchanged": (lambda a: a - a.mean(0), exchanged),
     "branch": (lambda a: branching(a, jnp.abs(a).sum() - 9.7), lambda a, axes: branching(a, lax.psum(jnp.abs(a).sum(), axes) - 9.7)),
     "gathered for all": (lambda a: a + a[0], lambda a, axes: a + lax.all_gather(a, axes, tiled=True, to="invarying")[0]),

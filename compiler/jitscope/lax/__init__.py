@@ -43,7 +43,7 @@ _late, _known = _late_names(
         "scatter_min scatter_mul scatter_sub",
         "..ops.exchanges": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum psum_scatter "
         "pswapaxes",
-        ".varying": "pcast pvary",
+        ".varying": "pcast",
         ".many_devices": "precv psend",
         "..ops.ragged_exchange": "ragged_all_to_all",
     },
