@@ -73,9 +73,14 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     return _each(claimed if claims else _left_to_compiler, "with_sharding_constraint", x, shardings)
 
 
+def _types_here(mesh: Any) -> dict[Any, AxisType]:
+    """The type of each axis of a mesh, for the code at hand."""
+    manual = get_abstract_mesh().manual_axes
+    return dict(zip(mesh.axis_names, mesh.axis_types)) | dict.fromkeys(manual, AxisType.Manual)
+
+
 def _left_to_compiler(x: Any, sharding: NamedSharding) -> Any:
-    here, mesh = get_abstract_mesh(), sharding.mesh
-    types = dict(zip(mesh.axis_names, mesh.axis_types)) | dict.fromkeys(here.manual_axes, AxisType.Manual)
+    mesh, types = sharding.mesh, _types_here(sharding.mesh)
     if other := [n for n in mentioned(sharding.spec) if types[n] is not AxisType.Auto]:
         kind = types[other[0]]
         raise ValueError(
@@ -106,7 +111,7 @@ def _explicit(given: Any) -> NamedSharding:
         found = requested(given)
     except NoMeshError as error:
         raise ValueError(str(error)) from None
-    types = dict(zip(found.mesh.axis_names, found.mesh.axis_types))
+    types = _types_here(found.mesh)
     if other := [n for n in mentioned(found.spec) if types[n] is not AxisType.Explicit]:
         raise ValueError(
             f"reshard to {found.spec}: {other} of {found.mesh} is not Explicit, so types cannot say how a value lies along it. What to do: "

@@ -58,7 +58,8 @@ def shard_map(
     `axis_names`: over which of its axes `f` sees one device (all, if empty). With `check_vma`, types inside say over which axes values
     vary, and derivatives of values used on all devices are summed. Also a decorator without `f`.
 
-    Raises ValueError for sizes that devices do not divide, for specs of too many axes or that contradict the types of arguments over Explicit axes, and for a result that may differ between
+    Raises ValueError for sizes that devices do not divide, for specs of too many axes or that contradict the types of arguments (over
+    Explicit axes), and for a result that may differ between
     devices along an axis that its spec does not name; TypeError for specs that are none.
     """
     if f is None:

@@ -100,8 +100,8 @@ def check_whole(name: str, aval: Any, axes: Iterable[int] | None = None) -> None
     if cut:
         mesh = mesh_of(aval)
         raise Operation(name, [aval], [], {}, mesh, []).refuse(
-            f"axis {cut[0]}, of which it takes a part, is cut along {PartitionSpec(*entries_of(aval))[cut[0]]}, so that data would move",
-            INDEXED,
+            f"axis {cut[0]} is cut along {PartitionSpec(*entries_of(aval))[cut[0]]}, so that data would move",
+            INDEXED if name == "getitem" else RESHARD,
         )
 
 
