@@ -58,7 +58,7 @@ def half_way(a: Any, axes: Any) -> Any:
 
 
 def scattered(a: Any, axes: Any) -> Any:
-    return lax.psum_scatter(a.sum() * lax.all_gather(a, axes, tiled=True), axes, tiled=True) / 32
+    return jnp.tanh(lax.psum_scatter(a.sum() * lax.all_gather(a, axes, tiled=True), axes, tiled=True) / 32)
 
 
 def exchanged(a: Any, axes: Any) -> Any:
@@ -77,7 +77,7 @@ GLOBAL = {
     "largest": (lambda a: a / (1 + jnp.abs(a).max()), lambda a, axes: a / (1 + lax.pmax(jnp.abs(a).max(), axes))),
     "all": (lambda a: a @ a.T @ a / 8, lambda a, axes: a @ lax.all_gather(a, axes, tiled=True).T @ lax.all_gather(a, axes, tiled=True) / 8),
     "half way": (lambda a: a + jnp.roll(a, 4, 0), lambda a, axes: a + half_way(a, axes)),
-    "scattered": (lambda a: a * a.mean(), scattered),
+    "scattered": (lambda a: jnp.tanh(a * a.mean()), scattered),
     "exchanged": (lambda a: a - a.mean(0), exchanged),
     "branch": (lambda a: branching(a, jnp.abs(a).sum() - 9.7), lambda a, axes: branching(a, lax.psum(jnp.abs(a).sum(), axes) - 9.7)),
     "gathered for all": (lambda a: a + a[0], lambda a, axes: a + lax.all_gather(a, axes, tiled=True, to="invarying")[0]),
