@@ -85,7 +85,6 @@ def bindings(found: dict[str, ast.Module]) -> Iterator[str]:
                     yield f"{file}: {ast.unparse(node.func)}"
 
 
-@pytest.mark.smoke
 def test_these_late_bindings_and_no_others() -> None:
     """The evaluating trace and the operators; the lowering of inner jaxprs is handed in with `ctx`. Entries in tables are not
     bindings: nothing is missing without them."""

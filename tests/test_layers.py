@@ -158,7 +158,6 @@ def own_layer(path: Path) -> str:
     return relative.parts[0].removesuffix(".py")
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("path", files(COMPILER), ids=lambda p: str(p.relative_to(COMPILER)))
 def test_imports_run_one_way(path: Path) -> None:
     own = own_layer(path)
@@ -279,7 +278,6 @@ def test_files_are_short() -> None:
     assert not {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > 600}
 
 
-@pytest.mark.smoke
 def test_the_hops_that_contributing_lists_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("## How to follow a call")[2].partition("\n## ")[0]
     hops = re.findall(r"`(\w+/\w+\.py)`: `([\w.]+)`", text)
