@@ -88,6 +88,9 @@ def test_a_chain_that_computes_its_operands_again_is_not_fused() -> None:
     assert better_not_fused(chain(MOST_FUSED + 1, lambda x: x / x.sum()))
     assert better_not_fused(chain(2, jx.jit(chain(MOST_FUSED // 2 + 1, rolled))))
     assert not better_not_fused(chain(2 * MOST_FUSED, lambda x: rolled(x) @ jnp.eye(4)))
+    beside_a_product = lambda x: x / x.sum() + x @ jnp.eye(4)  # the product's operand is in memory
+    assert not better_not_fused(chain(2 * MOST_FUSED, beside_a_product))
+    assert not better_not_fused(chain(2 * MOST_FUSED, jx.jit(beside_a_product)))
     assert not better_not_fused(lambda x: [jnp.roll(x, i) for i in range(2 * MOST_FUSED)])
     assert not better_not_fused(lambda x: lax.fori_loop(0, 1000, lambda _, x: rolled(x), x))
     assert guards(jx.make_jaxpr(chain(MOST_FUSED + 1, rolled))(jnp.ones(4)).jaxpr) == NOT_FUSED.value

@@ -54,7 +54,7 @@ def is_better_not_fused(jaxpr: Jaxpr) -> bool:
 
 
 def _is_longer(jaxpr: Jaxpr, most: int, weight: _Weight) -> bool:
-    return _most(jaxpr, weight, {}) > most and _longest(jaxpr, weight, {}) > most
+    return _most(jaxpr, weight, {}) > most and _longest(jaxpr, weight, {}, {}) > most
 
 
 def _most(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int]) -> int:
@@ -66,18 +66,29 @@ def _most(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int]) -> int:
     return known[jaxpr]
 
 
-def _longest(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int]) -> int:
+def _longest(jaxpr: Jaxpr, weight: _Weight, known: dict[Jaxpr, int], ending: dict[Jaxpr, bool]) -> int:
     if jaxpr not in known:
         ends: dict[Any, int] = {}
         longest = 0
+        # A value that such an operation reads is in memory, and is not computed again for the others that read it.
+        ended = [eqn for eqn in jaxpr.eqns if _has_end(eqn, weight, ending)]
+        stored = {a for eqn in ended for a in eqn.invars if not isinstance(a, Literal)}
         for eqn in jaxpr.eqns:
-            own, inside = weight(eqn), max((_longest(inner, weight, known) for inner in _inner(eqn)), default=0)
+            own, inside = weight(eqn), max((_longest(inner, weight, known, ending) for inner in _inner(eqn)), default=0)
             before = max((ends.get(a, 0) for a in eqn.invars if not isinstance(a, Literal)), default=0)
             length = 0 if own is None else own + inside + before
-            ends.update(dict.fromkeys(eqn.outvars, length))
+            ends.update((var, 0 if var in stored else length) for var in eqn.outvars)
             longest = max(longest, length, inside)
         known[jaxpr] = longest
     return known[jaxpr]
+
+
+def _has_end(eqn: JaxprEqn, weight: _Weight, known: dict[Jaxpr, bool]) -> bool:
+    """Whether a chain ends at an equation, or at one inside of it."""
+    for inner in _inner(eqn):
+        if inner not in known:
+            known[inner] = any(_has_end(one, weight, known) for one in inner.eqns)
+    return weight(eqn) is None or any(known[inner] for inner in _inner(eqn))
 
 
 def _times(eqn: JaxprEqn) -> int | None:
