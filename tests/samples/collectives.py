@@ -76,10 +76,13 @@ def _permuted(perm):
 
 
 _AXIS = {"axis_name": "i"}
-_collective(col.all_gather_p, EVERYTHING, [
+_GATHERED = [
     (f"{shape} at {at}{' tiled' * tiled}", shape, {"all_gather_dimension": at, "axis_size": N, "tiled": tiled, **_AXIS}, _gathered(at, tiled))
     for shape, at, tiled in (((), 0, False), ((2, 3), 0, False), ((2, 3), 2, False), ((2, 3), 1, True), ((0, 2), 1, True), ((1, 3), 0, True))
-], linear=[[0]])  # fmt: skip
+]  # fmt: skip
+_collective(col.all_gather_p, EVERYTHING, _GATHERED, linear=[[0]])
+# What flows back counts once, and not for each device: derivatives are tried in shard_map (tests/many_devices).
+_collective(col.all_gather_invariant_p, EVERYTHING, _GATHERED, smooth=())
 _collective(col.reduce_scatter_p, "iufc", [
     (f"{shape} at {at}{' tiled' * tiled}", shape, {"scatter_dimension": at, "axis_size": N, "tiled": tiled, **_AXIS}, _scattered(at, tiled))
     for shape, at, tiled in (((3,), 0, False), ((2, 3), 1, False), ((2, 6), 1, True), ((3, 0), 0, True), ((3, 1), 0, False))

@@ -60,7 +60,7 @@ export interface GraphDoc {
   nodes: GraphNode[];
   edges: GraphEdge[];
 }
-interface Member { name: string; opcode: string; type: string; paths: string[] }
+export interface Member { name: string; opcode: string; type: string; paths: string[] }
 export interface Boundary {
   from: string;
   to: string;
@@ -342,7 +342,7 @@ export interface TimedKernel {
   why: string;
   lines: number[];
 }
-interface Hardware {
+export interface Hardware {
   measured: string;
   seconds: Quantity;
   bandwidth: { bytes: number; rate: Quantity }[];
@@ -370,7 +370,7 @@ export interface ProfileDoc {
   work: string;
   cost: Quantity;
 }
-interface ComparedSide {
+export interface ComparedSide {
   title: string;
   on: string;
   wall: Quantity;
@@ -456,7 +456,7 @@ export interface Collective {
   paths: string[];
   seconds?: { median: number; low: number; high: number; least: number } | null;
 }
-interface Laid {
+export interface Laid {
   role: "argument" | "result";
   name: string;
   type: string;
@@ -507,7 +507,7 @@ export interface Mix {
   bits: number | null;
   lanes: string;
 }
-interface CodeText { text: string; left_out: number; nesting: number[][] }
+export interface CodeText { text: string; left_out: number; nesting: number[][] }
 export interface CodeFunction {
   name: string;
   machine: "x86-64" | "arm64";
