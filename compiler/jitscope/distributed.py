@@ -128,7 +128,7 @@ def _at_the_end() -> None:
         processes.leave()
     except processes.XlaError:
         pass  # the others are gone, and so is this process
-    if processes.stuck.is_set() and not processes.ends_at_once():
+    if processes.stuck.is_set():  # else it would wait for threads of the runtime that wait for ever
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(1 if hasattr(sys, "last_value") else 0)

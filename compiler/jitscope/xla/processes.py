@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -136,19 +135,6 @@ def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds:
 
 stuck = threading.Event()
 """Set where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
-
-
-def ends_at_once() -> bool:
-    """Have this process end, with its exit code, as soon as Python is done, without waiting for threads of the runtime that wait for
-    ever. False where the C library cannot be told so (it is not glibc)."""
-    try:
-        libc = ctypes.CDLL(None)
-        on_exit, leave_now = libc.on_exit, libc._exit
-    except (OSError, AttributeError, TypeError):
-        return False
-    for kept in (devices._client, joined):  # who is freed waits for these threads
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-    return on_exit(leave_now, None) == 0  # it is called with the exit code, before the runtime's own
 
 
 def releases() -> str:
