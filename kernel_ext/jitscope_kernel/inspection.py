@@ -197,7 +197,7 @@ class Inspection(Shown):
     @property
     def values(self) -> Shown:
         """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
-        compiled. Raises Unavailable where they are gone, ValueError for a function that calls Python or has effects."""
+        compiled. Raises Unavailable where they are gone, and for a function that calls Python or has effects."""
         return Shown(self._look("values"))
 
     @property

@@ -145,7 +145,7 @@ def test_what_calls_python_is_not_traced_again_and_what_is_gone_cannot_be():
         jx.debug.callback(lambda v: None, x)
         return x + 1
 
-    with pytest.raises(ValueError, match="calls Python functions while it runs"):
+    with pytest.raises(Unavailable, match="calls Python functions while it runs"):
         _ = jx.inspect(calling)(np.float32(1)).transformations
     row = jx.inspect(lambda x: x * 3)(np.float32(2))._row
     gc.collect()

@@ -58,3 +58,12 @@ def test_a_cell_is_compared_with_what_was_before_it(shell) -> None:
     assert not comparison["results"]["equal"]
     ran = shell.cell("%%jit --vs nothing\ndef other(x):\n    return x + 1\n\nother(x);")
     assert "no program of nothing from before this cell" in ran.stderr and not ran.error
+
+
+def test_no_instrument_answers_with_a_traceback(shell) -> None:
+    shell.cell(
+        "import jitscope as jx\ndef told(x):\n    jx.debug.callback(lambda y: None, x)\n    return x + 1\nx = jnp.ones(3)"
+    )
+    for magic in ("%values", "%profile"):
+        ran = shell.cell(f"{magic} told(x)")
+        assert "not run again" in ran.stderr and "Traceback" not in ran.stderr + str(ran.error), magic

@@ -1,8 +1,8 @@
 """The instruments: documents about one program that cost more than looking at records, made when somebody asks for them.
 
 An instrument is a function of a row and of arguments to run the program on (None: those of the call that the row tells of, while
-they are there), with options of its own. It raises Unavailable, ValueError or RuntimeError, with a sentence, where there is nothing
-to show.
+they are there), with options of its own. It raises Unavailable, with a sentence, where there is nothing to show, ValueError for
+options that do not fit, and RuntimeError where what it needs is in use.
 """
 
 from __future__ import annotations

@@ -30,13 +30,13 @@ STEPS, LINES = 40, 300
 
 def instrument(row: Row, given: Given | None = None) -> Document:
     """The transformations document of a row's program. Raises Unavailable where its function is gone or another library's, and
-    ValueError where it calls Python while it runs: tracing it again might run such code again."""
+    where it calls Python while it runs: tracing it again might run such code again."""
     if row.library:
         raise Unavailable(f"{row.function} is {row.library}'s, which does not tell what its transformations are given")
     again = row.needed("again")
     jaxpr = row.jaxpr
     if jaxpr is not None and calls_python(jaxpr):
-        raise ValueError(
+        raise Unavailable(
             f"{row.function} calls Python functions while it runs, so it is not traced again only to be looked at"
         )
     start = time.perf_counter()

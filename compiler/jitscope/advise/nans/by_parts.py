@@ -259,7 +259,7 @@ def _numbers(values: Sequence[Any]) -> list[np.ndarray]:
 
 def hunt(row: Row, given: Any = None, callbacks: bool = False, again: Again | None = None) -> PartsReport:
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
-    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises Unavailable where these are gone, ValueError where the program is not run again, RuntimeError
-    where the operation was not found."""
+    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises Unavailable where these are gone
+    or the program is not run again, RuntimeError where the operation was not found."""
     program = row.entry.evaluable(row, given, callbacks)
     return PartsReport(row.function, program, _compiled(row, program), again)

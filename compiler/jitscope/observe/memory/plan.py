@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from jitscope.core.errors import Unavailable
 from jitscope.xla.dumps import Told
 
 
@@ -55,12 +56,12 @@ class Plan(NamedTuple):
 
 
 def plan_of(told: Told) -> Plan:
-    """The plan in what XLA wrote down. Raises ValueError where it wrote none, or one that cannot be read."""
+    """The plan in what XLA wrote down. Raises Unavailable where it wrote none, or one that cannot be read."""
     assigned = text_of(told, "buffer-assignment.txt")
     schedule, alive, positions, peak = _live(_ranges(told, assigned))
     allocations = tuple(_allocations(assigned, alive))
     if not allocations:
-        raise ValueError(f"XLA's buffer assignment of {told.module} has no allocation")
+        raise Unavailable(f"XLA's buffer assignment of {told.module} has no allocation")
     return Plan(allocations, schedule, positions, peak)
 
 
@@ -71,11 +72,11 @@ def _ranges(told: Told, assigned: str) -> str:
 
 
 def text_of(told: Told, ending: str) -> str:
-    """What XLA wrote to the file whose name ends so. Raises ValueError where there is none."""
+    """What XLA wrote to the file whose name ends so. Raises Unavailable where there is none."""
     for file in told.files:
         if file.name.endswith(ending):
             return file.text
-    raise ValueError(f"XLA wrote down no {ending.removesuffix('.txt')} of {told.module}")
+    raise Unavailable(f"XLA wrote down no {ending.removesuffix('.txt')} of {told.module}")
 
 
 _POSITION = re.compile(r"    (\d+):(\S+)")
@@ -101,7 +102,7 @@ def _live(text: str) -> tuple[tuple[str, ...], Alive, int, tuple[int, int]]:
         elif line.startswith("  Stack trace"):
             break
     if not schedule:
-        raise ValueError("XLA's live ranges name no instruction")
+        raise Unavailable("XLA's live ranges name no instruction")
     return tuple(schedule), alive, len(schedule), (at, total)
 
 

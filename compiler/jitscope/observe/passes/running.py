@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from jitscope.core.errors import Unavailable
 from jitscope.xla.dumps import Told, Written
 from jitscope.xla.profiler import Phase
 
@@ -34,11 +35,11 @@ class Pass:
 
 
 def run_of(told: Told) -> tuple[str, list[Pass]]:
-    """The text of the program before the passes, and the passes in order. Raises ValueError where XLA wrote down no state of it."""
+    """The text of the program before the passes, and the passes in order. Raises Unavailable where XLA wrote down no state of it."""
     states = sorted((file for file in told.files if file.number is not None), key=lambda file: file.number or 0)
     before = [file for file in told.files if file.name == "before_optimizations.txt"] or states
     if not before:
-        raise ValueError(f"XLA wrote down no state of {told.module}")
+        raise Unavailable(f"XLA wrote down no state of {told.module}")
     passes = [one for pipeline in _pipelines(told.phases, told.module) for one in _passes(pipeline, ())]
     return before[0].text, _with_texts(passes, states)
 

@@ -39,8 +39,8 @@ def instrument(
 ) -> Document:
     """The values document: the program is run equation by equation. With the `path` of an equation (or of an input), a document with a
     closer look at its `result` alone, in loops in that `iteration` of the innermost one. Raises Unavailable
-    where the program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or
-    references."""
+    where the program or its arguments are gone, and where it calls Python functions (unless `callbacks`), has effects or
+    references: it is not run again then."""
     program = (
         row.entry.evaluable(row, given, callbacks) if row.library and row.entry else _program(row, given, callbacks)
     )
@@ -83,15 +83,15 @@ class Evaluable(NamedTuple):
 def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
     closed = row.needed("closed")
     if uses_refs(closed.jaxpr):
-        raise ValueError(
+        raise Unavailable(
             f"{row.function} takes or captures references, which a second run would change: it is not run again"
         )
     if calls_python(closed.jaxpr) and not callbacks:
-        raise ValueError(
+        raise Unavailable(
             f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
         )
     if closed.effects and not callbacks:
-        raise ValueError(f"{row.function} has effects: it is not run again unless asked for (callbacks)")
+        raise Unavailable(f"{row.function} has effects: it is not run again unless asked for (callbacks)")
     given = given or row.given
     arrays = given.arrays() if given is not None else None
     if arrays is None:
