@@ -388,6 +388,8 @@ def test_memory_that_is_not_there_is_told_with_the_line():
     big = jx.jit(lambda x: jnp.sort(jnp.sin(x * jnp.arange(side))[:, None] * jnp.arange(side // 4), axis=0)[0])
     with pytest.raises(XlaError, match="there is not enough memory to run <lambda>") as caught:
         big(2.0)
+    with pytest.raises(XlaError, match="there is not enough memory to run <lambda>"):
+        jx.jit(lambda x: big(x)[0], donate_argnums=0)(jnp.float32(2))
     assert caught.value.status == "RESOURCE_EXHAUSTED"
     assert re.search(r"16\.8 MB for what it returns and \d+\.\d TB for what it computes in between", str(caught.value))
     assert ": big(2.0)" in str(caught.value)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from jitscope.xla import client, dlpack, dtypes, forks, hlo_module, lapack, mlir, program, pytrees, tracebacks, versions
+from jitscope.xla import client, dlpack, dtypes, forks, hlo_module, lapack, mlir, pytrees, tracebacks, versions
 from jitscope.xla.errors import DeletedBufferError, XlaError
 from jitscope.xla.program import Executable, compile_options
 
@@ -562,7 +562,3 @@ def test_bad_device_count():
         JITSCOPE_CPU_DEVICES="many",
     )
     assert "JITSCOPE_CPU_DEVICES" in out
-
-
-def test_program_module_reexports_what_dispatch_needs():
-    assert issubclass(program.RuntimeFailure, RuntimeError) and callable(program.translate)

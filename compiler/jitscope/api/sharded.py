@@ -378,7 +378,10 @@ def _pmapped(fun: Any, name: Any, in_axes: Any, out_axes: Any, statics: Any, dev
         return tuple(x if a is None else reshape(x, _with_one(x, a)) for x, a in zip(out, at))
 
     if manual() is not None:
-        raise ValueError(f"pmap of {name_of(fun)} inside a function that runs on one device's part already (pmap or shard_map): map the outer one over a mesh of two axes, with shard_map")  # fmt: skip
+        raise ValueError(
+            f"pmap of {name_of(fun)} inside a function that runs on one device's part already (pmap or shard_map). What to do: "
+            "map the outer function over a mesh of two axes, with shard_map"
+        )
     parts = [part_aval(mesh, _spec(name, a, aval_of(x).ndim), aval_of(x), False) for x, a in zip(leaves, axes)]
     with inside(mesh, (name,), False):
         traced = trace_body(one, tree.structure(tuple(leaves)), parts)

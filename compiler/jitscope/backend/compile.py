@@ -24,6 +24,7 @@ from ..symbolic.dimension import is_static
 from ..symbolic.solving import Solution, solve
 from ..xla import client, donations, mappings, mlir, processes
 from ..xla.callbacks import answer, calls_python
+from ..xla.errors import translate
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options
 from ..xla.spread import Named, Spread, called
@@ -32,7 +33,7 @@ from .disk import programs as disk
 from .disk.answer import Answer
 from .disk.key import Wanted
 from .donating import owned, usable, warn_unusable
-from .failing import failure
+from .failing import explained
 from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
@@ -111,7 +112,7 @@ class Program:
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
-            raise failure(self, error, bufs) from None
+            raise explained(self, translate(error, bufs)) from None
         if self.donated:
             self.tell_donated([given[i] for i in self.donated])
         make = result_of if self.gives_float0 else Array

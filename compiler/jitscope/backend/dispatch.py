@@ -32,14 +32,15 @@ from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
 from ..core.wrapping import stand_for
 from ..xla import client
+from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
-from ..xla.program import RuntimeFailure, XlaError
+from ..xla.program import RuntimeFailure
 from .arguments import Arguments
 from .array import Array, device_for, layouts_text, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
-from .failing import failure
+from .failing import explained
 from .given import Given
 from .memory import RefReady, Taken
 from .stages import trace_stage
@@ -150,7 +151,7 @@ class JitFunction:
             try:
                 outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
             except RuntimeFailure as error:
-                raise failure(program, error, bufs) from None
+                raise explained(program, translate(error, bufs)) from None
             if ready.single is not None:
                 return Array(outs[0], ready.single)
             return ready.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
@@ -287,7 +288,7 @@ class JitFunction:
         try:
             client.block_until_ready([x.buf for x in tree.leaves(out) if isinstance(x, Array)])
         except XlaError as error:
-            raise failure(program, error, bufs) from None
+            raise explained(program, error) from error.__cause__
         records.emit(note.step_of("run", time.perf_counter() - start, {}, payload))
         return out, ready
 

@@ -14,14 +14,14 @@ from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
 from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
-from .errors import XlaError, translate
+from .errors import translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
 from .spread import Spread
 from .versions import serialized
 
 
-__all__ = ["Executable", "RuntimeFailure", "XlaError", "compile_options", "handler_of", "translate"]
+__all__ = ["Executable", "RuntimeFailure", "compile_options", "handler_of"]
 
 Output = tuple[tuple[int, ...], np.dtype]
 
