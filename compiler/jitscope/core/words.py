@@ -8,7 +8,7 @@ def cut(text: str, most: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """`1 kernel`, `2,000 copies`."""
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
     return f"{count:,} {noun if count == 1 else several}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
-from ..core.words import cut
+from .structures import call_of, changed, told
 
 
 __all__ = ["Difference", "differences"]
@@ -173,7 +173,7 @@ def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]
     elif old.structure != new.structure:
         detail = "static data of its nodes is not equal, though it prints alike"
         root = _common_root(list(after)) or _ALL
-        found.append(Difference("tree structure", root, _structure(old), _structure(new), detail))
+        found.append(Difference("tree structure", root, told(old, root), told(new, root), detail))
     for path in after:
         if path in before:
             found += _leaf(before[path], after[path])
@@ -191,27 +191,23 @@ def _structures(
     if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
-    root = _common_root(left) or _ALL
-    by_name = _by_name(old.tree) != _by_name(new.tree)
-    part = "call form" if by_name or left == [root] else "tree structure"
-    return [Difference(part, root, _structure(old), _structure(new), detail)]
+    root = _common_root(left) or changed(old, new) or _ALL
+    part = "call form" if _form(old) != _form(new) else "tree structure"
+    argument = root if part == "tree structure" else ""
+    return [Difference(part, root, told(old, argument), told(new, argument), detail)]
 
 
 def _listed(paths: list[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
-def _by_name(structure: str) -> str:
-    """The part of a call's structure that was given by name."""
-    return structure.rpartition("), {")[2]
+def _form(signature: Signature) -> Any:
+    call = call_of(signature)
+    return call and call.form
 
 
 def _root(path: str) -> str:
     return path.split("[")[0].split(".")[0]
-
-
-def _structure(signature: Signature) -> str:
-    return cut(signature.tree.removeprefix("PyTreeDef(").removesuffix(")"), 200)
 
 
 def _common_root(paths: list[str]) -> str:

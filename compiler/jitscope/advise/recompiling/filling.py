@@ -18,6 +18,7 @@ from ...core import dtypes
 from ...core.avals import ShapedArray
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
+from ...observe.structures import call_of
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .arguments import alias, text_of
@@ -135,9 +136,12 @@ def _of_one_kind(rows: list[Row]) -> Found | None:
 
 def _top(row: Row) -> str | None:
     """What the only argument is, where it is a flat list or tuple."""
-    text = row.signature.tree if row.signature else ""
-    found = re.fullmatch(r"PyTreeDef\(\(\(([(\[])[*, ]*[)\]],\), \{\}\)\)", text)
-    return None if found is None else "tuple" if found[1] == "(" else "list"
+    call = call_of(row.signature) if row.signature else None
+    if call is None or call.named or len(call.positional) != 1:
+        return None
+    (node,) = call.positional
+    flat = all(child.kind == "*" for child in node.children)
+    return node.kind if node.kind in ("list", "tuple") and flat else None
 
 
 def _same_arguments(one: Row, other: Row) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.words import cut
 from ..ledger import Row
+from ..structures import told
 from .groups import Group
 
 
@@ -69,7 +70,7 @@ def _parts(row: Row, group: Group) -> dict[str, str]:
             capture.name: short(capture.text) for capture in signature.made.captures if capture.name in group.paths
         }
         parts["function"] = f"object {signature.function}"
-    parts["structure"] = short(signature.tree.removeprefix("PyTreeDef(").removesuffix(")"))
+    parts["structure"] = short(told(signature))
     parts |= {name: short(text) for name, text in signature.options if name in group.paths}
     return parts | {"device": signature.device, "enable_x64": str(signature.x64)}
 

@@ -1,0 +1,184 @@
+"""The structure of a call's arguments in the user's terms: read from the text that a tree's definition prints."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..backend.signature import Signature
+from ..core.words import counted, cut
+
+
+_LONGEST = 200
+
+
+class Node(NamedTuple):
+    """A node of a tree, or a leaf: `kind` is `*`, `None`, `dict`, `list`, `tuple` or the name of a class; `keys` are a dict's, as
+    they print; `data` is the static data of a class's node, as it prints."""
+
+    kind: str
+    children: tuple[Node, ...] = ()
+    keys: tuple[str, ...] = ()
+    data: str = ""
+
+    @property
+    def leaves(self) -> int:
+        return 1 if self.kind == "*" else sum(child.leaves for child in self.children)
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "*":
+                return "array"
+            case "None":
+                return "None"
+            case "dict":
+                entries = (key if one.kind == "*" else f"{key}: {one}" for key, one in zip(self.keys, self.children))
+                return "{" + ", ".join(entries) + "}"
+        data = f"[{cut(self.data, 40)}]" if self.data else ""
+        return f"{self.kind}{data} of {_counted(self.children)}" if self.children else f"empty {self.kind}"
+
+
+def _counted(children: Sequence[Node]) -> str:
+    """`2 arrays`, `5 × {'w', 'b'}`, `(array, None)`."""
+    if all(child.kind == "*" for child in children):
+        return counted(len(children), "array")
+    if len(set(children)) > 1:
+        return f"({', '.join(map(str, children))})"
+    return f"{len(children)} × {children[0]}" if len(children) > 1 else str(children[0])
+
+
+class Call(NamedTuple):
+    """The arguments of a call that are not static: those by position, and by name."""
+
+    positional: tuple[Node, ...]
+    named: dict[str, Node]
+
+    @property
+    def form(self) -> tuple[int, list[str]]:
+        """How it is written, whatever the arguments are."""
+        return len(self.positional), list(self.named)
+
+
+def call_of(signature: Signature) -> Call | None:
+    """What the text of a structure says; None where it cannot be read."""
+    return _read(signature.tree)
+
+
+def told(signature: Signature, root: str = "") -> str:
+    """The structure of all arguments, `w and x by position, scale={'a', 'b'} by name`, or of one, `{'a', 'b'}`."""
+    call = call_of(signature)
+    if call is None:
+        return cut(signature.tree.removeprefix("PyTreeDef(").removesuffix(")"), _LONGEST)
+    by_position = list(zip(_roots(signature, call.positional), call.positional))
+    by_name = list(call.named.items())
+    own = [node for name, node in (*by_position, *by_name) if name == root]
+    own = own or [node for name, node in by_position if not name]  # it has no leaves here
+    if root and len(own) == 1:
+        return cut(str(own[0]), _LONGEST)
+    given = (f"{_arguments(own)} by {how}" for own, how in ((by_position, "position"), (by_name, "name")) if own)
+    return cut(", ".join(given) or "no array", _LONGEST)
+
+
+def _roots(signature: Signature, nodes: Sequence[Node]) -> Iterator[str]:
+    """The name of each argument by position, `args[0]` of one that `*args` takes; "" of one without leaves."""
+    paths = iter(leaf.path for leaf in signature.leaves)
+    for node in nodes:
+        own = list(itertools.islice(paths, node.leaves))
+        yield own[0] if node.kind == "*" and own else own[0].split("[")[0].split(".")[0] if own else ""
+
+
+def changed(old: Signature, new: Signature) -> str:
+    """The name of the one argument whose structure is another one; "" where several have, or how the calls are written differs."""
+    sides = [(signature, call_of(signature)) for signature in (old, new)]
+    forms = {str(call.form) for _, call in sides if call}
+    if len(forms) != 1:
+        return ""
+    places = [
+        [*zip(_roots(signature, call.positional), call.positional), *call.named.items()]
+        for signature, call in sides
+        if call
+    ]
+    names = [one or other for (one, before), (other, after) in zip(*places) if before != after]
+    return names[0] if len(names) == 1 else ""
+
+
+def _arguments(given: Sequence[tuple[str, Node]]) -> str:
+    said = [name if node.kind == "*" and name else f"{name}={node}" if name else str(node) for name, node in given]
+    return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(64)
+def _read(text: str) -> Call | None:
+    reader = _Reader(text.removeprefix("PyTreeDef("))
+    try:
+        node = reader.node()
+    except (ValueError, IndexError, RecursionError):
+        return None
+    if reader.text[reader.at :] != ")" or [child.kind for child in node.children] != ["tuple", "dict"]:
+        return None
+    positional, named = node.children
+    return Call(positional.children, {name.strip("'"): one for name, one in zip(named.keys, named.children)})
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def node(self) -> Node:
+        for sign, kind in (("*", "*"), ("None", "None")):
+            if self._skips(sign):
+                return Node(kind)
+        for opening, closing, kind in (("(", ")", "tuple"), ("[", "]", "list"), ("{", "}", "dict")):
+            if self._skips(opening):
+                return self._children(closing, kind)
+        if not self._skips("CustomNode("):
+            raise ValueError
+        start = self.at
+        self.at = self.text.index("[", start) + 1
+        name = self.text[start : self.at - 1]
+        data = self._until("]")
+        self._skip("], [")
+        node = self._children("]", name)
+        self._skip(")")
+        if name == "namedtuple":
+            return node._replace(kind=data)
+        return node._replace(data="" if data in ("None", "()") else data)
+
+    def _children(self, closing: str, kind: str) -> Node:
+        children, keys = [], []
+        while not self._skips(closing):
+            if kind == "dict":
+                keys.append(self._until(":"))
+                self._skip(": ")
+            children.append(self.node())
+            self._skips(", ") or self._skips(",")
+        return Node(kind, tuple(children), tuple(keys))
+
+    def _until(self, end: str) -> str:
+        """The text up to a sign that stands outside of brackets and quotes."""
+        start, depth, quote = self.at, 0, ""
+        while quote or depth or self.text[self.at] != end:
+            sign = self.text[self.at]
+            if quote:
+                self.at += sign == "\\"
+                quote = "" if sign == quote else quote
+            elif sign in "'\"":
+                quote = sign
+            else:
+                depth += (sign in "([{") - (sign in ")]}")
+            self.at += 1
+        return self.text[start : self.at]
+
+    def _skips(self, sign: str) -> bool:
+        found = self.text.startswith(sign, self.at)
+        self.at += len(sign) if found else 0
+        return found
+
+    def _skip(self, sign: str) -> None:
+        if not self._skips(sign):
+            raise ValueError
