@@ -13,18 +13,19 @@ import operator
 import os
 import sys
 import types
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jitscope import config, jaxwatch
+from jitscope import jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
 from jitscope.core.words import counted
+
+from .own_options import options_of_its_own
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .py file (`# %%%%` begins a cell) or a notebook")
     parser.add_argument("--run", action="store_true", help="also run each file, and report what the run shows")
+    parser.epilog = (
+        "What follows -- are the arguments of the program that --run runs: jitscope check --run train.py -- --epochs 2"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help='write JSON: {"diagnostics": [...]}')
     form.add_argument("--sarif", action="store_true", help="write SARIF 2.1.0, as code hosts read it")
@@ -54,8 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(given: argparse.Namespace) -> int:
-    """0: nothing was found, 1: something was, 2: a file is no program."""
+def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments of the command, and those behind `--` of the program that it runs."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return list(arguments[:at]), list(arguments[at + 1 :])
+
+
+def main(given: argparse.Namespace, passed: Sequence[str] = ()) -> int:
+    """0: nothing was found, 1: something was, 2: a file is no program. The program that is run has the arguments `passed`."""
+    if passed and (not given.run or len(given.files) > 1 or given.files[0].endswith(".ipynb")):
+        print(
+            "jitscope check: what follows -- are arguments of the program that is run: give --run and one .py file",
+            file=sys.stderr,
+        )
+        return 2
     unknown = [id for id in given.ignore if id not in CATALOGUE]
     if unknown:
         print(f"jitscope check: there is no sharp bit {unknown[0]!r}; ids are in docs/sharp-bits.md", file=sys.stderr)
@@ -69,7 +85,7 @@ def main(given: argparse.Namespace) -> int:
             return 2
         for part in program.unread:
             print(f"jitscope check: {file}: {part}; it is left out", file=sys.stderr)
-        found += [one for one in check(program, given.run) if one.one.id not in given.ignore]
+        found += [one for one in check(program, given.run, passed) if one.one.id not in given.ignore]
     if given.json:
         print(json.dumps({"diagnostics": [one.document() for one in found]}, indent=1))
     elif given.sarif:
@@ -79,11 +95,11 @@ def main(given: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def check(program: Program, run: bool = False) -> list[Found]:
-    """The sharp bits of a program, in its order; with `run` also those that its run shows."""
+def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[Found]:
+    """The sharp bits of a program, in its order; with `run` also those that its run shows, with these arguments if it is a file."""
     every = look(program.text, program.file, program.cells)
     if run:
-        ran = _run_notebook(program) if program.is_notebook else _run(program)
+        ran = _run_notebook(program) if program.is_notebook else _run(program, arguments)
         every = heard(together(every, ran), program.text)
     return [_placed(one, program) for one in every]
 
@@ -96,17 +112,17 @@ def _placed(one: Diagnostic, program: Program) -> Found:
 # --- running ------------------------------------------------------------------------------------------------------------------
 
 
-def _run(program: Program) -> list[Diagnostic]:
+def _run(program: Program, own: Sequence[str]) -> list[Diagnostic]:
     """Run a file as Python would (`python -m` for one of a package), what it prints going to the standard error."""
     path = os.path.abspath(program.file)
     module = types.ModuleType("__main__")
     folder, package = _root_of_package(path)
     module.__dict__.update(__file__=path, __builtins__=builtins, __package__=package or None)
     before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
-    sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [folder]
+    sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file, *own], [folder]
     try:
-        with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), _options_of_its_own():
-            _run_code(program.text, path, module.__dict__, watch)
+        with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), options_of_its_own() as imported:
+            _run_code(program.text, path, module.__dict__, watch, imported)
             found = watch.found()
     finally:
         jaxwatch.detach()
@@ -123,26 +139,13 @@ def _root_of_package(path: str) -> tuple[str, str]:
     return folder, ".".join(names)
 
 
-@contextlib.contextmanager
-def _options_of_its_own() -> Iterator[None]:
-    """What a program sets for the whole process holds for that program; of warnings it begins as Python does."""
-    before = config.values
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            yield
-    finally:
-        for name, value in config.values.items():
-            if before[name] != value and name != "jax_num_cpu_devices":
-                config.update(name, before[name])
-
-
-def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None:
+def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch, imported: Callable[[], None]) -> None:
     try:
         for code in _statements(text, path):
             exec(code, scope)
             if jaxwatch.there():  # as soon as the program has imported jax
                 watch.look_at_jax()
+                imported()
     except SystemExit as ending:
         if ending.code not in (None, 0):
             print(f"jitscope check: the program ended itself: sys.exit({ending.code!r})", file=sys.stderr)

@@ -14,6 +14,8 @@ from jitscope.advise import Diagnostic, Span
 from jitscope.advise.program import Program
 from jitscope.advise.watch import Watch
 
+from .own_options import options_of_its_own
+
 
 class _Compiler(CachingCompiler):
     """Names the code of each cell by the cell's number."""
@@ -30,6 +32,7 @@ def run_cells(program: Program) -> list[Diagnostic]:
     shell.reset()
     with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         stack.callback(jaxwatch.detach)
+        imported = stack.enter_context(options_of_its_own())
         for number, source in enumerate(program.magic):
             _Compiler.number = number
             result = shell.run_cell(source, store_history=True)
@@ -39,6 +42,7 @@ def run_cells(program: Program) -> list[Diagnostic]:
                 break
             if jaxwatch.there():
                 watch.look_at_jax()
+                imported()
         every = watch.found()
     found = []
     for one in every:

@@ -38,9 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache.add_argument("--dir", help="a folder other than the one in use")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
+    arguments, passed = list(sys.argv[1:] if arguments is None else arguments), []
+    if arguments[:1] == ["check"]:
+        arguments, passed = check.parted(arguments)
     given = parser.parse_args(arguments)
     if given.command == "check":
-        return check.main(given)
+        return check.main(given, passed)
     if given.command == "demo":
         from . import demo as running
 

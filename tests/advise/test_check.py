@@ -194,6 +194,29 @@ def test_a_program_runs_as_python_runs_it(tmp_path: Path) -> None:
     ]
 
 
+def test_a_program_is_run_with_its_own_arguments(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    body = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--sizes", type=int, nargs="+")
+parser.add_argument("rest")
+given = parser.parse_args()
+f = jax.jit(lambda x: x + 1)
+for n in given.sizes:
+    f(jnp.ones(n))
+import sys; sys.exit(repr((sys.argv[0], given.rest)))
+"""
+    file.write_text(HEADER + body)
+    done = command("--json", "--run", str(file), "--", "--sizes", "2", "3", "--", "--json")
+    assert [(one["id"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]] == [("recompile-shape", 12)]
+    assert repr(repr((str(file), "--json"))) in done.stderr and done.returncode == 1
+    done = command("--run", str(file))
+    assert "required: rest" in done.stderr
+    for refused in ((str(file), "--", "2"), ("--run", str(file), str(file), "--", "2")):
+        done = command(*refused)
+        assert done.returncode == 2 and "give --run and one .py file" in done.stderr
+
+
 def test_every_id_of_a_program_is_in_the_catalogue() -> None:
     assert {id for program in programs() for id, _ in program.wanted} <= set(CATALOGUE)
     assert f"{len(CATALOGUE)} kinds of code" in (Path(__file__).parents[2] / "README.md").read_text()

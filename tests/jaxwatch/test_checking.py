@@ -27,10 +27,8 @@ OTHERWISE = {
     "styles_arrays-trigger-17": "jax cuts NumPy's 64 bits without a word",
     "values-trigger-18": "jax cuts NumPy's 64 bits without a word",
     "styles_arrays-trigger-35": "jax donates in silence; its error is in the line that reads",
-    "manners_silent-trigger-8": "not found in programs of jax",
     "manners_silent-trigger-16": "jax cuts NumPy's 64 bits without a word",
     "numbers_silent-trigger-3": "told by the NaN that it makes",
-    "styles_trees-trigger-25": "not found in programs of jax",
     "manners_raising-trigger-15": "jax donates in silence; its error is in the line that reads",
     "manners_silent-trigger-21": "a derivative outside of jit that is zero has no operation",
     "styles_trees-trigger-7": "jax compares static data at the second call",
@@ -52,10 +50,8 @@ def found(text: str, folder: Path) -> set[tuple[str, int]]:
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
 @pytest.mark.parametrize("program", one_in(3, [p for p in SEEN if p.name not in OTHERWISE]))
 def test_a_run_shows_the_same_in_jaxs_spelling(program: Program, tmp_path: Path) -> None:
-    try:
-        assert found(program.text.replace(HEADER, JAX), tmp_path) == program.wanted
-    finally:
-        jax.config.update("jax_enable_x64", False)
+    assert found(program.text.replace(HEADER, JAX), tmp_path) == program.wanted
+    assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == (False, None)
 
 
 LIBRARIES = {
@@ -91,6 +87,42 @@ w = jnp.array([1.2, 3.0])
 state = optimizer.init(w)
 for _ in range(6):
     w, state, value = step(w, state)
+""",
+    "keys that objects hold, of words and typed": """
+import jax, jax.numpy as jnp
+draws = jax.jit(lambda key, n: jax.random.uniform(key, (3,)) * n)
+class Sampler:
+    def __init__(self, key):
+        self.key = key
+    def draw(self):
+        return jax.random.uniform(self.key, (3,))
+old, new = Sampler(jax.random.PRNGKey(0)), Sampler(jax.random.key(0))
+a = old.draw()
+b = old.draw()  #<- key-reuse
+c = new.draw()
+d = draws(new.key, 2.0)  #<- key-reuse
+""",
+    "keys that objects hold and renew, that are made again, cloned, folded in": """
+import jax, jax.numpy as jnp
+class Sampler:
+    def __init__(self, seed):
+        self.key = jax.random.PRNGKey(seed)
+    def draw(self):
+        self.key, own = jax.random.split(self.key)
+        return jax.random.uniform(own, (3,))
+    def noise(self, step):
+        return jax.random.normal(jax.random.fold_in(self.key, step), (2,))
+one, other = Sampler(0), Sampler(0)
+a = [one.draw(), one.draw(), other.draw(), *[one.noise(i) for i in range(3)]]
+key = jax.random.key(0)
+either = jax.jit(lambda key, flag: jax.lax.cond(flag, lambda k: jax.random.normal(k, (2,)), lambda k: jnp.ones(2), key))
+b = [either(key, False), either(key, True)]
+same = jax.jit(lambda key: jax.random.normal(key, (2,)))
+c = same(key), same(jax.random.clone(key))
+for k in jax.random.split(jax.random.key(1), 3):
+    d = same(k)
+words = jax.jit(lambda x: x.sum())
+e = words(one.key), words(one.key)
 """,
     "a captured value that changed": """
 import jax.numpy as jnp, equinox as eqx

@@ -53,7 +53,7 @@ class Run:
     def __init__(
         self, program: Program, args: Sequence[Any], results: Callable[[], list[Any]], frame: FrameType | None
     ):
-        self.program, self._args, self._results, self._frame = program, args, results, frame
+        self.program, self.args, self._results, self._frame = program, args, results, frame
         eqn = private.transposed(frame)
         self.backward = source.user_position(eqn.source_info.traceback) if eqn is not None else None
         self.part = eqn is not None
@@ -61,7 +61,7 @@ class Run:
     @cached_property
     def evaluable(self) -> Evaluable:
         """The program on its arguments, to be evaluated by parts."""
-        return of_arrays(self.program.translation, list(self.program.closed.consts), self._args)
+        return of_arrays(self.program.translation, list(self.program.closed.consts), self.args)
 
     @cached_property
     def results(self) -> list[Any]:

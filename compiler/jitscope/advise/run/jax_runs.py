@@ -1,5 +1,5 @@
 """What the runs of jax's programs show: integers that wrapped, indices out of bounds, the first NaN, derivatives that are not
-finite, captured values that changed.
+finite, captured values that changed, random keys used twice.
 
 Of a program those equations alone are evaluated that lead to one worth a look; all of them where its results have a NaN.
 """
@@ -26,6 +26,7 @@ from ...xla import tracebacks
 from ..nans.by_parts import PartsReport
 from ..nans.report import where_around
 from .captures import Captures
+from .jax_keys import KeysOfJax
 from .nans import FIXES, tell_report
 from .values import CHECKS, OF_INDICES, Check, Passed
 
@@ -40,7 +41,7 @@ class JaxLooks:
     """Looks at what jax runs (a `jaxwatch.Looker`)."""
 
     def __init__(self, captures: Captures) -> None:
-        self._captures = captures
+        self._captures, self._keys = captures, KeysOfJax()
         self._looks, self._hunts = Counter[int](), Counter[int]()
         self._bad_lines: set[tuple[str, int]] = set()
 
@@ -52,6 +53,7 @@ class JaxLooks:
         if run.part:
             self._look_at_slopes(run)
             return
+        self._keys.ran(run)
         self._look_for_nans(run)
         self._look_at_values(run)
 
