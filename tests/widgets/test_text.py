@@ -189,3 +189,9 @@ def test_a_long_cell_leaves_the_columns_of_other_rows_aligned() -> None:
     (first, second, third) = (lines[0] for lines in table(rows, 100))
     assert first.index("line 2") == third.index("line 4") == len("  kernel 1  f32[32,4]  ")
     assert second == f"  loop 1    {long}  line 3"
+
+
+def test_a_value_on_several_devices_says_what_each_has() -> None:
+    told = text(made.values(), width=160)
+    assert "psum (the same on 2 devices)" in told and "sin (on 2 devices)" in told
+    assert "<td>x 0</td><td>0.25 to 3.25, mean 1.5, ✕ 1 NaN</td>" in html(made.values())

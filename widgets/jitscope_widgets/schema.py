@@ -414,6 +414,7 @@ FORMS: dict[str, Record] = {
         label=TEXT,
         type=TEXT,
         iterations=Maybe(WHOLE),
+        devices=Maybe(_record(count=WHOLE, alike=FLAG)),
         first_bad=Maybe(WHOLE),
         line=Maybe(WHOLE),
         size=WHOLE,
@@ -432,6 +433,7 @@ FORMS: dict[str, Record] = {
         histogram=Maybe(_record(low=NUMBER, high=NUMBER, log=FLAG, zeros=WHOLE, counts=Many(WHOLE))),
         picture=Maybe(_record(rows=WHOLE, columns=WHOLE, cells=TEXT, low=NUMBER, high=NUMBER, folded=TEXT)),
         first=Many(TEXT),
+        parts=Many(_record(place=TEXT, min=Maybe(NUMBER), max=Maybe(NUMBER), mean=Maybe(NUMBER), nan=WHOLE, inf=WHOLE)),
     ),
     "values": _document(
         "values",

@@ -35,6 +35,8 @@ def closer(row: Document, detail: Document) -> str:
     iteration = f", iteration {detail['iteration']:,}" if detail["iteration"] is not None else ""
     first = f"<p>First elements: <code>{escape(', '.join(detail['first']))}</code></p>" if detail["first"] else ""
     pictures = bars(detail["histogram"]) + grid(detail["picture"])
+    parts = "".join(f"<tr><td>{escape(place)}</td><td>{escape(said)}</td></tr>" for place, said in told.parts(detail))
+    pictures += f"<table><tbody><tr><th>device</th><th>its part</th></tr>{parts}</tbody></table>" if parts else ""
     return (
         f"<details><summary>{escape(told.name(row))} <code>{escape(row['type'])}</code>{iteration} "
         f'<span class="bad">{escape(told.marks(row))}</span></summary><div class="in">{pictures}{first}</div></details>'

@@ -41,10 +41,30 @@ def marks(row: Document) -> str:
 
 
 def name(row: Document) -> str:
-    """`exp`, or `scan, result 2`, with the number of iterations that it was made in."""
+    """`exp`, or `scan, result 2`, with the number of iterations that it was made in, and of the devices of which each has its own."""
     result = f", result {row['result']}" if row["result"] else ""
-    times = f" (in {plural(row['iterations'], 'iteration')})" if row["iterations"] else ""
-    return f"{clean(row['label'])}{result}{times}"
+    times = [f"in {plural(row['iterations'], 'iteration')}"] if row["iterations"] else []
+    times += [devices(row)] if row["devices"] else []
+    told = f" ({', '.join(times)})" if times else ""
+    return f"{clean(row['label'])}{result}{told}"
+
+
+def devices(row: Document) -> str:
+    """`on 8 devices`, or `the same on 8 devices`; "" where it is one value for all."""
+    found = row["devices"]
+    return "" if found is None else f"{'the same ' if found['alike'] else ''}on {plural(found['count'], 'device')}"
+
+
+def parts(detail: Document) -> list[tuple[str, str]]:
+    """Each device with the figures of its part."""
+    return [
+        (
+            clean(one["place"]),
+            f"{figure(one['min'])} to {figure(one['max'])}, mean {figure(one['mean'])}"
+            + "".join(f", ✕ {one[name]:,} {word}" for name, word in (("nan", "NaN"), ("inf", "Inf")) if one[name]),
+        )
+        for one in detail["parts"]
+    ]
 
 
 def line(document: Document, row: Document, here: str) -> str:

@@ -411,6 +411,7 @@ export interface ValueRow {
   label: string;
   type: string;
   iterations: number | null;
+  devices: { count: number; alike: boolean } | null;
   first_bad: number | null;
   line: number | null;
   size: number;
@@ -429,6 +430,7 @@ export interface ValueDetail {
   histogram: { low: number; high: number; log: boolean; zeros: number; counts: number[] } | null;
   picture: { rows: number; columns: number; cells: string; low: number; high: number; folded: string } | null;
   first: string[];
+  parts: { place: string; min: number | null; max: number | null; mean: number | null; nan: number; inf: number }[];
 }
 export interface ValuesDoc {
   kind: "values";

@@ -20,6 +20,11 @@ export function valueName(row: ValueRow): string {
   return row.result ? `${row.label}, result ${row.result}` : row.label;
 }
 
+/** "on 8 devices", "the same on 8 devices"; "" for a value that is one for all. */
+export function onDevices({ devices }: ValueRow): string {
+  return devices ? `${devices.alike ? "the same " : ""}on ${plural(devices.count, "device")}` : "";
+}
+
 export const zeroShare = (row: ValueRow): number => (row.size ? row.zeros / row.size : 0);
 
 export function statistics(row: ValueRow): HTMLElement {
@@ -34,6 +39,7 @@ export function statistics(row: ValueRow): HTMLElement {
     ...entry("zeros", row.size ? percent(zeroShare(row)) : "–"),
     ...entry("elements", grouped(row.size)),
     ...(row.iterations ? entry("iterations", grouped(row.iterations)) : []),
+    ...(row.devices ? entry("devices", grouped(row.devices.count)) : []),
   );
 }
 
@@ -83,19 +89,29 @@ function arrayPicture(picture: NonNullable<ValueDetail["picture"]>): HTMLElement
   );
 }
 
+/** What each device has of a value, one row for each. */
+function partsTable(parts: ValueDetail["parts"]): HTMLElement {
+  const cells = (name: string, ...texts: (string | HTMLElement)[]) => h("tr", {}, h("th", { scope: "row" }, name), ...texts.map((text) => h("td", {}, text)));
+  const wrong = (nan: number, inf: number) => [nan ? `✕ ${grouped(nan)} NaN` : "", inf ? `✕ ${grouped(inf)} Inf` : ""].filter(Boolean).join(", ");
+  const head = h("tr", {}, ...["device", "min", "max", "mean", "not finite"].map((name) => h("th", { scope: "col" }, name)));
+  const rows = parts.map(({ place, min, max, mean, nan, inf }) => cells(place, figure(min), figure(max), figure(mean), h("span", { class: "jitscope-value-wrong" }, wrong(nan, inf))));
+  return h("div", { class: "jitscope-value-parts", tabindex: 0, role: "region", "aria-label": "The value on each device" }, h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)));
+}
+
 /** The figures of a value, and its closer look where there is one. */
 export function valueCard(row: ValueRow, detail: ValueDetail | undefined): HTMLElement {
   const bad = badness(row);
   return h(
     "div",
     { class: "jitscope-value-card", "data-path": row.path },
-    h("p", { class: "jitscope-value-name" }, h("strong", {}, valueName(row)), " ", h("code", {}, row.type)),
+    h("p", { class: "jitscope-value-name" }, h("strong", {}, valueName(row)), " ", h("code", {}, row.type), row.devices ? h("span", { class: "jitscope-muted" }, ` ${onDevices(row)}`) : null),
     bad ? h("p", { class: "jitscope-value-wrong" }, bad) : null,
     statistics(row),
     detail && detail.iteration !== null ? h("p", { class: "jitscope-muted" }, `Iteration ${grouped(detail.iteration)} (from 0):`) : null,
     detail?.histogram ? histogramPicture(detail.histogram) : null,
     detail?.picture ? arrayPicture(detail.picture) : null,
-    detail?.first.length ? h("p", {}, h("span", { class: "jitscope-muted" }, "first elements "), h("code", {}, detail.first.join(", "))) : null,
+    detail?.first.length ? h("p", {}, h("span", { class: "jitscope-muted" }, detail.parts.length ? `first elements on ${detail.parts[0]!.place} ` : "first elements "), h("code", {}, detail.first.join(", "))) : null,
+    detail?.parts.length ? partsTable(detail.parts) : null,
   );
 }
 

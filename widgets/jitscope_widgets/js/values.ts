@@ -5,7 +5,7 @@ import { isNothing, Links, Selection, type Selected } from "./links";
 import { sentence, type View } from "./mount";
 import { percent } from "./numbers";
 import { Roving } from "./roving";
-import { badness, figure, isBad, valueCard, valueName, zeroShare } from "./valuecard";
+import { badness, figure, isBad, onDevices, valueCard, valueName, zeroShare } from "./valuecard";
 import { costOf, say } from "./sentences";
 
 const AT_ONCE = 60;
@@ -116,12 +116,12 @@ class ValuesView {
 
   private row(row: ValueRow): HTMLElement {
     const bad = badness(row);
-    const told = `${valueName(row)}, ${row.type}, from ${figure(row.min)} to ${figure(row.max)}, mean ${figure(row.mean)}, ${percent(zeroShare(row))} zeros${bad ? `, ${bad}` : ""}${row.line === null ? "" : `, ${this.lineOf(row)}`}`;
+    const told = `${valueName(row)}${row.devices ? `, ${onDevices(row)}` : ""}, ${row.type}, from ${figure(row.min)} to ${figure(row.max)}, mean ${figure(row.mean)}, ${percent(zeroShare(row))} zeros${bad ? `, ${bad}` : ""}${row.line === null ? "" : `, ${this.lineOf(row)}`}`;
     const position = row.line === null ? undefined : this.doc.lines[row.line];
     return h(
       "div",
       { class: "jitscope-values-row", role: "option", tabindex: -1, "data-key": keyOf(row), "data-bad": isBad(row), "aria-selected": String(keyOf(row) === this.picked), title: position ? `${told}: ${position.text.trim()}` : told },
-      h("span", { class: "jitscope-values-name" }, h("strong", {}, valueName(row)), bad ? h("span", { class: "jitscope-value-wrong" }, ` ${bad}`) : null),
+      h("span", { class: "jitscope-values-name" }, h("strong", {}, valueName(row)), row.devices ? h("span", { class: "jitscope-muted" }, ` ${onDevices(row)}`) : null, bad ? h("span", { class: "jitscope-value-wrong" }, ` ${bad}`) : null),
       h("code", {}, row.type),
       h("span", { class: "jitscope-values-figure" }, figure(row.min)),
       h("span", { class: "jitscope-values-figure" }, figure(row.max)),

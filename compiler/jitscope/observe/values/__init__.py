@@ -14,7 +14,7 @@ from ...backend.given import Given
 from ...control.callbacks import calls_python
 from ...control.discharge import uses_refs
 from ...core.errors import Unavailable
-from ...core.jaxpr import ClosedJaxpr, backward_slice, count, equations_in
+from ...core.jaxpr import ClosedJaxpr, backward_slice, count
 from ..ledger import Row
 from ..positions import positions_of
 from .document import SMALL, Values
@@ -60,8 +60,9 @@ def instrument(
         raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
-    if any(eqn.primitive.name == "shard_map" for eqn in equations_in(closed.jaxpr)):
-        remarks.append("The inside of a shard_map is run as a whole: what each device computes there is not listed.")
+    for why in dict.fromkeys(evaluation.whole_at.values()):
+        places = ", ".join(path for path, one in evaluation.whole_at.items() if one == why)
+        remarks.append(f"The inside of {places} is run as a whole: {why} is not listed.")
     differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start
     positions = positions_of(closed.jaxpr, row.cell_of)

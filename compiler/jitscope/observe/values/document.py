@@ -12,7 +12,7 @@ from ...core.jaxpr import ClosedJaxpr, Jaxpr, Var, running, subpath, walk
 from ...core.words import counted
 from ..timing import quantity
 from .evaluation import Follower, Loop
-from .summary import Summary, first_values, histogram, numbers, picture
+from .summary import Summary, first_values, histogram, numbers, picture, places_of
 
 
 Document = dict[str, Any]
@@ -49,6 +49,11 @@ class Values(Follower):
             self.summaries[key] = Summary()
         if iterations:
             row["iterations"] = (row["iterations"] or 0) + 1
+        places = places_of(value)
+        alike = bool(places) and x is not None and all(one.tobytes() == x[0].tobytes() for one in x[1:])
+        if places:
+            known = row["devices"]
+            row["devices"] = {"count": len(places), "alike": alike and (known is None or known["alike"])}
         if x is None:
             return
         summary = self.summaries[key]
@@ -58,7 +63,8 @@ class Values(Follower):
             row["first_bad"] = iterations[-1] if iterations else 0
             self.not_finite += 1
         if self._closer(key, summary, iterations):
-            self.details[key] = detail(key, x, iterations[-1] if iterations else None)
+            iteration = iterations[-1] if iterations else None
+            self.details[key] = detail(key, x[0, ...] if alike else x, iteration, () if alike else places)
 
     def _closer(self, key: tuple[str, int], summary: Summary, iterations: tuple[int, ...]) -> bool:
         if self.asked is not None:
@@ -74,6 +80,7 @@ class Values(Follower):
             "label": self.names.get(key[0], key[0]),
             "type": self.kind(value),
             "iterations": None,
+            "devices": None,
             "first_bad": None,
         }
 
@@ -158,9 +165,9 @@ def _number(x: float) -> float | None:
     return float(f"{x:.5g}") if math.isfinite(x) else None
 
 
-def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None) -> Document:
-    """A closer look at one array."""
-    bars, small = histogram(x), picture(x)
+def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None, places: Sequence[str] = ()) -> Document:
+    """A closer look at one array; where its first axis lies along devices, whose `places` in the mesh these are, at each part."""
+    bars, small = histogram(x), picture(x, bool(places))
     return {
         "path": key[0],
         "result": key[1],
@@ -171,8 +178,17 @@ def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None) -> Docume
         "picture": None
         if small is None
         else {**small._asdict(), "low": float(f"{small.low:.6g}"), "high": float(f"{small.high:.6g}")},
-        "first": first_values(x),
+        "first": first_values(x[0, ...] if places else x),
+        "parts": [_part(place, x[i, ...]) for i, place in enumerate(places)],
     }
+
+
+def _part(place: str, x: np.ndarray) -> Document:
+    """What one device has."""
+    summary = Summary()
+    summary.add(x)
+    figures = _statistics(summary)
+    return {"place": place, **{name: figures[name] for name in ("min", "max", "mean", "nan", "inf")}}
 
 
 def _sentence(rows: Sequence[Document], first: int | None) -> str:

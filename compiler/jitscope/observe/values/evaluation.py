@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from ...core.effects import no_effects
 from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, count, last_uses, subjaxprs, subpath
 from ...core.staging import literal_value
 from ...core.trace import evaluation, using
+
+
+if TYPE_CHECKING:
+    from .devices import OnDevices
 
 
 WHOLE_LOOPS = 20_000
@@ -71,8 +75,10 @@ class Evaluation:
         self.iteration = iteration
         self.seconds, self.memory = seconds, memory
         self.end = time.perf_counter() + seconds
-        self.alive = 0
+        self.alive, self.copies = 0, 1
         self.loops: dict[str, Loop] = {}
+        self.whole_at: dict[str, str] = {}
+        """The equations whose inner programs were run as a whole, and why, in words."""
         self.followers: list[Follower] = []
 
     def program(self, closed: ClosedJaxpr, args: Sequence[Any], needed: Sequence[int] | None = None) -> list[Any]:
@@ -112,13 +118,13 @@ class Evaluation:
                     self._made(path, number, value, iterations)
                 env[var] = value
                 own.add(var)
-                self.alive += _size(var)
+                self.alive += self._size(var)
             for var in last.get(i, ()):
                 if var in own:
                     own.discard(var)
                     env.pop(var)
-                    self.alive -= _size(var)
-        self.alive -= sum(map(_size, own))
+                    self.alive -= self._size(var)
+        self.alive -= sum(map(self._size, own))
         outs = [self._read(a, env) for a in jaxpr.outvars] if needed is None else []
         for follower in self.followers:
             follower.ran(prefix, outs)
@@ -145,6 +151,10 @@ class Evaluation:
             return self._scan(eqn, operands, path, iterations)
         if name == "while":
             return self._while(eqn, operands, path, iterations)
+        if name == "shard_map":
+            return self._shard_map(eqn, operands, path, iterations)
+        if name == "cond":
+            self.whole_at[path] = "what the branches compute, of which devices take different ones,"
         if subjaxprs(eqn.params):
             return self.whole(eqn, operands)
         return self.apply(eqn, operands)
@@ -154,9 +164,12 @@ class Evaluation:
         where they are made."""
         programs = subjaxprs(eqn.params) if eqn.params else ()
         if eqn.primitive.name == "cond":
-            segment, program = programs[min(max(int(np.asarray(operands[0])), 0), len(programs) - 1)]
+            number = self.decided(operands[0])
+            if number is None:
+                return None
+            segment, program = programs[min(max(int(number), 0), len(programs) - 1)]
             return _Inside(program, segment, operands[1:])
-        program = self.called(eqn) if programs else None
+        program = self.called(eqn) if programs and eqn.primitive.name != "shard_map" else None
         segment = next((s for s, one in programs if one is program), "")
         return None if program is None else _Inside(program, segment, operands)
 
@@ -203,17 +216,34 @@ class Evaluation:
         c, b = params["cond_nconsts"], params["body_nconsts"]
         carry = list(operands[c + b :])
         most = len(self.looked_at(None, count(body.jaxpr) + count(condition.jaxpr)))
-        number, more = 0, True
+        number, more, decided = 0, True, True
         while number <= most:
             inside = (*iterations, number)
             (going,) = self.run(condition, [*operands[:c], *carry], subpath(path, "cond_jaxpr"), inside)
-            more = bool(np.asarray(going).all())
-            if not more or number == most:
+            decided = self.decided(going)
+            more = decided is None or bool(decided)
+            if decided is None or not more or number == most:
                 break
             carry = self.run(body, [*operands[c : c + b], *carry], subpath(path, "body_jaxpr"), inside)
             number += 1
-        self.loops[path] = Loop(path, None if more else number, f"the first {number:,}" if more else "all")
+        looked = f"the first {number:,}" if more else "all"
+        if decided is None:
+            looked += ", which all devices make; they make different numbers of them"
+        self.loops[path] = Loop(path, None if more else number, looked)
         return self.whole(eqn, operands) if more else carry
+
+    def _shard_map(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
+        inner = self.on_devices(eqn, operands)
+        if inner is None:
+            self.whole_at[path] = "what each device computes there"
+        else:
+            closed, specs = eqn.params["jaxpr"], eqn.params["in_specs"]
+            inner.run(closed, [inner.cut(x, s) for x, s in zip(operands, specs)], subpath(path, ""), iterations)
+        return self.whole(eqn, operands)
+
+    def _size(self, var: Var) -> int:
+        below = physical(var.aval)
+        return below.size * below.dtype.itemsize * self.copies
 
     def _part(self, x: Any, at: int) -> Any:
         part = self.element(x, at)
@@ -246,6 +276,17 @@ class Evaluation:
         """The program that an equation runs once, on all its operands; None if it does something else."""
         return called(eqn)
 
+    def on_devices(self, eqn: JaxprEqn, operands: list[Any]) -> OnDevices | None:
+        """What evaluates the program of a `shard_map` for each device; None where that cannot be done by parts."""
+        from .devices import OnDevices  # of several devices
+
+        return OnDevices(self, eqn) if OnDevices.can(eqn, operands) else None
+
+    def decided(self, x: Any) -> Any:
+        """The number by which a branch or a loop goes on; None where devices go different ways."""
+        found = np.asarray(x)
+        return bool(found.all()) if found.dtype == np.bool_ else int(found)
+
     def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
         """The results of an equation without inner programs."""
         out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
@@ -253,17 +294,11 @@ class Evaluation:
 
     def whole(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
         """The results of an equation, compiled by itself."""
-        return run(_one(eqn), operands)
+        return run(one_equation(eqn), operands)
 
     def other(self, eqn: JaxprEqn, operands: list[Any], params: dict[str, Any]) -> list[Any]:
         """The results of an equation with other parameters, compiled by itself."""
-        avals = [to_array(x).aval for x in operands]
-        out, _ = eqn.primitive.abstract(*avals, **params)
-        invars = [Var(aval) for aval in avals]
-        outvars = [Var(aval) for aval in out]
-        one = eqn.replace(invars=list(invars), outvars=outvars, params=params)
-        jaxpr = Jaxpr([], invars, list(outvars), [one], no_effects, DebugInfo(eqn.primitive.name))
-        return run(ClosedJaxpr(jaxpr), operands)
+        return self.whole(changed_equation(eqn, [to_array(x).aval for x in operands], params), operands)
 
     def is_derived(self, eqn: JaxprEqn) -> bool:
         """Whether an equation that `jvp` made, or left, is no operation of the function but a part of its derivative."""
@@ -274,7 +309,13 @@ class Evaluation:
         return _element(x, at)
 
 
-def _one(eqn: JaxprEqn) -> ClosedJaxpr:
+def changed_equation(eqn: JaxprEqn, avals: Sequence[Any], params: dict[str, Any]) -> JaxprEqn:
+    """An equation with operands of other avals and other parameters."""
+    out, _ = eqn.primitive.abstract(*avals, **params)
+    return eqn.replace(invars=[Var(aval) for aval in avals], outvars=[Var(aval) for aval in out], params=params)
+
+
+def one_equation(eqn: JaxprEqn) -> ClosedJaxpr:
     """An equation as a program of its operands."""
     invars = [Var(a.aval) for a in eqn.invars]
     outvars = [Var(v.aval) for v in eqn.outvars]
@@ -290,8 +331,3 @@ def _element(x: Any, at: int | slice) -> Any:
     part = to_array(np.array(np.asarray(array)[at]))  # (a contiguous copy would have an axis at least)
     aval = array.aval.update(shape=part.aval.shape) if hasattr(array.aval, "update") else part.aval
     return Array(part.buf, aval)
-
-
-def _size(var: Var) -> int:
-    below = physical(var.aval)
-    return below.size * below.dtype.itemsize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,11 @@ def numbers(x: Any) -> np.ndarray | None:
         return None
 
 
+def places_of(x: Any) -> Sequence[str]:
+    """Where in their mesh the devices are whose parts a value is; none for an array."""
+    return getattr(x, "places", ())
+
+
 class Histogram(NamedTuple):
     """Counts of finite elements in equal bins from `low` to `high`; with `log`, bins of equal ratio of the absolute values of those that
     are not 0 (`zeros` counts the others)."""
@@ -132,13 +138,14 @@ class Picture(NamedTuple):
     folded: str
 
 
-def picture(x: np.ndarray) -> Picture | None:
-    """The picture of an array of at least two elements: the last axis from left to right, all others together from top to bottom."""
+def picture(x: np.ndarray, devices: bool = False) -> Picture | None:
+    """The picture of an array of at least two elements: the last axis from left to right, all others together from top to bottom.
+    `devices`: its first axis is that of the devices whose parts it is made of."""
     if x.size < 2:
         return None
     x = np.abs(x) if x.dtype.kind == "c" else x
     grid = x.reshape(-1, x.shape[-1]).astype(np.float64)
-    folded = _words(x.shape)
+    folded = _words(x.shape, devices)
     if x.ndim > 1 and x.shape[-1] == 1:
         grid, folded = grid.reshape(1, -1), f"all {x.size:,} elements from left to right"
     rows, columns = min(grid.shape[0], SIDE), min(grid.shape[1], SIDE)
@@ -165,13 +172,17 @@ def picture(x: np.ndarray) -> Picture | None:
     return Picture(rows, columns, cells, low, high, folded)
 
 
-def _words(shape: tuple[int, ...]) -> str:
+def _words(shape: tuple[int, ...], devices: bool) -> str:
+    first = "the devices" if devices else "axis 0"
     if len(shape) == 1:
-        return f"axis 0 ({shape[0]:,}) from left to right"
+        return f"{first} ({shape[0]:,}) from left to right"
     if len(shape) == 2:
-        return f"axis 0 ({shape[0]:,}) from top to bottom, axis 1 ({shape[1]:,}) from left to right"
+        return (
+            f"{first} ({shape[0]:,}) from top to bottom, axis {0 if devices else 1} ({shape[1]:,}) from left to right"
+        )
     together = " × ".join(f"{n:,}" for n in shape[:-1])
-    return f"axes 0 to {len(shape) - 2} together ({together}) from top to bottom, the last axis ({shape[-1]:,}) from left to right"
+    several = "the devices and all axes but the last" if devices else f"axes 0 to {len(shape) - 2}"
+    return f"{several} together ({together}) from top to bottom, the last axis ({shape[-1]:,}) from left to right"
 
 
 def _rounded(count: float) -> str:
