@@ -107,20 +107,30 @@ def texts(element: Locator) -> list[Text]:
 def complaints(element: Locator) -> list[str]:
     """Everything about the visible texts of an element that a reader would complain about."""
     element.scroll_into_view_if_needed()
-    found = texts(element)
-    picture = Image.open(io.BytesIO(element.page.screenshot(scale="css"))).convert("RGB")
-    small = [f"{text} is {text.size:.1f} px" for text in found if text.size < SMALLEST]
-    return small + _low_contrasts(found, picture) + _overlaps(found)
+    return _complaints(element, texts(element))
 
 
 def assert_readable(element: Locator, at_least: int = 1) -> None:
     """No complaints, and enough text on screen for that to mean something."""
-    assert len(texts(element)) >= at_least, f"only {len(texts(element))} texts are on screen"
-    found = complaints(element)
+    element.scroll_into_view_if_needed()
+    seen = texts(element)
+    assert len(seen) >= at_least, f"only {len(seen)} texts are on screen"
+    found = _complaints(element, seen)
     assert not found, "\n".join(sorted(set(found)))
 
 
-def _low_contrasts(found: list[Text], picture: Image.Image) -> list[str]:
+def _complaints(element: Locator, found: list[Text]) -> list[str]:
+    small = [f"{text} is {text.size:.1f} px" for text in found if text.size < SMALLEST]
+    return small + _low_contrasts(found, _picture(element)) + _overlaps(found)
+
+
+def _picture(element: Locator) -> np.ndarray:
+    """What is on screen now: u32[height, width], a pixel's colour in one number, 0xRRGGBB."""
+    picture = Image.open(io.BytesIO(element.page.screenshot(scale="css"))).convert("RGB")
+    return np.asarray(picture).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+
+
+def _low_contrasts(found: list[Text], picture: np.ndarray) -> list[str]:
     low = []
     for text in found:
         background = _background(picture, text.box)
@@ -144,11 +154,11 @@ def _luminance(colour: Sequence[float]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _background(picture: Image.Image, box: Box) -> list[int]:
+def _background(picture: np.ndarray, box: Box) -> list[int]:
+    """The colour that most of a box has."""
     left, top, right, bottom = (round(side) for side in box)
-    pixels = np.asarray(picture)[top : max(bottom, top + 1), left : max(right, left + 1)].reshape(-1, 3)
-    colours, counts = np.unique(pixels, axis=0, return_counts=True)
-    return colours[counts.argmax()].tolist()
+    colours, counts = np.unique(picture[top : max(bottom, top + 1), left : max(right, left + 1)], return_counts=True)
+    return list(int(colours[counts.argmax()]).to_bytes(3, "big"))
 
 
 def _overlaps(found: list[Text]) -> list[str]:
