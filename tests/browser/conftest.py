@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.bare import Bare
@@ -37,6 +37,7 @@ FLAGS = [
     # Nothing outside this machine has an address.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+WINDOW: ViewportSize = {"width": 1400, "height": 1000}
 HERE = {"127.0.0.1", "localhost", ""}
 
 
@@ -51,7 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item):
     report = yield
     if report.failed and isinstance(item, pytest.Function):
-        page = item.funcargs.get("page") or getattr(item.funcargs.get("lab_of_file"), "page", None)
+        having_pages = (item.funcargs.get(name) for name in ("bare", "lab_of_file"))
+        page = item.funcargs.get("page") or next((one.page for one in having_pages if one is not None), None)
         if isinstance(page, Page) and not page.is_closed():
             SCREENSHOTS.mkdir(exist_ok=True)
             page.screenshot(path=SCREENSHOTS / f"failed-{item.name}-{report.when}.png")
@@ -77,7 +79,7 @@ class Watched:
     def __init__(self, browser: Browser) -> None:
         self._elsewhere: list[str] = []
         self._errors: list[str] = []
-        self._context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+        self._context = browser.new_context(viewport=WINDOW, reduced_motion="reduce")
         self._context.on("request", lambda request: _is_elsewhere(request.url) and self._elsewhere.append(request.url))
         self._context.on("weberror", lambda one: _is_notebooks(one.error) or self._errors.append(str(one.error)))
         self.page = self._context.new_page()
@@ -90,8 +92,17 @@ class Watched:
 
     def check(self, forgiven: bool = False) -> None:
         """Fails when the page asked another machine for something, or when a script in it failed."""
-        assert not self._elsewhere, f"the page asked other machines: {self._elsewhere}"
-        assert forgiven or not self._errors, "errors in the page:\n" + "\n".join(self._errors)
+        elsewhere, self._elsewhere[:] = list(self._elsewhere), []
+        assert not elsewhere, f"the page asked other machines: {elsewhere}"
+        errors, self._errors[:] = list(self._errors), []
+        assert forgiven or not errors, "errors in the page:\n" + "\n".join(errors)
+
+    def empty(self) -> None:
+        """The page as it was when it was new: light, and nothing in it. Chromium never quite comes back from forced colours."""
+        self.page.goto("about:blank")
+        self.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        self.page.set_viewport_size(WINDOW)
+        self.page.mouse.move(0, 0)
 
 
 @pytest.fixture
@@ -126,9 +137,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def page_of_file(browser: Browser) -> Iterator[Watched]:
+    watched = Watched(browser)
+    yield watched
+    watched.close()
+
+
 @pytest.fixture
-def bare(page: Page, root: Path) -> Bare:
-    return Bare(page, root)
+def bare(page_of_file: Watched, root: Path, request: pytest.FixtureRequest) -> Iterator[Bare]:
+    """A page without a notebook: one for the tests of a file, since a new one takes longer than most tests; each finds it empty."""
+    page_of_file.empty()
+    yield Bare(page_of_file.page, root)
+    page_of_file.check(request.node.get_closest_marker("page_errors") is not None)
 
 
 class Lab:

@@ -3,6 +3,7 @@ system's high contrast, little motion, large and small windows."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,8 +60,8 @@ def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=full), "dark"])
-def test_high_contrast(bare: Bare, scheme: str) -> None:
-    view = bare.show(layer(), dark=scheme == "dark", forced_colors="active")
+def test_high_contrast(page: Page, root: Path, scheme: str) -> None:
+    view = Bare(page, root).show(layer(), dark=scheme == "dark", forced_colors="active")
     for tab in TABS:
         view.open(tab)
         assert_readable(view.element, at_least=5)
