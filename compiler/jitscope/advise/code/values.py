@@ -66,6 +66,17 @@ _PLAIN = (
 )  # fmt: skip
 """Functions of the library whose result is known while tracing, whatever they are given."""
 
+TREE_MAPS = frozenset(
+    {
+        "jax.tree.map",
+        "jax.tree.map_with_path",
+        "jax.tree_map",
+        "jax.tree_util.tree_map",
+        "jax.tree_util.tree_map_with_path",
+    }
+)
+"""Functions that apply the first argument to the leaves of the others."""
+
 
 def gives_static(dotted: str) -> bool:
     """Whether a function of the library gives a Python value that is known while tracing: `jnp.shape(x)`, `jnp.issubdtype(…)`."""

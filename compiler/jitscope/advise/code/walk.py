@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import values
+from . import forms, values
 from .functions import Functions, Traced, defaulted, parameters
 from .text import Code, Function
 from .values import Kind, joined
@@ -80,8 +80,8 @@ class Walk:
                 self._outer.setdefault(code.function_around(node), set()).update(node.names)
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    for one, value in _pairs(target, node.value):
-                        if isinstance(one, ast.Name | ast.Attribute) and _is_container(value):
+                    for one, value in forms.pairs(target, node.value):
+                        if isinstance(one, ast.Name | ast.Attribute) and forms.is_container(value):
                             self.containers.add(code.source(one))
                         if isinstance(value, ast.Call) and code.names.dotted(value.func) in _GENERATORS:
                             self.generators.add(code.source(one))
@@ -205,7 +205,9 @@ class Walk:
             if case.guard is not None:
                 self._truth(case.guard, scope, region)
         valued = [
-            case.pattern for case in cases if any(isinstance(one, ast.MatchValue) for one in choices(case.pattern))
+            case.pattern
+            for case in cases
+            if any(isinstance(one, ast.MatchValue) for one in forms.choices(case.pattern))
         ]
         if valued and kind.is_tracer:
             self._tell("truth", valued[0], kind, region)
@@ -310,7 +312,7 @@ class Walk:
                 self._tell("index", node, kind, region, inner=inner)
                 if kind.is_tracer:
                     return kind
-                return Kind.TRACED if kind.is_traced and _cuts_axes(index) else self._part(kind)
+                return Kind.TRACED if kind.is_traced and forms.cuts_axes(index) else self._part(kind)
             case ast.Call():
                 return self._call(node, scope, region)
             case ast.JoinedStr(values=parts):
@@ -393,7 +395,7 @@ class Walk:
             kinds.append(kind)
             if i < len(parts) - 1:
                 self._tell("truth", node, kind, region, dotted="logical")
-            if kind is Kind.STATIC and _excludes(part):
+            if kind is Kind.STATIC and forms.excludes(part):
                 return Kind.UNKNOWN  # `x is None or x > 0`: what follows may not run
         return joined(kinds)
 
@@ -416,7 +418,7 @@ class Walk:
             case _:
                 return False
         names = [self.code.names.dotted(one) or getattr(one, "id", "") for one in named]
-        return all(name in VALUE_TYPES for name in names) and self.value(value, scope, region).is_traced
+        return all(name in forms.VALUE_TYPES for name in names) and self.value(value, scope, region).is_traced
 
     def _index_kinds(self, index: ast.expr, scope: Scope, region: Region) -> list[Kind]:
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -469,6 +471,8 @@ class Walk:
             return made if region.abstract else Kind.ARRAY
         if values.gives_static(dotted):
             return Kind.STATIC
+        if dotted in values.TREE_MAPS and node.args:
+            return self._mapped(node, given, scope, region)
         if dotted.startswith("jax."):
             return Kind.TREE if any_traced else Kind.UNKNOWN
         if dotted.startswith("numpy."):
@@ -491,12 +495,40 @@ class Walk:
                     return base if base.is_traced else Kind.UNKNOWN
                 if base is Kind.TREE and attr in values.METHODS:
                     return Kind.TRACED
-                if attr == "astype" and base.is_traced and node.args and _is_bool(node.args[0]):
+                if attr == "astype" and base.is_traced and node.args and forms.is_bool(node.args[0]):
                     return Kind.MASK
                 if base.is_tracer or base in (Kind.ARRAY, Kind.NUMPY):
                     base = Kind.TRACED if base is Kind.MASK else base
                     return Kind.STATIC if attr in ("item", "tolist") else base
         return Kind.UNKNOWN
+
+    def _mapped(self, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind:
+        """What a map over trees gives: trees of what its function gives, which need not be arrays. The function itself is not looked at."""
+        function, leaves = node.args[0], [self._part(kind) for kind in given[1 : len(node.args)]]
+        if dotted := self.code.names.dotted(function):
+            return self._part(self._result(node, dotted, Kind.UNKNOWN, leaves, scope, region))
+        if isinstance(function, ast.Name):
+            if (named := self.functions.named(function.id, node)) is None:
+                return Kind.STATIC if function.id in values.BUILTINS_STATIC else Kind.UNKNOWN
+            function = named
+        if not isinstance(function, ast.FunctionDef | ast.Lambda) or region.depth >= _DEEPEST:
+            return Kind.UNKNOWN
+        if self.code.names.dotted(node.func).endswith("with_path"):
+            leaves.insert(0, Kind.STATIC)
+        kinds = dict.fromkeys(parameters(function), Kind.UNKNOWN) | dict(zip(parameters(function), leaves))
+        listener, returned, self._listener, self._returned = (
+            self._listener,
+            self._returned,
+            lambda event, walk: None,
+            {},
+        )
+        try:
+            made = self._function(
+                function, {**scope, **kinds}, replace(region, function=function, depth=region.depth + 1)
+            )
+        finally:
+            self._listener, self._returned = listener, returned
+        return made if made is Kind.STATIC else self._part(made)
 
     def _of_object(self, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind | None:
         """What a method of a class of this program gives that is called while tracing; None: it is none."""
@@ -545,54 +577,5 @@ class Walk:
         self._listener(Event(what, node, kind, region, dotted, inner or [], stored), self)
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What an assignment gives each of its targets: `a, b = 1, 2`."""
-    match target, value:
-        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
-            return list(zip(targets, values))
-    return [(target, value)]
-
-
-def _is_container(node: ast.expr) -> bool:
-    match node:
-        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
-            return True
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name in ("list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter")
-    return False
-
-
-def choices(pattern: ast.pattern) -> list[ast.pattern]:
-    """The patterns that `|` joins."""
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
-        return choices(pattern.pattern)
-    return pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
-
-
-VALUE_TYPES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
-"""Types of values, which tracers do not have."""
-
-
 def _mask(kind: Kind) -> Kind:
     return Kind.MASK if kind.is_tracer else kind
-
-
-def _is_bool(node: ast.expr) -> bool:
-    return getattr(node, "id", getattr(node, "attr", getattr(node, "value", ""))) in ("bool", "bool_")
-
-
-def _excludes(test: ast.expr) -> bool:
-    """Whether a test is about None or a type, so that what follows it in `and`/`or` may never be asked for arrays."""
-    match test:
-        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
-            return True
-        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable")):
-            return True
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _excludes(operand)
-    return False
-
-
-def _cuts_axes(index: ast.expr) -> bool:
-    """Whether only arrays can be indexed so: `x[:, 1]`."""
-    return isinstance(index, ast.Tuple) and any(isinstance(one, ast.Slice) for one in index.elts)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from ..code.forms import VALUE_TYPES, choices
 from ..code.functions import parameters
 from ..code.text import Function
 from ..code.values import Kind
-from ..code.walk import VALUE_TYPES, Event, Walk, choices
+from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, rewriting, short
 

@@ -1,0 +1,54 @@
+"""What the form of an expression alone tells."""
+
+from __future__ import annotations
+
+import ast
+
+
+def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives each of its targets: `a, b = 1, 2`."""
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return list(zip(targets, values))
+    return [(target, value)]
+
+
+def is_container(node: ast.expr) -> bool:
+    match node:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in ("list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter")
+    return False
+
+
+def choices(pattern: ast.pattern) -> list[ast.pattern]:
+    """The patterns that `|` joins."""
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return choices(pattern.pattern)
+    return pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+
+
+VALUE_TYPES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
+"""Types of values, which tracers do not have."""
+
+
+def is_bool(node: ast.expr) -> bool:
+    return getattr(node, "id", getattr(node, "attr", getattr(node, "value", ""))) in ("bool", "bool_")
+
+
+def excludes(test: ast.expr) -> bool:
+    """Whether a test is about None or a type, so that what follows it in `and`/`or` may never be asked for arrays."""
+    match test:
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable")):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return excludes(operand)
+    return False
+
+
+def cuts_axes(index: ast.expr) -> bool:
+    """Whether only arrays can be indexed so: `x[:, 1]`."""
+    return isinstance(index, ast.Tuple) and any(isinstance(one, ast.Slice) for one in index.elts)
