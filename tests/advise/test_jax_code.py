@@ -37,6 +37,11 @@ def test_nothing_is_said_of_programs_that_are_fine(name: str) -> None:
 
 # (program, a line of it, what stands there instead, the sharp bit): the mark # <- is at the line that is due.
 PLANTED = [
+    ("linen_mlp", "            x = nn.relu(x)", "            x = nn.relu(x)\n            print(x)  # <-", "trace-time-print"),
+    ("linen_attention", "        mask = nn.make_causal_mask(tokens)", "        mask = nn.make_causal_mask(tokens) * np.random.rand()  # <-", "host-nondeterminism"),
+    ("linen_conv_batchnorm", "        x = jnp.mean(x, axis=(1, 2))", '        x = jnp.mean(x, axis=(1, 2))\n        text = f"{x}"  # <-', "trace-time-print"),
+    ("nnx_train", "        self.count[...] += 1", "        self.count[...] += 1\n        import random\n        x = x * random.random()  # <-", "host-nondeterminism"),
+    ("nnx_train", "    logits = model(batch", "    import time\n    begun = time.time()  # <-\n    logits = model(batch", "host-nondeterminism"),
     ("linen_mlp", "    rng = jax.random.fold_in(rng, state.step)", "    print(batch)  # <-", "trace-time-print"),
     ("linen_mlp", "    state = state.apply_gradients(grads=grads)", "    if jnp.isnan(loss):  # <-\n        return state, {}", "branch-on-tracer"),
     ("linen_conv_batchnorm", "    images = jax.random.uniform(image_key, (4, 8, 8, 3))", "    labels = jax.random.uniform(image_key)\n    images = jax.random.uniform(image_key, (4, 8, 8, 3))  # <-", "key-reuse"),
@@ -132,6 +137,83 @@ def step(model, x):
     model.last = x
     return model(x)
 f(lambda x: x, jnp.ones(3), True, depth=[1, 2])
+""",
+    "modules that print and draw where nothing is traced, or shapes and flags": """
+import jax, jax.numpy as jnp, numpy as np
+import flax.linen as nn
+from flax import nnx
+from functools import partial
+import equinox as eqx
+class Plain(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        print("value", x, np.random.rand())
+        return nn.Dense(3)(x)
+plain = Plain()
+x = jnp.ones((2, 3))
+params = plain.init(jax.random.key(0), x)
+y = plain.apply(params, x)
+class Model(nn.Module):
+    table: tuple = tuple(np.random.rand(3))
+    def setup(self):
+        self.block = nn.Dense(3)
+    def encode(self, x, scale=1):
+        return self.block(x) * scale
+    def describe(self, x):
+        print(x, np.random.rand())
+        return x
+    def __call__(self, x, train=False, rate=0.5):
+        print(x.shape, train, rate, self.table, self.block)
+        if train:
+            x = x * rate
+        return self.encode(x)
+model = Model()
+params = model.init(jax.random.key(0), x)
+a = jax.jit(model.apply, static_argnums=(2,), static_argnames=("train",))(params, x, True)
+b = jax.jit(partial(model.apply, train=True, rate=2.0))(params, x)
+c = jax.jit(partial(model.apply, method=Model.encode))(params, x)
+c2 = jax.jit(lambda p, v: model.apply(p, v, method="encode"))(params, x)
+d = model.apply(params, x, method=Model.describe)
+class Two:
+    def __init__(self): self.n = 0
+    def apply(self, params, x):
+        return x
+    def __call__(self, x):
+        print(x, np.random.rand())
+        return x
+two = Two()
+e = jax.jit(two.apply)(params, x)
+class Net(nnx.Module):
+    def __init__(self, rngs, n):
+        self.a = nnx.Linear(3, 3, rngs=rngs)
+        self.w = np.random.rand()
+        self.n = n
+        print("made", self.w, n)
+    def __call__(self, x, verbose=False):
+        if verbose:
+            print(x.shape, self.n, verbose)
+        return self.a(x)
+    def show(self):
+        print(self.a.kernel[...])
+        return np.random.rand()
+@nnx.jit
+def train(net, x):
+    return net(x)
+net = Net(nnx.Rngs(0), 3)
+train(net, x)
+net.show()
+print(net(x), np.random.rand())
+class E(eqx.Module):
+    l: eqx.nn.Linear
+    def __call__(self, x, label):
+        print(label, self.l.in_features)
+        return self.l(x)
+e = E(eqx.nn.Linear(3, 3, key=jax.random.key(0)))
+@eqx.filter_jit
+def run(e, x, label):
+    return jax.vmap(e, in_axes=(0, None))(x, label)
+run(e, x, "name")
+run(e, x, "other")
 """,
 }
 

@@ -201,6 +201,14 @@ def test_a_function_under_pmap_is_called_by_its_name_and_each_equation_has_a_lin
     assert lines["squeeze"] == first and lines["mul"] == first + 1
 
 
+def test_transformations_of_a_function_under_pmap_are_called_by_its_name(rows):
+    jax.vmap(jax.pmap(scaled_by_all, axis_name="i"), in_axes=1)(np.ones((2, 3), np.float32))
+    jax.grad(lambda v: jax.pmap(scaled_by_all, axis_name="i")(v).sum())(np.ones(2, np.float32))
+    found = rows()
+    assert len(found) > 1 and {row.function for row in found} == {"scaled_by_all"}
+    assert {row.position.line for row in found} == {scaled_by_all.__code__.co_firstlineno}
+
+
 def test_a_check_that_runs_a_program_tells_of_its_recompilations(tmp_path):
     file = tmp_path / "program.py"
     program = (

@@ -102,7 +102,7 @@ def entered(frame: FrameType | None) -> Entered | None:
         if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
             here = Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
-            return (_pmapped(f, here.nested) if getattr(here.fun, "__name__", "") == _OF_PMAP else None) or here
+            return (_pmapped(f, here.nested) if getattr(here.fun, "__name__", "") == OF_PMAP else None) or here
     return None
 
 
@@ -121,7 +121,8 @@ def entered_directly(traceback: TracebackType | None) -> Entered | None:
 
 
 _BOUNDARY = "reraise_with_filtered_traceback"
-_OF_PMAP = "_fun"
+OF_PMAP = "_fun"
+"""What `pmap` calls the function of its own that it jits."""
 
 
 def _pmapped(frame: FrameType, nested: bool) -> Entered | None:

@@ -255,9 +255,12 @@ class Watcher:
         donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
         number = records.new_program()
         if trace is None:  # a transformation of a jitted function, outside jit
-            debug = debug_of(closed.jaxpr)
+            name, defined = _plain(name), debug_of(closed.jaxpr).defined
+            if name == private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
+                name, line = code.co_name, code.co_firstlineno
+                defined = Position(code.co_filename, line, line, 0, 0, name)
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
-            begin = Record("derive", _plain(name), number, 0.0, debug.defined, site, {}, traced.closed)
+            begin = Record("derive", name, number, 0.0, defined, site, {}, traced.closed)
         else:
             signature, spent = trace.call.signature, trace.seconds
             if trace.lowered:  # the same trace, for arguments that lie elsewhere
@@ -341,6 +344,22 @@ def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
             return False
         todo += [inner for eqn in program.eqns if eqn.params for _, inner, _ in inner_jaxprs(eqn.params)]
     return True
+
+
+def _under_pmap(jaxpr: Any) -> CodeType | None:
+    """The user's function in a transformation of what `pmap` jitted, as its equations tell that were written below `pmap`."""
+    inside = [
+        inner for eqn in jaxpr.eqns for _, inner, _ in inner_jaxprs(eqn.params) if eqn.primitive.name == "shard_map"
+    ]
+    for eqn in (eqn for inner in inside for eqn in inner.eqns):
+        below: list[CodeType] = []
+        for code in eqn.source_info.traceback.raw_frames()[0] if eqn.source_info.traceback is not None else ():
+            if code.co_name == private.OF_PMAP and code.co_filename.startswith(private.folder()):
+                own = [c for c in below if not source.is_internal(c.co_filename) and not is_installed(c.co_filename)]
+                if own:
+                    return own[-1]
+            below.append(code)
+    return None
 
 
 def _written_by_user(eqn: Any, running: set[CodeType]) -> bool:

@@ -52,3 +52,11 @@ def excludes(test: ast.expr) -> bool:
 def cuts_axes(index: ast.expr) -> bool:
     """Whether only arrays can be indexed so: `x[:, 1]`."""
     return isinstance(index, ast.Tuple) and any(isinstance(one, ast.Slice) for one in index.elts)
+
+
+def is_apart(item: ast.withitem) -> bool:
+    """Whether `with` begins a block that runs at once, or whose error is expected."""
+    call = item.context_expr
+    name = call.func if isinstance(call, ast.Call) else call
+    last = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+    return last in ("raises", "assertRaises", "assertRaisesRegex", "suppress", "ensure_compile_time_eval")

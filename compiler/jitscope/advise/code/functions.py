@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from .text import Cell, Code, Function
 
@@ -52,6 +54,8 @@ _SORTING = {
     "flax.nnx.scan": "nnx.scan",
 }
 """Transformations of libraries that take any object: nothing is known of an argument by itself."""
+_LIBRARIES = ("jax.", "flax.", "equinox.")
+_LAYERS = ("flax.linen.", "flax.nnx.", "equinox.nn.")
 _KEYWORDS = {"fun", "f", "fn", "body_fun", "cond_fun", "true_fun", "false_fun", "branches"}
 
 
@@ -64,6 +68,11 @@ class Functions:
         self._classes: dict[str, ast.ClassDef] = {}
         self._instances: dict[tuple[ast.AST, str], ast.ClassDef] = {}
         """The classes of the objects that names are given, by scope: `model = Model()`."""
+        self._attributes: dict[tuple[ast.AST, str], set[ast.ClassDef]] = {}
+        """The same of attributes, by class: `self.layer = Layer()`."""
+        self._layers: set[tuple[ast.AST, str]] = set()
+        """Names and attributes that are given a layer of a library."""
+        self._arguments: dict[tuple[ast.AST, str], ast.ClassDef | None] = {}
         self.compiled: dict[tuple[ast.AST, str], list[tuple[int, Traced]]] = {}
         """The compiled functions that names are given, by scope, each with its line: `step = jax.jit(f)`."""
         self.traced: list[Traced] = []
@@ -94,16 +103,33 @@ class Functions:
             elif isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
         for node in self.code.nodes:
-            if isinstance(node, ast.Assign) and (made := self.class_made(node.value)):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        self._instances[self.scope_of(node), target.id] = made
+                    self._collect_object(target, node.value)
         for node in self.code.nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 returned = self._returned_by(node.value)
                 for target in node.targets if len(returned) == 1 else []:
                     if isinstance(target, ast.Name):
                         self._by_scope.setdefault(self.scope_of(node), {}).setdefault(target.id, returned[0])
+
+    def _collect_object(self, target: ast.expr, value: ast.Call) -> None:
+        made, layer = self.class_made(value), self.code.names.dotted(value.func).startswith(_LAYERS)
+        match target:
+            case ast.Name(id=name):
+                owner = self.scope_of(target)
+                if made:
+                    self._instances[owner, name] = made
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                owner = next((one for one in self.code.around(target) if isinstance(one, ast.ClassDef)), None)
+                if owner is None:
+                    return
+                if made:
+                    self._attributes.setdefault((owner, name), set()).add(made)
+            case _:
+                return
+        if layer:
+            self._layers.add((owner, name))
 
     def class_made(self, node: ast.AST) -> ast.ClassDef | None:
         """The class of this program of which an expression such as `Model(3)` makes an object."""
@@ -124,9 +150,119 @@ class Functions:
             case ast.Name(id=name):
                 scope = self.scope_of(at)
                 while (scope, name) not in self._instances and not isinstance(scope, ast.Module):
+                    if not isinstance(scope, ast.ClassDef) and name in parameters(scope):  # pyright: ignore[reportArgumentType]
+                        return self._argument(scope, name)  # pyright: ignore[reportArgumentType]
                     scope = self.scope_of(scope)
                 return self._instances.get((scope, name))
+            case ast.Attribute(value=ast.Name(id="self") as base, attr=name) if (
+                owner := self.instance(base, at)
+            ) is not None:
+                found = self._attributes.get((owner, name), set())
+                return next(iter(found)) if len(found) == 1 else None
         return self.class_made(node)
+
+    def _argument(self, function: Function, name: str) -> ast.ClassDef | None:
+        """The class of the objects that all calls give an argument; None where one may give something else."""
+        key = (function, name)
+        if key not in self._arguments:
+            self._arguments[key] = None  # of a call in its own body
+            given = [
+                self.instance(value, call)
+                for call in self._calls.get(function, ())
+                for value in _given(function, name, call)
+            ]
+            self._arguments[key] = given[0] if given and all(one is given[0] for one in given) else None
+        return self._arguments[key]
+
+    @cached_property
+    def _calls(self) -> dict[Function, list[ast.Call]]:
+        """The calls of functions of this program by a name, or of what a library made of one: `nnx.grad(loss)(model)`."""
+        found: dict[Function, list[ast.Call]] = {}
+        for call in self.code.nodes:
+            if isinstance(call, ast.Call) and (function := self._callee(call.func, call)) is not None:
+                found.setdefault(function, []).append(call)
+        return found
+
+    def given(self, function: Function, name: str) -> list[ast.expr]:
+        """What the calls of a function that the program shows give an argument."""
+        return [value for call in self._calls.get(function, ()) for value in _given(function, name, call)]
+
+    @cached_property
+    def _made(self) -> dict[tuple[ast.AST, str], ast.Call]:
+        """The calls whose results names are given, by scope."""
+        return {
+            (self.scope_of(node), target.id): node.value
+            for node in self.code.nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    def _callee(self, node: ast.expr, at: ast.AST) -> Function | None:
+        named = self.named(node.id, at) if isinstance(node, ast.Name) else None
+        return named or self.transformed(node, at)
+
+    def transformed(self, node: ast.expr, at: ast.AST) -> Function | None:
+        """The function of which a library made what an expression means, of the same arguments: `nnx.jit(f)`, `jax.value_and_grad(f)`."""
+        if isinstance(node, ast.Name):
+            made = self._made.get((self.scope_of(at), node.id)) or self._made.get((self.code.tree, node.id))
+            return self.transformed(made, at) if made is not None else None
+        match node:
+            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.names.dotted(func).startswith(
+                _LIBRARIES
+            ):
+                return self.named(name, at)
+        return None
+
+    def is_layer(self, node: ast.expr, at: ast.AST) -> bool:
+        """Whether an expression is a layer of a library, which gives arrays for arrays: `nn.Dense(3)`, `self.linear`."""
+        match node:
+            case ast.Call(func=func):
+                return self.code.names.dotted(func).startswith(_LAYERS)
+            case ast.Name(id=name):
+                return (self.scope_of(at), name) in self._layers
+            case ast.Attribute(value=ast.Name(id="self") as base, attr=name):
+                return (self.instance(base, at), name) in self._layers
+        return False
+
+    def applied(self, node: ast.expr, at: ast.AST) -> Function | None:
+        """The method that `model.apply` of flax runs, whose first argument, the variables, it is not given; also by the name `apply_fn`,
+        where all that the program gives by this name are one."""
+        match node:
+            case ast.Attribute(value=base, attr="apply" | "init" | "init_with_output"):
+                owner = self.instance(base, at)
+                if owner is None or not self._is_of_flax(owner):
+                    return None
+                given = [k.value for k in at.keywords if k.arg == "method"] if isinstance(at, ast.Call) else []
+                match given:
+                    case []:
+                        name = "__call__"
+                    case [ast.Constant(value=str() as name)] | [ast.Attribute(attr=name)]:
+                        pass
+                    case _:
+                        return None
+                return self._method_of(owner, name)
+            case ast.Attribute(attr="apply_fn"):
+                found = self._apply_fns
+                return found[0] if found and all(one is found[0] for one in found) else None
+        return None
+
+    @cached_property
+    def _apply_fns(self) -> list[Function | None]:
+        calls = [node for node in self.code.nodes if isinstance(node, ast.Call)]
+        return [self.applied(k.value, call) for call in calls for k in call.keywords if k.arg == "apply_fn"]
+
+    def _is_of_flax(self, owner: ast.ClassDef) -> bool:
+        return any(
+            self.code.names.dotted(base) == "flax.linen.Module"
+            or (
+                isinstance(base, ast.Name)
+                and base.id in self._classes
+                and self._classes[base.id] is not owner
+                and self._is_of_flax(self._classes[base.id])
+            )
+            for base in owner.bases
+        )
 
     def of_object(self, node: ast.expr, at: ast.AST) -> Function | None:
         """The method that an expression means (`self.step`, `model.loss`), or that calling an object calls."""
@@ -137,6 +273,12 @@ class Functions:
                 owner, of_class = self._classes[node.value.id], True  # pyright: ignore[reportAttributeAccessIssue]
         else:
             owner, name = self.instance(node, at), "__call__"
+        found = self._method_of(owner, name, of_class)
+        if found is None and isinstance(node, ast.Attribute):
+            found = self._method_of(self.instance(node, at), "__call__")
+        return found
+
+    def _method_of(self, owner: ast.ClassDef | None, name: str, of_class: bool = False) -> Function | None:
         seen: set[ast.ClassDef] = set()
         while owner is not None and owner not in seen:
             seen.add(owner)
@@ -271,10 +413,11 @@ class Functions:
         found: list[Traced] = []
         for one in given:
             for part in one.elts if isinstance(one, ast.List | ast.Tuple) else [one]:
+                before = [""] if self.applied(part, call) is not None else []
                 for function, bound in self._meant(part, call):
-                    static = static_names(function, call.keywords, bound) | bound
+                    static = static_names(function, call.keywords, bound, before) | bound
                     if dotted == "jax.vmap":
-                        static |= _unmapped(function, call, bound)
+                        static |= _unmapped(function, call, bound, before)
                     found.append(Traced(function, dotted.rpartition(".")[2], call, static, bound))
         return found
 
@@ -293,6 +436,10 @@ class Functions:
             case ast.Call(func=func, args=[inner, *rest], keywords=keywords):
                 dotted = self.code.names.dotted(func)
                 if dotted == "functools.partial":
+                    if self.applied(inner, at) is not None:
+                        rest = rest[1:]
+                        if any(k.arg == "method" for k in keywords):
+                            return []
                     return [
                         (f, bound | frozenset(_rest(f, bound)[: len(rest)]) | {k.arg for k in keywords if k.arg})
                         for f, bound in self._meant(inner, at)
@@ -305,8 +452,14 @@ class Functions:
         return []
 
     def _method(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
-        function = self.of_object(node, at)
+        function = self.of_object(node, at) or self.applied(node, at)
         return [(function, frozenset(parameters(function)[:1]))] if function is not None else []
+
+
+def _given(function: Function, name: str, call: ast.Call) -> list[ast.expr]:
+    """What a call gives a function's argument."""
+    given = dict(zip(parameters(function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+    return [given[name]] if name in given else []
 
 
 def _wrapping(traced: Traced, wrapper: Function) -> Traced:
@@ -345,13 +498,17 @@ def defaulted(function: Function) -> frozenset[str]:
 
 
 def static_names(
-    function: Function, keywords: list[ast.keyword], bound: frozenset[str] = frozenset()
+    function: Function, keywords: list[ast.keyword], bound: frozenset[str] = frozenset(), before: Sequence[str] = ()
 ) -> frozenset[str]:
-    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name; those that are `bound` do not count."""
+    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name; those that are `bound` do not count,
+    those that stand `before` the function's do."""
     if any(keyword.arg == "auto_static" for keyword in keywords):
         return frozenset(parameters(function))
     names: set[str] = set()
-    positional = [one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg not in bound]
+    positional = [
+        *before,
+        *(one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg not in bound),
+    ]
     for keyword in keywords:
         if keyword.arg not in ("static_argnums", "static_argnames", "nondiff_argnums", "static_broadcasted_argnums"):
             continue
@@ -363,12 +520,12 @@ def static_names(
     return frozenset(names)
 
 
-def _unmapped(function: Function, call: ast.Call, bound: frozenset[str]) -> frozenset[str]:
+def _unmapped(function: Function, call: ast.Call, bound: frozenset[str], before: Sequence[str]) -> frozenset[str]:
     """The arguments that `vmap(f, in_axes=(0, None))` does not map: they are what the call gives."""
     axes = next((k.value for k in call.keywords if k.arg == "in_axes"), call.args[1] if len(call.args) > 1 else None)
     if not isinstance(axes, ast.Tuple | ast.List):
         return frozenset()
-    each = zip(_rest(function, bound), axes.elts)
+    each = zip([*before, *_rest(function, bound)], axes.elts)
     return frozenset(name for name, axis in each if isinstance(axis, ast.Constant) and axis.value is None)
 
 

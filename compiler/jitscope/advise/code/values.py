@@ -85,7 +85,16 @@ def gives_static(dotted: str) -> bool:
 
 def gives_array(dotted: str) -> bool:
     """Whether a function of the library gives an array (traced, if it is called while tracing)."""
-    return dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] not in _GIVE_STATIC
+    room, _, name = dotted.rpartition(".")
+    return (dotted.startswith(ARRAY_ROOMS) and name not in _GIVE_STATIC) or (room in _LAYERS and name in _ACTIVATIONS)
+
+
+_LAYERS = ("flax.linen", "flax.nnx")
+_ACTIVATIONS = frozenset({
+    "avg_pool", "celu", "dot_product_attention", "elu", "gelu", "glu", "hard_tanh", "leaky_relu", "log_sigmoid", "log_softmax", "max_pool",
+    "one_hot", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign", "softmax", "softplus", "standardize", "swish", "tanh",
+})  # fmt: skip
+"""Functions that libraries of layers have from `jax.nn`, or beside it."""
 
 
 GIVE_MASKS = frozenset({

@@ -69,6 +69,8 @@ class Walk:
         """Names of the module that hold lists, tuples and dicts."""
         self.containers: set[str] = set()
         """Names, and attributes of `self`, that are given a list, dict or set somewhere."""
+        self._arrays: set[ast.expr] = set()
+        """Arguments of calls that are arrays with values."""
         self.with_arrays: list[ast.Call] = []
         """Calls that are given arrays."""
         self.generators: set[str] = set()
@@ -103,8 +105,15 @@ class Walk:
         """Walk a traced function with traced arguments."""
         known = traced.static | defaulted(traced.function)
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
+        if traced.sorts:
+            kinds |= {n: Kind.TREE for n in kinds if n not in traced.bound and self._is_array(traced.function, n)}
         held = frozenset() if traced.sorts else traced.static
         self._function(traced.function, kinds, Region(traced.function, traced, 0, held))
+
+    def _is_array(self, function: Function, name: str) -> bool:
+        """Whether all calls give an argument an array, for all that was walked so far."""
+        given = self.functions.given(function, name)
+        return bool(given) and all(one in self._arrays for one in given)
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
@@ -172,7 +181,7 @@ class Walk:
             case ast.Assert(test=test):
                 self._truth(test, scope, region)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                if any(self._is_apart(item) for item in items):
+                if any(forms.is_apart(item) for item in items):
                     return
                 for item in items:
                     kind = self.value(item.context_expr, scope, region)
@@ -211,13 +220,6 @@ class Walk:
         ]
         if valued and kind.is_tracer:
             self._tell("truth", valued[0], kind, region)
-
-    def _is_apart(self, item: ast.withitem) -> bool:
-        """A block that runs at once, or whose error is expected."""
-        call = item.context_expr
-        name = call.func if isinstance(call, ast.Call) else call
-        last = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
-        return last in ("raises", "assertRaises", "assertRaisesRegex", "suppress", "ensure_compile_time_eval")
 
     def _inner(self, node: Function, scope: Scope, region: Region) -> None:
         """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
@@ -373,7 +375,7 @@ class Walk:
             if whole.is_tracer:
                 self._tell("truth", node, Kind.TRACED, region)
             return Kind.STATIC
-        return _mask(self._arithmetic(kinds))
+        return Kind.MASK if (kind := self._arithmetic(kinds)).is_tracer else kind
 
     def _is_member(self, side: ast.expr) -> bool:
         """Whether it is `Mode.TRAIN` of a class of this program: what is compared with it is hardly an array."""
@@ -457,6 +459,8 @@ class Walk:
             self.value(node.func, scope, region)
         if Kind.ARRAY in given:
             self.with_arrays.append(node)
+            given_nodes = [*node.args, *(k.value for k in node.keywords)]
+            self._arrays |= {one for one, kind in zip(given_nodes, given) if kind is Kind.ARRAY}
         self._tell("call", node, base, region, dotted, given)
         return self._result(node, dotted, base, given, scope, region)
 
@@ -478,9 +482,14 @@ class Walk:
         if dotted.startswith("numpy."):
             return Kind.NUMPY if dotted.rpartition(".")[2] not in ("shape", "ndim", "size", "prod") else Kind.STATIC
         match node.func:
+            case ast.Call():
+                found = self._of_object(node, given, scope, region)
+                return self._of_transformed(node, given, region) if found is None else found
             case ast.Name(id=name):
                 function = self.functions.named(name, node)
-                if function is not None and region.depth < _DEEPEST and region.traced is not None:
+                if function is None:
+                    self._of_transformed(node, given, region)
+                elif region.depth < _DEEPEST and region.traced is not None:
                     return self._called(function, node, given, region)
                 if (found := self._of_object(node, given, scope, region)) is not None:
                     return found
@@ -530,13 +539,27 @@ class Walk:
             self._listener, self._returned = listener, returned
         return made if made is Kind.STATIC else self._part(made)
 
+    def _of_transformed(self, node: ast.Call, given: list[Kind], region: Region) -> Kind:
+        """`nnx.grad(loss)(model)`, called while tracing: the function is traced with it."""
+        function = self.functions.transformed(node.func, node)
+        if function is None or region.traced is None or region.depth >= _DEEPEST:
+            return Kind.UNKNOWN
+        if all(one.function is not function for one in self.functions.traced):
+            self._called(function, node, given, region)
+        return Kind.TREE
+
     def _of_object(self, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind | None:
         """What a method of a class of this program gives that is called while tracing; None: it is none."""
         if region.traced is None or region.depth >= _DEEPEST:
             return None
         function = self.functions.of_object(node.func, node)
         if function is None:
-            return None
+            function = self.functions.applied(node.func, node) if node.args else None
+            if function is None:
+                is_layer = self.functions.is_layer(node.func, node)
+                return Kind.TREE if is_layer and any(kind.is_traced for kind in given) else None
+            called = ast.Call(node.func, node.args[1:], node.keywords)
+            return self._called(function, called, given[1:], region, frozenset(), parameters(function)[:1])
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else node.func
         name = receiver.id if isinstance(receiver, ast.Name) else ""
         is_held = bool(name) and (name in region.held or name not in scope)
@@ -575,7 +598,3 @@ class Walk:
         stored: Kind = Kind.UNKNOWN,
     ) -> None:
         self._listener(Event(what, node, kind, region, dotted, inner or [], stored), self)
-
-
-def _mask(kind: Kind) -> Kind:
-    return Kind.MASK if kind.is_tracer else kind
