@@ -2,7 +2,8 @@
 compilations and its sharp bits go to the page, and the cells as they stand in the editor come from it.
 
 Whoever opens first, a page that connects or the kernel that loads the extension, is answered with both; then each is sent
-after changes, at most a few times a second, also while a long cell runs. Neither takes more than a twentieth of the time.
+after changes, at most a few times a second: the list also while a long cell runs, the sharp bits between cells. Neither takes more than
+a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+from IPython.core.getipython import get_ipython
 
 from jitscope.advise.code.ipython import python_of
 
@@ -38,10 +41,13 @@ class Page:
 
 
 class Sending:
-    """Calls `send` some time after it was wanted, in a thread of its own, so that it takes a small share of the time."""
+    """Calls `send` some time after it was wanted, in a thread of its own or where `hand` takes it, so that it takes a small share of the
+    time."""
 
-    def __init__(self, send: Callable[[], None]) -> None:
-        self._send = send
+    def __init__(
+        self, send: Callable[[], None], hand: Callable[[Callable[[], None]], Any] = lambda work: work()
+    ) -> None:
+        self._send, self._hand = send, hand
         self._lock, self._busy = threading.Lock(), threading.Lock()
         self._timer: threading.Timer | None = None
         self._wanted = self._closed = False
@@ -77,7 +83,19 @@ class Sending:
         with self._lock:
             self._timer = None
         with contextlib.suppress(Exception):
+            self._hand(self._flush_quietly)
+
+    def _flush_quietly(self) -> None:
+        with contextlib.suppress(Exception):
             self.flush()
+
+
+def between_cells(work: Callable[[], None]) -> None:
+    """Have the kernel's main thread do some work when no cell runs: while one thread of CPython parses, another must not, or IPython's
+    own parsing of what an error's traceback shows may fail."""
+    loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
+    if loop is not None:
+        loop.add_callback(work)
 
 
 class Panel:
@@ -90,7 +108,7 @@ class Panel:
         self._pages: dict[str, Page] = {}
         self._lock = threading.Lock()
         self._ledger = Sending(self._send_ledger)
-        self._looks = Sending(self._send_looks)
+        self._looks = Sending(self._send_looks, between_cells)
 
     def open(self) -> None:
         """Make the target known, and open a comm to the pages that are there now."""

@@ -86,10 +86,16 @@ def check_links(row):
                     continue  # jax gives what its own functions do the place of their first caller
                 if "/jit(" in told[i.name].rpartition("~")[2]:
                     continue  # likewise in functions of its own that lowering rules call
+                if not TELLS_INNER:
+                    continue
                 place, ours = lines.get(i.name), positions.get(path)
                 if place and ours and ";" not in told[i.name] and place[0] == ours["file"] in FILES:
                     assert place[1] <= ours["line"] <= place[2], (i.name, path, place, ours)
     assert linked or not row.equations or row.equations < 3
+
+
+TELLS_INNER = jax.__version_info__ >= (0, 9)
+"""Before, jax gave what stands in `checkpoint`, `shard_map` and loops the line that calls these."""
 
 
 def lines_of(text):
