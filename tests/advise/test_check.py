@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: P
     assert {(one.one.id, one.line) for one in found} == program.wanted
     for k, one in enumerate(found):
         edits = one.one.fix.edits
+        written = re.match(r"Write `([^`…]+)`", one.one.fix.text)
+        ast.parse(written[1] if written else "")
         if edits:
             file, fixed = tmp_path / f"mended_{k}.py", applied(program.text, edits)
             file.write_text(fixed)

@@ -251,6 +251,36 @@ gram = jax.jit(lambda r, kernel: kernel(r) * UNIQUE, static_argnames="kernel")
 for _ in range(3):
     gram(jnp.ones(2), kernel=Kernel(2.0))  #<-
 """),
+    "static data of a class": ("tree structure", """\
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["w"], meta_fields=["rate"])
+class Step:
+    def __init__(self, w, rate):
+        self.w, self.rate = w, rate
+f = jax.jit(lambda step: step.w * step.rate * UNIQUE)
+for i in range(4):
+    f(Step(jnp.ones(3), 0.5**i))  #<-
+# fixed
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["w", "rate"], meta_fields=[])
+class Step:
+    def __init__(self, w, rate):
+        self.w, self.rate = w, rate
+f = jax.jit(lambda step: step.w * step.rate * UNIQUE)
+for i in range(4):
+    f(Step(jnp.ones(3), 0.5**i))
+"""),
+    "argument of a partial": ("closure", """\
+def scaled(scale, x):
+    return x * scale * UNIQUE
+for i in range(4):
+    g = jax.jit(functools.partial(scaled, i * 1.0))
+    g(jnp.ones(3))  #<-
+# fixed
+def scaled(scale, x):
+    return x * scale * UNIQUE
+g = jax.jit(scaled)
+for i in range(4):
+    g(i * 1.0, jnp.ones(3))
+"""),
     "none for a bias": ("none", """\
 @jax.jit
 def score(q, bias=None):

@@ -67,7 +67,9 @@ def test_a_structure_is_told_in_the_names_of_the_program(fun: Any, first: Any, s
 def test_what_is_read_of_a_tree_is_what_it_holds(value: Any) -> None:
     with contextlib.closing(Ledger()) as ledger:
         jx.jit(lambda x, *, y: jnp.ones(2))(value, y=(value,))
-    call = call_of(list(ledger)[-1].signature)
+    (row,) = ledger
+    call = call_of(row.signature) if row.signature else None
+    assert call is not None
     (node,) = call.positional
     definition = tree_util.tree_structure(value)
     assert call.form == (1, ["y"]) and call.named["y"].children == (node,)

@@ -43,6 +43,11 @@ def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:
         "as many elements, and there was none left for these; they stay as they are. What to do: do not donate them"
     )
     if notices.listeners:
-        notices.tell("donation-misuse", message.partition(". ")[0] + ".", "Do not donate them.", where)
+        notices.tell(
+            "donation-misuse",
+            f"{debug.name} was given {listed} to overwrite, and no result was left with as many elements: they stay as they are.",
+            "Do not donate them, or give back results of their sizes.",
+            where,
+        )
     file, line = (where.file, where.line) if where else ("<unknown>", 0)
     warnings.warn_explicit(message, UserWarning, file, line)

@@ -44,6 +44,12 @@ _PLAIN = (int, float, complex, str, bytes, type(None))
 _MOST = 32
 
 
+def _parameters(fun: Any) -> tuple[str, ...]:
+    """The names of what a function takes by position; none where it is no function of Python."""
+    code = getattr(fun, "__code__", None)
+    return code.co_varnames[isinstance(fun, types.MethodType) : code.co_argcount] if code is not None else ()
+
+
 def made(fun: Any) -> Made:
     """How `fun` came to be. Runs no code of the user's."""
     found: list[Capture] = []
@@ -53,7 +59,11 @@ def made(fun: Any) -> Made:
         met.add(id(fun))
         if isinstance(fun, functools.partial):
             kind, given = kind or "partial", given + len(fun.args)
-            found += [_capture(f"argument {i}", "argument", value) for i, value in enumerate(fun.args)]
+            names = _parameters(fun.func)
+            found += [
+                _capture(names[i] if i < len(names) else f"argument {i}", "argument", value)
+                for i, value in enumerate(fun.args)
+            ]
             found += [_capture(name, "argument", value) for name, value in fun.keywords.items()]
             fun = fun.func
         elif isinstance(fun, types.MethodType):

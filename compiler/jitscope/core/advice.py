@@ -566,7 +566,8 @@ def _assignment(path: list[ast.AST]) -> Rewrite | None:
                 change = _UPDATES[type(op)].format(ast.unparse(value))
             case _:
                 continue
-        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(array)}.at[{ast.unparse(index)}].{change}")
+        at = ast.Subscript(ast.Attribute(array, "at"), index)  # slices of several axes have no brackets of their own
+        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(at)}.{change}")
     return None
 
 

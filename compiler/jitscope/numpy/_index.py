@@ -165,8 +165,8 @@ def _int(i: Any, axis: int, size: Any) -> Item:
     if notices.listeners and isinstance(i, int) and isinstance(size, int) and not 0 <= counted < size:
         notices.tell(
             "oob-index",
-            f"index {i} is outside of axis {axis}, which has size {size}: reading gives the element at the edge, writing nothing.",
-            "Correct the index, or say what is meant: x.at[i].get(mode='fill', fill_value=jnp.nan).",
+            f"index {i} is outside of axis {axis}, which has size {size}: reading gives the element at the edge, and what is written is dropped.",
+            "Correct the index, or say what is meant: x.at[i].get(mode='fill', fill_value=jnp.nan), x.at[i].set(y, mode='drop').",
         )
     inside = min_dim(max_dim(counted, 0), size - 1)
     if not isinstance(inside, Dim) and inside != counted and not evaluating():

@@ -28,6 +28,8 @@ class Difference(NamedTuple):
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
         if self.part == "static object":  # its text would be an address
             return f"{self.path} (static) is {self.detail}"
+        if self.part == "function":  # its number says nothing
+            return self.detail
         remark = f" ({self.detail})" if self.detail else ""
         subject, verb = _SUBJECTS.get(self.part, self.path), _VERBS.get(self.part, "changed")
         if subject == _ALL:

@@ -104,6 +104,26 @@ def changed(old: Signature, new: Signature) -> str:
     return names[0] if len(names) == 1 else ""
 
 
+def changed_data(signatures: Sequence[Signature]) -> list[str]:
+    """The classes whose static data differ between calls that are alike in all else of their structure; none where more differs."""
+    calls = [call_of(signature) for signature in signatures]
+    known = [
+        [one for node in (*call.positional, *call.named.values()) for one in _nodes(node)] for call in calls if call
+    ]
+    bare = {tuple((node.kind, node.keys, len(node.children)) for node in nodes) for nodes in known}
+    if len(known) < len(calls) or len(bare) != 1 or len({(s.tree, s.structure) for s in signatures}) == 1:
+        return []
+    alike = len({signature.tree for signature in signatures}) == 1  # objects that print alike
+    columns = [column for column in zip(*known) if column[0].data]
+    return list(dict.fromkeys(column[0].kind for column in columns if alike or len({one.data for one in column}) > 1))
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _nodes(child)
+
+
 def _arguments(given: Sequence[tuple[str, Node]]) -> str:
     said = [name if node.kind == "*" and name else f"{name}={node}" if name else str(node) for name, node in given]
     return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
@@ -156,7 +176,8 @@ class _Reader:
                 keys.append(self._until(":"))
                 self._skip(": ")
             children.append(self.node())
-            self._skips(", ") or self._skips(",")
+            if not self._skips(", "):
+                self._skips(",")  # of a tuple of one
         return Node(kind, tuple(children), tuple(keys))
 
     def _until(self, end: str) -> str:

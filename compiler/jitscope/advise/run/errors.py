@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 import sysconfig
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
@@ -107,10 +108,23 @@ def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
-    span = Span.of(where)
-    return Diagnostic(
-        known, where.file, span, first.strip(), _fix(known, where, advice_of(str(error))), evidence, "trace"
-    )
+    said, *advised = _INLINE.split(first.strip(), maxsplit=1)
+    fix = _fix(known, where, _sentence("".join(advised) or advice_of(str(error))))
+    if known == "pytree-init-validates":
+        said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
+        fix = Fix(fix.text if fix.text.startswith("Write ") else _REBUILT, fix.edits)
+    return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
+
+
+_INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
+_REBUILT = (
+    "Let what rebuilds the object take its parts as they are, without checks and conversions (object.__new__ in "
+    "tree_unflatten), and check where the user makes one."
+)
 
 
 _TOLD_ELSEWHERE = ("in line ", "in general: ")

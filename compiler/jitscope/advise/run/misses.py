@@ -99,6 +99,10 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
     path = difference.path
     if difference.part == "closure":
         return f"Pass {path} as an argument, and make the compiled function once, before: {rows[0].function} is a new object each time."
+    if difference.part == "none":
+        return f"Pass an array that changes nothing in place of None for {path}, zeros to add, ones to multiply; two programs are right where both calls come often."
+    if difference.part == "static object" and "(function)" in difference.detail:
+        return f"Make the function given for {path} once, before the calls: a function is equal to itself alone."
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
@@ -106,7 +110,7 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
         "recompile-static-value": f"If {path} is only computed with, do not make it static: then one program serves all values.",
         "recompile-static-object": f"Give the class of {path} __eq__ and __hash__ (@dataclass(frozen=True)), or make the object once.",
         "recompile-pytree": f"Keep the structure of {path}: the same keys and containers in every call; stack lists into one array.",
-        "recompile-call-form": "Write the call one way.",
+        "recompile-call-form": "Write all calls one way: the same arguments by position, the same by name, the same left out.",
         "recompile-fresh-function": f"Make the compiled function once, before: {rows[0].function} is a new object each time.",
         "recompile-config": f"Set {path} once, before the first call.",
         "recompile-device": "Put all arguments where they belong once, with jax.device_put.",

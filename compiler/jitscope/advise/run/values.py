@@ -262,17 +262,22 @@ def _of_gather(
         extent = operands[0].shape[axis] - (sizes[axis] if sizes else 1)
         outside = (indices[:, column] < 0) | (indices[:, column] > extent)
         if outside.any():
-            how = "writing nothing" if sizes is None else "the element at the edge is read, or NaN"
+            how = _DROPPED if sizes is None else "the element at the edge is read, or NaN"
             return _out_of_bounds(f"index {indices[outside][0, column]}", axis, operands[0].shape[axis], how)
     return None
 
 
 def _out_of_bounds(what: str, axis: int, extent: int, how: str) -> tuple[str, str, str]:
+    written = "x.at[i].set(y, mode='drop')"
+    meant = written if how == _DROPPED else "x.at[i].get(mode='fill', fill_value=jnp.nan)"
     return (
         "oob-index",
         f"{what} is outside of axis {axis}, which has size {extent}: {how}.",
-        "Correct the index, or say what is meant: x.at[i].get(mode='fill', fill_value=jnp.nan).",
+        f"Correct the index, or say what is meant: {meant}.",
     )
+
+
+_DROPPED = "what is written there is dropped"
 
 
 def _sum(x: np.ndarray, axes: tuple[int, ...] = (), **_: Any) -> np.ndarray:

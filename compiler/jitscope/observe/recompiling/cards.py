@@ -12,7 +12,7 @@ from ..positions import position_document
 from ..timing import quantity
 from .groups import Group, groups
 from .matrix import matrix_document
-from .remedies import WITHOUT_EDIT, Remedy, remedy
+from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
 from .stale import stale_cards
 
@@ -114,7 +114,7 @@ def _fix(group: Group, editor: Editor | None) -> Document | None:
     checked, cell_of = proof(found), group.rows[-1].cell_of
     if edited is None:
         site = next(iter(group.sites()), None)
-        text = " ".join(filter(None, (found.text, WITHOUT_EDIT.get(group.cause, ""))))
+        text = " ".join(filter(None, (found.text, without_edit(group))))
         return fix_document(text, position=position_document(site, cell_of), checked=checked)
     where = next((at for at in group.sites() if at.file == edited.file), None) or group.rows[-1].position
     position = position_document(where, cell_of)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...backend.signature import Leaf
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
+from ..structures import changed_data
 from .groups import Group
 from .replay import Replay, change_for, common_dtype, replay
 from .sizes import sizes_of
@@ -31,7 +32,7 @@ def remedy(group: Group) -> Remedy | None:
 
 def _shapes_the_program(group: Group) -> bool:
     """Whether a value makes the program another one than with its number alone changed: then it cannot be an argument."""
-    if group.cause not in ("static value", "closure"):
+    if group.cause not in ("static value", "closure") and not _data(group):
         return False
     programs = [row.jaxpr for row in group.history]
     known = [program for program in programs if program is not None]
@@ -119,7 +120,20 @@ def _tree(group: Group) -> str:
             f"{_names(group)} grows from {counts[0]:,} to {counts[-1]:,} arrays: make it one array of the final size "
             "and set its rows with .at[i].set."
         )
+    kinds = _data(group)
+    if kinds:
+        return (
+            f"The static data of {' and '.join(kinds)} changed, and each value of it has a program of its own. Make what is only computed "
+            "with data: one of data_fields, or a child of tree_flatten; where it is an object, give its class __eq__ and __hash__."
+        )
     return f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
+
+
+def _data(group: Group) -> list[str]:
+    """The classes whose static data alone changed, where that is the cause."""
+    if group.cause != "tree structure":
+        return []
+    return changed_data([row.signature for row in group.history if row.signature])
 
 
 def _of(leaf: Leaf, group: Group) -> bool:
@@ -161,7 +175,7 @@ def _closure(group: Group) -> str:
 
 def _device(group: Group) -> str:
     devices = sorted({row.signature.device for row in group.history if row.signature})
-    return f"Put the arguments on one device, once, with jax.device_put: they came from {' and '.join(devices)}."
+    return f"Put the arguments on one device, once, with jax.device_put: they came from {', '.join(devices[:-1])} and {devices[-1]}."
 
 
 def _sharding(group: Group) -> str:
@@ -220,10 +234,16 @@ _WORDS: dict[str, Callable[[Group], str]] = {
     "cache": _cache,
 }
 
-WITHOUT_EDIT = {
+_WITHOUT_EDIT = {
     "shape": "No edit is offered: what may be added, and where it must be masked, only the function's meaning tells.",
     "tree structure": "No edit is offered: what stands for a missing part, only the function's meaning tells.",
     "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
     "donation": "No edit is offered: where the arguments are donated, the code does not tell.",
 }
-"""Why a fix is words alone, where no edit is known to keep what is computed."""
+
+
+def without_edit(group: Group) -> str:
+    """Why a fix is words alone, where no edit is known to keep what is computed."""
+    if _data(group):
+        return "No edit is offered: what the class calls its data, the code that registers it decides."
+    return _WITHOUT_EDIT.get(group.cause, "")
