@@ -37,6 +37,7 @@ def test_nothing_is_said_of_programs_that_are_fine(name: str) -> None:
 
 # (program, a line of it, what stands there instead, the sharp bit): the mark # <- is at the line that is due.
 PLANTED = [
+    ("linen_attention", "        x = x + y\n", "        x = x + y * np.random.rand()  # <-\n", "host-nondeterminism"),
     ("linen_mlp", "            x = nn.relu(x)", "            x = nn.relu(x)\n            print(x)  # <-", "trace-time-print"),
     ("linen_attention", "        mask = nn.make_causal_mask(tokens)", "        mask = nn.make_causal_mask(tokens) * np.random.rand()  # <-", "host-nondeterminism"),
     ("linen_conv_batchnorm", "        x = jnp.mean(x, axis=(1, 2))", '        x = jnp.mean(x, axis=(1, 2))\n        text = f"{x}"  # <-', "trace-time-print"),

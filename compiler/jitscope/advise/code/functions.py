@@ -54,6 +54,7 @@ _SORTING = {
     "flax.nnx.scan": "nnx.scan",
 }
 """Transformations of libraries that take any object: nothing is known of an argument by itself."""
+_LIFTING = {f"flax.linen.{name}" for name in ("scan", "remat", "checkpoint", "vmap", "jit", "map_variables")}
 _LIBRARIES = ("jax.", "flax.", "equinox.")
 _LAYERS = ("flax.linen.", "flax.nnx.", "equinox.nn.")
 _KEYWORDS = {"fun", "f", "fn", "body_fun", "cond_fun", "true_fun", "false_fun", "branches"}
@@ -66,6 +67,7 @@ class Functions:
         self.code = code
         self._by_scope: dict[ast.AST, dict[str, Function]] = {}
         self._classes: dict[str, ast.ClassDef] = {}
+        self._lifted: dict[str, ast.ClassDef] = {}
         self._instances: dict[tuple[ast.AST, str], ast.ClassDef] = {}
         """The classes of the objects that names are given, by scope: `model = Model()`."""
         self._attributes: dict[tuple[ast.AST, str], set[ast.ClassDef]] = {}
@@ -103,6 +105,9 @@ class Functions:
             elif isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
         for node in self.code.nodes:
+            if isinstance(node, ast.Assign) and (lifted := self._lifted_by(node.value)):
+                self._lifted |= {target.id: lifted for target in node.targets if isinstance(target, ast.Name)}
+        for node in self.code.nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 for target in node.targets:
                     self._collect_object(target, node.value)
@@ -135,6 +140,15 @@ class Functions:
         """The class of this program of which an expression such as `Model(3)` makes an object."""
         match node:
             case ast.Call(func=ast.Name(id=name)):
+                return self._classes.get(name) or self._lifted.get(name)
+            case ast.Call(func=ast.Call() as inner):
+                return self._lifted_by(inner)
+        return None
+
+    def _lifted_by(self, node: ast.expr) -> ast.ClassDef | None:
+        """The class of this program of which a library makes one that is called as it is: `nn.remat(Block)`."""
+        match node:
+            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.names.dotted(func) in _LIFTING:
                 return self._classes.get(name)
         return None
 
