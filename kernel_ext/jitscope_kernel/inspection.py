@@ -55,6 +55,14 @@ class Shown:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return jitscope_widgets.display_bundle(self.document, self._answers)
 
+    def _display_(self) -> Any:
+        """What marimo shows: the live view, which it takes as a widget; where that is missing, the still one."""
+        if not jitscope_widgets.view_problem():
+            return jitscope_widgets.View(self.document, self._answers)
+        from IPython.display import HTML
+
+        return HTML(jitscope_widgets.html(self.document))
+
     def __repr__(self) -> str:
         return jitscope_widgets.text(self.document)
 
