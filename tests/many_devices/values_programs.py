@@ -147,7 +147,7 @@ def said(name: str) -> Any:
     validate(document)
     seen, evaluation = Seen(), Evaluation(SECONDS, MEMORY)
     evaluation.followers.append(seen)
-    evaluation.program(row.closed, [jnp.asarray(x) for x in args])
+    evaluation.program(row.needed("closed"), [jnp.asarray(x) for x in args])
     return {"document": document, "values": seen.values, "apart": seen.apart}
 
 
