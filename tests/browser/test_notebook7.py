@@ -7,13 +7,14 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.programs import LAYER, LOAD
+from tests.browser.test_sharp_bits import UPDATE, Bits
 from tests.browser.view import TABS, View, views
 from tests.extent import full
 
 
 @pytest.fixture(scope="module")
 def layer(lab_of_file: Lab) -> tuple[Notebook, View]:
-    notebook = lab_of_file.open([LOAD, LAYER], app="notebooks")
+    notebook = lab_of_file.open([LOAD, LAYER, UPDATE], app="notebooks")
     notebook.run_all()
     return notebook, views(notebook.output(1))[0]
 
@@ -51,3 +52,11 @@ def test_the_panel_is_there(layer: tuple[Notebook, View]) -> None:
     expect(panel.locator(".jitscope-ledger")).to_be_visible()
     expect(panel).to_contain_text("layer")
     notebook.screenshot("notebook7-panel")
+
+
+def test_a_mark_has_a_card_that_mends_the_cell(layer: tuple[Notebook, View]) -> None:
+    bits = Bits(layer[0])
+    bits.expect("update-result-dropped")
+    bits.hover(0).get_by_role("button", name="Apply fix").click()
+    bits.wait_for_source(2, UPDATE.replace("x.at", "x = x.at"))
+    bits.expect()

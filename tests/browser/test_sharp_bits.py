@@ -61,14 +61,16 @@ class Bits:
 
 @pytest.fixture(scope="module")
 def book(lab_of_file: Lab) -> Notebook:
-    return lab_of_file.open([LOAD, "", ""])
+    return lab_of_file.open([LOAD, "", "", "", ""])
 
 
 @pytest.fixture
 def bits(book: Notebook, request: pytest.FixtureRequest) -> Bits:
     """The cells anew, in a new kernel."""
-    for cell, source in enumerate(getattr(request, "param", [BRANCH, UPDATE]), start=1):
-        book.write(cell, source)
+    sources = getattr(request, "param", [BRANCH, UPDATE])
+    for cell in range(1, 5):
+        book.write(cell, sources[cell - 1] if cell <= len(sources) else "")
+    book.dark(False)
     book.restart()
     book.run_all(allow_errors=True)
     return Bits(book)
@@ -195,9 +197,9 @@ def test_other_notebooks_and_plain_ones_are_left_alone(lab):
     Bits(other).expect("key-reuse")
 
 
-def test_output_of_the_magic(lab):
-    book = lab.open([LOAD, BRANCH, UPDATE, KEYS, "%sharpbits"])
-    book.run_all()
+@pytest.mark.parametrize("bits", [[BRANCH, UPDATE, KEYS, "%sharpbits"]], indirect=True, ids=["four cells"])
+def test_output_of_the_magic(bits):
+    book = bits.book
     shown = book.output(4).locator(".jitscope-bits-view")
     expect(shown.locator(".jitscope-bits > .jitscope-bit")).to_have_count(3)
     book.screenshot("sharp-bits-magic", book.output(4))
@@ -206,13 +208,3 @@ def test_output_of_the_magic(lab):
     wait(book.page, f"() => ({SOURCE})(2).includes('x = x.at')", "the fix is made")
     book.dark()
     book.screenshot("sharp-bits-magic-dark", book.output(4))
-
-
-def test_in_notebook_7(lab):
-    book = lab.open([LOAD, UPDATE], app="notebooks")
-    book.run_all()
-    bits = Bits(book)
-    bits.expect("update-result-dropped")
-    bits.hover(0).get_by_role("button", name="Apply fix").click()
-    bits.wait_for_source(1, UPDATE.replace("x.at", "x = x.at"))
-    bits.expect()
