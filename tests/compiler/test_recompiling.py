@@ -275,6 +275,28 @@ def test_a_long_loop_is_one_small_card() -> None:
     assert card["seconds"]["value"] == pytest.approx(lost) and card["sites"][0]["seconds"] == pytest.approx(lost)
 
 
+def test_arguments_that_changed_alike_are_told_together() -> None:
+    text = "f = jax.jit(lambda t, s: sum(t) * s * UNIQUE)\n"
+    text += "for dtype in ('float32', 'bfloat16'):\n    f([jnp.ones(2, dtype)] * 5, jnp.ones(2))\n"
+    text += "f([jnp.ones(2)] * 5, jnp.ones(2, 'int32'))\n"
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["because"] == "t[0], t[1], t[2] and 2 more changed dtype: f32 → bf16 and s changed dtype: f32 → i32"
+    row = next(row for row in ledger if row.what == "recompiled")
+    assert row.because == "recompiled because t[0], t[1], t[2] and 2 more changed dtype: f32 → bf16"
+
+
+def test_a_captured_array_that_looks_like_the_one_before_is_another() -> None:
+    text = "def step(n, x):\n    f = jax.jit(lambda y: y * n + x.sum() * UNIQUE)\n    f(x)\nfor n in (1, 2, 1):\n    step(n, jnp.ones(4))\n"
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["because"].endswith("is made anew, and the captured n changed: 1 → 2 and x is another f32[4]")
+    rows = {row["path"]: (row["cells"], row["changed"]) for row in card["matrix"]["rows"]}
+    assert rows["n"] == (["1", "2", "1"], [False, True, True])
+    assert rows["x"] == (["f32[4]", "f32[4], object 2", "f32[4], object 3"], [False, True, True])
+    assert rows["function"][0] == ["object 1", "object 2", "object 3"]
+
+
 def test_a_wide_key_keeps_what_changed() -> None:
     _, ledger = run(
         HEADER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 
 from jitscope_widgets import html, text
 from jitscope_widgets.plain import columns
-from jitscope_widgets.wrap import table
+from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made
 from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
@@ -195,3 +196,11 @@ def test_a_value_on_several_devices_says_what_each_has() -> None:
     told = text(made.values(), width=160)
     assert "psum (the same on 2 devices)" in told and "sin (on 2 devices)" in told
     assert "<td>x 0</td><td>0.25 to 3.25, mean 1.5, ✕ 1 NaN</td>" in html(made.values())
+
+
+def test_lines_with_arrows_are_broken_once() -> None:
+    words = " ".join(["f32[4] → f32[8]"] * 40)
+    for width in range(60, 90):
+        lines = "\n".join(wrap(words, width, "    ")).replace("→", "->").split("\n")
+        assert all(len(line) <= width for line in lines)
+        assert all(len(line) + len(after.split()[0]) >= width for line, after in itertools.pairwise(lines))

@@ -30,8 +30,10 @@ def loops(step: Document) -> list[str]:
 
 
 def code(step: Document) -> str:
-    """`div, e4, backward pass`."""
-    return ", ".join([step["primitive"], step["path"], *(TABLES["transforms"][one][1] for one in step["transforms"])])
+    """`div, equation e4, backward pass`."""
+    return ", ".join(
+        [step["primitive"], f"equation {step['path']}", *(TABLES["transforms"][one][1] for one in step["transforms"])]
+    )
 
 
 def facts(array: Document) -> str:
@@ -42,7 +44,7 @@ def facts(array: Document) -> str:
     said += [f"{array['nans']:,} of {array['size']:,} NaN"] if array["nans"] else []
     said += [f"{array['infinities']:,} of {array['size']:,} infinite"] if array["infinities"] else []
     if array["index"]:
-        said.append(f"{list(array['index'])} is {array['element']}")
+        said.append(f"element {list(array['index'])} is {array['element']}")
     return ", ".join(said)
 
 

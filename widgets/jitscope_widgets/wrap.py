@@ -10,7 +10,7 @@ from .plain import columns
 
 def wrap(line: str, width: int, hang: str = "") -> list[str]:
     """`line` in lines of at most `width` columns; its indentation stays, continuations start with `hang` instead."""
-    if columns(line) <= width:
+    if _columns(line) <= width:
         return [line]
     indent = line[: len(line) - len(line.lstrip(" "))][: width // 2]
     hang = hang[: width // 2]
@@ -18,12 +18,12 @@ def wrap(line: str, width: int, hang: str = "") -> list[str]:
     current = indent
     empty = True
     for word in _words(line.lstrip(" ")):
-        if not empty and columns(current) + columns(word.rstrip(" ")) > width:
+        if not empty and _columns(current) + _columns(word.rstrip(" ")) > width:
             done.append(current.rstrip(" "))
             current, empty = hang, True
             word = word.lstrip(" ")
-        for piece in _pieces(word, width - columns(hang if done else indent)):
-            if not empty and columns(current) + columns(piece.rstrip(" ")) > width:
+        for piece in _pieces(word, width - _columns(hang if done else indent)):
+            if not empty and _columns(current) + _columns(piece.rstrip(" ")) > width:
                 done.append(current.rstrip(" "))
                 current = hang
             current += piece
@@ -44,17 +44,21 @@ def table(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     return [wrap("  " + "  ".join(cells).rstrip(" "), width, "      ") for cells in filled]
 
 
+def _columns(text: str) -> int:
+    return columns(text) + text.count("→")  # written as ->
+
+
 def _words(text: str) -> list[str]:
     return re.findall(r"[^ ]+ *", text)
 
 
 def _pieces(word: str, width: int) -> list[str]:
     """A word too long for a line in pieces that fit; any other word as it is."""
-    if columns(word.rstrip(" ")) <= width:
+    if _columns(word.rstrip(" ")) <= width:
         return [word]
     pieces = [""]
     for char in word:
-        if pieces[-1] and columns(pieces[-1]) + columns(char) > max(2, width) and char != " ":
+        if pieces[-1] and _columns(pieces[-1]) + _columns(char) > max(2, width) and char != " ":
             pieces.append("")
         pieces[-1] += char
     return pieces

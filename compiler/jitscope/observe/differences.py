@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
@@ -26,15 +26,37 @@ class Difference(NamedTuple):
 
     def sentence(self) -> str:
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
-        if self.part == "static object":  # its text would be an address
-            return f"{self.path} (static) is {self.detail}"
-        if self.part == "function":  # its number says nothing
-            return self.detail
-        remark = f" ({self.detail})" if self.detail else ""
-        subject, verb = _SUBJECTS.get(self.part, self.path), _VERBS.get(self.part, "changed")
-        if subject == _ALL:
-            subject, verb = "the arguments", verb.replace("is given", "are given")
-        return f"{subject} {verb}: {self.before} → {self.after}{remark}"
+        return _sentence(self, self.path, several=False)
+
+    @property
+    def change(self) -> str:
+        """What became of a value: `changed: 0 → 1`, or `is another f32[4]` where both print alike."""
+        return f"is another {self.after}" if self.before == self.after else f"changed: {self.before} → {self.after}"
+
+
+def together(found: Iterable[Difference]) -> str:
+    """What changed, in one sentence; arguments that changed alike are told together."""
+    alike: dict[Difference, list[str]] = {}
+    for one in found:
+        paths = alike.setdefault(one._replace(path=""), [])
+        if one.path not in paths:
+            paths.append(one.path)
+    return " and ".join(_sentence(one, _listed(paths), len(paths) > 1) for one, paths in alike.items())
+
+
+def _sentence(one: Difference, path: str, several: bool) -> str:
+    remark = f" ({one.detail})" if one.detail else ""
+    subject, verb = _SUBJECTS.get(one.part, path), _VERBS.get(one.part, "changed")
+    if subject == _ALL:
+        subject, several = "the arguments", True
+    verb = verb.replace("is ", "are ", 1) if several else verb
+    if one.part == "static object":  # its text would be an address
+        return f"{subject} (static) {'are each' if several else 'is'} {one.detail}"
+    if one.part == "function":  # its number says nothing
+        return one.detail
+    if one.part == "closure":
+        return f"{subject} (captured) {one.change}{remark}"
+    return f"{subject} {verb}: {one.before} → {one.after}{remark}"
 
 
 _ALL = "arguments"
@@ -52,7 +74,6 @@ _VERBS = {
     "call form": "is given in another way",
     "function": "is a new object",
     "redefined": "was defined again",
-    "closure": "(captured) changed",
     "sharding": "changed sharding",
 }
 PARTS = (
@@ -103,7 +124,7 @@ def _function(old: Signature, new: Signature) -> list[Difference]:
     changed = [(before[n], c) for n, c in after.items() if n in before and before[n].token != c.token]
     what = _WHAT[new.made.kind]
     if changed:
-        return [Difference("closure", b.name, b.text, a.text, _captured(a, b, what)) for b, a in changed]
+        return [Difference("closure", b.name, b.text, a.text, _captured(a, what)) for b, a in changed]
     same = "; it captured the same values" if after else ""
     return [
         Difference(
@@ -126,7 +147,7 @@ _WHAT = {
 }
 
 
-def _captured(new: Any, old: Any, what: str) -> str:
+def _captured(new: Any, what: str) -> str:
     how = {
         "closure": "captured",
         "global": "a global read",
@@ -134,8 +155,7 @@ def _captured(new: Any, old: Any, what: str) -> str:
         "argument": "bound",
         "self": "bound",
     }
-    other = ", another object" if new.text == old.text else ""
-    return f"{how[new.how]} by {what}, which is made anew{other}"
+    return f"{how[new.how]} by {what}, which is made anew"
 
 
 def _arguments(old: Signature, new: Signature) -> list[Difference]:

@@ -29,7 +29,7 @@ from ..core.jaxpr import ClosedJaxpr, Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
 from ..core.trace import Tracer
-from .differences import Difference, closest
+from .differences import Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .stacks import Stacks
 
@@ -170,7 +170,7 @@ class Row:
             return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
         verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
         ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
-        return f"{verb} because {' and '.join(d.sentence() for d in self.differences)}{ending}{on_disk}"
+        return f"{verb} because {together(self.differences)}{ending}{on_disk}"
 
     @property
     def disk_said(self) -> str:

@@ -46,6 +46,7 @@ class Store {
 
 function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTMLElement[] {
   const found: HTMLElement[] = [];
+  if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
   if (doc.error) {
     const { type, message, position } = doc.error;
     found.push(
@@ -60,7 +61,6 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
     );
     if (stopped) found.push(stopped);
   }
-  if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
   if (doc.reused.length) {
     const list = doc.reused.map(({ function: name, calls, at_least }) => `${name} (${plural(calls, "call")}${at_least ? " or more" : ""})`).join(", ");
     found.push(h("p", { class: "jitscope-note" }, "reused without compiling: ", list));

@@ -17,7 +17,7 @@ export function facts(array: Numbers): string {
   if (smallest !== null && largest !== null && size > 1) said.push(`finite from ${number(smallest)} to ${number(largest)}`);
   if (array.nans) said.push(`${array.nans.toLocaleString("en")} of ${size.toLocaleString("en")} NaN`);
   if (array.infinities) said.push(`${array.infinities.toLocaleString("en")} of ${size.toLocaleString("en")} infinite`);
-  if (array.index?.length) said.push(`[${array.index.join(", ")}] is ${array.element}`);
+  if (array.index?.length) said.push(`element [${array.index.join(", ")}] is ${array.element}`);
   return said.join(", ");
 }
 
@@ -63,7 +63,7 @@ function operation(heading: string, step: Step, arrays: Numbers[], host: Host): 
   return h(
     "section",
     { class: "jitscope-hunt-part" },
-    h("h4", {}, heading, " ", h("span", { class: "jitscope-muted" }, [step.primitive, step.path, ...marks].join(", "))),
+    h("h4", {}, heading, " ", h("span", { class: "jitscope-muted" }, [step.primitive, `equation ${step.path}`, ...marks].join(", "))),
     step.position ? line(step.position, host) : null,
     ...loops(step),
     table(arrays),

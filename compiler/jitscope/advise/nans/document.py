@@ -80,7 +80,7 @@ def sentence(report: Report | PartsReport) -> str:
 
 
 def _turn(one: Iteration) -> str:
-    return f"{one.number}" if one.count is None else f"{one.number} of {one.count}"
+    return f"{one.number:,}" if one.count is None else f"{one.number:,} of {one.count:,}"
 
 
 def _operation(finding: Finding | None, cell_of: CellOf) -> Document | None:

@@ -90,7 +90,7 @@ def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
 def told(report: Answer) -> str:
     """The message of the diagnostic."""
     finding = report.finding
-    iteration = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""
+    iteration = f", in iteration {finding.iterations[-1].number:,}" if finding and finding.iterations else ""
     if report.sharp_bit == "silent-nan":
         return f"the first {'NaN' if report.nan else 'infinity'} appears here{iteration}: {report.why}."
     if report.where is None:

@@ -95,8 +95,8 @@ def message(name: str, finding: Finding | None, what: str, given: Sequence[Given
     if finding.backward:
         lines.append("  in the backward pass of that line")
     for iteration in reversed(finding.iterations):
-        of = f" of {iteration.count}" if iteration.count is not None else ""
-        lines.append(f"  in iteration {iteration.number}{of} (from 0) of the loop{_place(iteration.loop)}")
+        of = f" of {iteration.count:,}" if iteration.count is not None else ""
+        lines.append(f"  in iteration {iteration.number:,}{of} (from 0) of the loop{_place(iteration.loop)}")
     lines += [f"  operand {i}: {shown(x)}" for i, x in enumerate(finding.operands)]
     lines += [f"  result: {shown(x)}" for x in finding.results]
     return "\n".join(lines)

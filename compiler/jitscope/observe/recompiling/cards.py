@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ...core import words
+from ..differences import together
 from ..fixes import Edit, fix_document
 from ..ledger import Row
 from ..positions import position_document
@@ -84,13 +85,12 @@ def because(group: Group) -> str:
     if group.cause == "shape" and (found := sizes_of(group)):
         more = f" ({len(found) - 1} more {'axis' if len(found) == 2 else 'axes'} as well)" if len(found) > 1 else ""
         return f"{found[0].sentence}{more}"
-    first = group.rows[0]
     if group.cause in ("function", "closure"):
         return _made_anew(group)
-    own = [difference for difference in first.differences if difference.part == group.cause]
+    own = group.changes
     if own and group.cause == "tree structure" and all(one.detail.startswith(("gained ", "lost ")) for one in own):
         return " and ".join(f"{one.path} {one.detail}" for one in own)  # the table has the structures
-    return " and ".join(difference.sentence() for difference in own) or first.because
+    return together(own) or group.rows[0].because
 
 
 def _made_anew(group: Group) -> str:
@@ -99,10 +99,10 @@ def _made_anew(group: Group) -> str:
     kind = made.kind if made else "function"
     line = f" defined in line {last.position.line}" if last.position else ""
     said = f"the {kind}{line} is made anew, and each object is traced by itself"
-    changes = [d for d in group.rows[0].differences if d.part == "closure"]
+    changes = group.changes if group.cause == "closure" else []
     if not changes:
         return f"{said}; it captured the same values" if made and made.captures else said
-    values = " and ".join(f"{d.path} changed: {d.before} → {d.after}" for d in changes)
+    values = " and ".join(f"{d.path} {d.change}" for d in changes)
     return f"the {kind}{line} is made anew, and the captured {values}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.source import Position, is_internal
+from ..differences import Difference
 from ..ledger import Row
 
 
@@ -48,10 +49,19 @@ class Group:
         return self.cause == "redefined"
 
     @property
+    def changes(self) -> list[Difference]:
+        """The first change, for this cause, of each argument, option or captured value."""
+        found: dict[str, Difference] = {}
+        for row in self.rows:
+            for one in row.differences:
+                if one.part == self.cause:
+                    found.setdefault(one.path, one)
+        return list(found.values())
+
+    @property
     def paths(self) -> list[str]:
         """The arguments, options or captured values that changed for this cause."""
-        found = (d.path for row in self.rows for d in row.differences if d.part == self.cause)
-        return list(dict.fromkeys(found))
+        return [one.path for one in self.changes]
 
     def sites(self) -> dict[Position, list[Row]]:
         """The user's calls that paid, those that lost most first."""

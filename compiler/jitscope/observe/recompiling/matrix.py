@@ -19,7 +19,8 @@ _LONGEST = 40
 def matrix_document(group: Group) -> Document:
     """At most `MOST_COLUMNS` programs, the first and the last ones, and `MOST_ROWS` parts of their keys, those that changed first."""
     history = group.history
-    keys = [_parts(row, group) for row in history]
+    objects = _Objects()
+    keys = [_parts(row, group, objects) for row in history]
     places, left = _columns(len(history))
     paths = list(dict.fromkeys(path for key in keys for path in key))
     differ = [path for path in paths if len({key.get(path) for key in keys}) > 1]
@@ -60,19 +61,36 @@ def _column(row: Row, at: int) -> Document:
     }
 
 
-def _parts(row: Row, group: Group) -> dict[str, str]:
+class _Objects:
+    """Numbers for the objects that stand behind one name, from 1 in the order of the history."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], dict[int, int]] = {}
+
+    def number(self, name: str, text: str, token: int) -> int:
+        seen = self._seen.setdefault((name, text), {})
+        return seen.setdefault(token, len(seen) + 1)
+
+
+def _parts(row: Row, group: Group, objects: _Objects) -> dict[str, str]:
     signature = row.signature
     assert signature is not None
     parts = {leaf.path: str(leaf) for leaf in signature.leaves}
     parts |= {static.name: short(static.text) for static in signature.statics}
     if group.cause in ("function", "closure", "redefined"):
         parts |= {
-            capture.name: short(capture.text) for capture in signature.made.captures if capture.name in group.paths
+            capture.name: _numbered(short(capture.text), objects.number(capture.name, capture.text, capture.token))
+            for capture in signature.made.captures
+            if capture.name in group.paths
         }
-        parts["function"] = f"object {signature.function}"
+        parts["function"] = f"object {objects.number('function', '', signature.function)}"
     parts["structure"] = short(told(signature))
     parts |= {name: short(text) for name, text in signature.options if name in group.paths}
     return parts | {"device": signature.device, "enable_x64": str(signature.x64)}
+
+
+def _numbered(text: str, number: int) -> str:
+    return text if number == 1 else f"{text}, object {number}"
 
 
 def short(text: str) -> str:
