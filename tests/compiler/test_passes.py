@@ -83,6 +83,10 @@ def test_what_changed_stands_in_xlas_dumps(name):
         while written[at + 1 : at + 2] and written[at + 1][0] == spelled:
             at += 1
         holds(state, written[at][1])
+    for old, new in pairwise(document["states"]):
+        counts, copied = new["counts"], re.search(r"([\d,]+) copied", new["sentence"])
+        more = counts["added"] - counts["removed"] + int(copied[1].replace(",", "") if copied else 0)
+        assert new["operations"] == old["operations"] + more, new["sentence"]
     # every instruction that XLA's last dump has and its first has not came with one of the passes
     (_, first), (_, last) = written[0], written[-1]
     came = {row["after"].split(" = ")[0] for _, state in changed(document) for row in state["rows"] if row["after"]}

@@ -161,11 +161,16 @@ def _kind(op: Op) -> str:
     return "fusion" if op.is_group else "instruction"
 
 
+def parameter_name(i: Instruction) -> str:
+    """What an argument of the program is called: `params['w']`; XLA writes it as the name of the operation."""
+    named = i.op_name if i.op_name and not paths_in(i.op_name) else None
+    return named or f"parameter {i.literal}"
+
+
 def _label(op: Op) -> str:
     i = op.does
     if op.is_input:
-        named = i.op_name if i.op_name and not paths_in(i.op_name) else None
-        return named or f"parameter {i.literal}"
+        return parameter_name(i)
     if i.opcode == "constant":
         return i.literal if len(i.literal) <= 12 else "constant"
     if i.opcode == "custom-call":

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
@@ -69,13 +69,37 @@ def changes_between(old: State, new: State) -> list[Change]:
     return [pairs.get(id(change), change) for change in found if id(change) not in dropped]
 
 
-def counts_of(changes: Iterable[Change]) -> dict[Kind, int]:
-    """How many operations were removed, added, …; of an operation that was fused in several places, one."""
+class Tally(NamedTuple):
+    """How many operations of a state were removed, added, …; of an operation that was fused in several places, one, the others are
+    `copied`. `fusions` came less those that went: they hold operations and are none."""
+
+    of: Mapping[Kind, int]
+    copied: int
+    fusions: int
+
+
+def tally(changes: Iterable[Change], old: State, new: State) -> Tally:
+    """Counts the changes as `State.operations` counts what there is: what a state has is what it had, less `removed`, with `added` and
+    `copied`."""
     seen: dict[Kind, set[int]] = defaultdict(set)
+    copied = fusions = 0
     for change in changes:
-        if change.computes:
-            seen[change.kind].add(id(change.before if change.kind == "fused" else change))
-    return {kind: len(of) for kind, of in seen.items()}
+        if change.one.opcode == "fusion":
+            fusions += (change.kind == "added") - (change.kind == "removed")
+        was, now = old.counts(change.where_before, change.before), new.counts(change.where_after, change.after)
+        if not (was or now):
+            continue
+        kind = (
+            change.kind
+            if was == now or change.before is None or change.after is None
+            else "added"
+            if now
+            else "removed"
+        )
+        one = id(change.before if kind == "fused" else change)
+        copied += one in seen[kind]
+        seen[kind].add(one)
+    return Tally({kind: len(of) for kind, of in seen.items() if of}, copied, fusions)
 
 
 def merged(old: State, new: State, changes: Iterable[Change]) -> dict[int, tuple[str, Instruction]]:

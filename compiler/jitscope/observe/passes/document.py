@@ -9,9 +9,10 @@ from typing import Any
 from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Told
 
+from ...core import words
 from ..hlo import shortened
 from ..timing import quantity
-from .changes import Change, Kind, changes_between, counts_of
+from .changes import Change, Kind, Tally, changes_between, tally
 from .fates import Fate, fates_of
 from .phases import stages_of
 from .pictures import picture
@@ -72,7 +73,7 @@ def _pass(one: Pass, state: int | None) -> Document:
 
 
 def _state(state: State, before: State | None, changes: Sequence[Change], rows: int | None) -> Document:
-    counts = counts_of(changes)
+    counted = tally(changes, before or state, state)
     told = sorted((change for change in changes if change.computes), key=lambda change: change.kind == "rewired")
     shown_rows = told if rows is None else told[:rows]
     shown_paths = {path for change in shown_rows for path in change.paths}
@@ -84,8 +85,8 @@ def _state(state: State, before: State | None, changes: Sequence[Change], rows: 
         "kernels": state.kernels(),
         "flops": quantity(cost.get("flops"), "flop", "modelled", note),
         "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
-        "counts": {kind: counts.get(kind, 0) for kind in _SAID},
-        "sentence": _sentence(counts),
+        "counts": {kind: counted.of.get(kind, 0) for kind in _SAID},
+        "sentence": _sentence(counted),
         "rows": [_row(change) for change in shown_rows],
         "left_out": len(told) - len(shown_rows),
         "also": sorted({path for change in told[len(shown_rows) :] for path in change.paths} - shown_paths),
@@ -104,13 +105,16 @@ _SAID: dict[Kind, str] = {
 }
 
 
-def _sentence(counts: Mapping[Kind, int]) -> str:
-    """`12 operations fused, 3 added`"""
-    parts = [f"{counts[kind]:,} {said}" for kind, said in _SAID.items() if counts.get(kind)]
-    if not parts:
-        return ""
-    number, _, rest = parts[0].partition(" ")
-    return ", ".join([f"{number} operation{'' if number == '1' else 's'} {rest}", *parts[1:]])
+def _sentence(counted: Tally) -> str:
+    """`3 operations added, 12 fused, 1 copied into another kernel; 2 fusions made`"""
+    parts = [f"{counted.of[kind]:,} {said}" for kind, said in _SAID.items() if counted.of.get(kind)]
+    parts += [f"{counted.copied:,} copied into another kernel"] if counted.copied else []
+    if parts:
+        number, _, rest = parts[0].partition(" ")
+        parts[0] = f"{number} operation{'' if number == '1' else 's'} {rest}"
+    count = abs(counted.fusions)
+    fusions = f"{words.counted(count, 'fusion')} {'made' if counted.fusions > 0 else 'dissolved'}" if count else ""
+    return "; ".join(filter(None, (", ".join(parts), fusions)))
 
 
 def _row(change: Change) -> Document:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
-from ..hlo import bytes_of, shortened, types_in
+from ..hlo import bytes_of, parameter_name, shortened, types_in
 from .changes import Change, paired, same_in
 from .states import State, shown
 
@@ -127,7 +127,8 @@ class _Picture:
         i, change = self._instruction(place), self.marks.get(place)
         state = self.new if place.now else self.old
         kinds = {"constant": "constant", "parameter": "input", "fusion": "library" if i.kind == "kCustom" else "fusion"}
-        node = _node(_ident(place), i.name if i.opcode == "fusion" else i.opcode, self._scope(place))
+        names = {"fusion": i.name, "parameter": parameter_name(i)}
+        node = _node(_ident(place), names.get(i.opcode, i.opcode), self._scope(place))
         node |= {
             "kind": kinds.get(i.opcode, "instruction"),
             "types": types_in(i.type),

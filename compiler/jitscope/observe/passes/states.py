@@ -72,9 +72,17 @@ class State:
     def operations(self) -> Iterator[tuple[Computation, Instruction]]:
         """Those that compute something, each counted where it stands; what is applied to single elements is part of another."""
         for computation, instruction in self.instructions():
-            computes = instruction.opcode not in (*NOTHING_COMPUTED, "fusion") and not _calls_function(instruction)
-            if computes and computation.name not in self.applied:
+            if self.counts(computation.name, instruction):
                 yield computation, instruction
+
+    def counts(self, computation: str | None, i: Instruction | None) -> bool:
+        """Whether an instruction of this state is one of its operations."""
+        return (
+            i is not None
+            and i.opcode not in (*NOTHING_COMPUTED, "fusion")
+            and not _calls_function(i)
+            and computation not in self.applied
+        )
 
     def kernels(self) -> int:
         """What would run one after the other: operations and fusions that are in no fusion, each loop's once, but loops
