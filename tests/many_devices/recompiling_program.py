@@ -26,6 +26,14 @@ def scaled(batch):
 
 for x in (rows, columns, rows, columns):
     scaled({"x": x})  #<-
+
+@jx.jit
+def step(w, x):
+    return (x @ w).sum()
+
+w, x = jnp.ones((4, 4)), jnp.ones((8, 4))
+for given in (x, jx.device_put(x, NamedSharding(mesh, P("data")))):
+    step(w, given)
 """
 
 

@@ -15,7 +15,8 @@ def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
     )
     document = json.loads(said)
     validate(document)
-    (card,) = [card for card in document["cards"] if card["cause"] == "sharding"]
+    card, other = sorted(document["cards"], key=lambda card: card["function"])
+    assert {one["cause"] for one in (card, other)} == {"sharding"}
     line = next(at for at, text in enumerate(PROGRAM.splitlines(), 1) if "#<-" in text)
     assert card["function"] == "scaled" and [site["position"]["line"] for site in card["sites"]] == [line]
     assert card["because"].startswith("batch['x'] changed sharding: P('data',) of Mesh(")
@@ -25,3 +26,9 @@ def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
     ]
     assert "jax.device_put(batch['x'], NamedSharding(mesh, P('data',)))" in card["fix"]["text"]
     assert "2 compilations become 1" in card["fix"]["checked"]
+    assert (
+        other["because"].startswith("x changed sharding: one device → P('data',) of Mesh(")
+        and " w " not in other["because"]
+    )
+    assert "jax.device_put(x, NamedSharding(mesh, P('data',)))" in other["fix"]["text"]
+    assert "2 compilations become 1" in other["fix"]["checked"]

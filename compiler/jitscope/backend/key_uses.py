@@ -20,7 +20,7 @@ from ..control.while_loop import while_p
 from ..core import config, notices, source
 from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
-from ..core.messages import advice_of, place, with_advice
+from ..core.messages import advice_of, place, sentence, with_advice
 from ..ops import elementwise, indexing, linear, rng
 from .watching import is_key
 
@@ -76,7 +76,7 @@ def refuse(error: KeyReuseError) -> None:
         raise error
     message = str(error)
     _, where = error.sharp_bit  # pyright: ignore[reportAttributeAccessIssue]
-    notices.tell("key-reuse", message.partition("\n")[0], advice_of(message), where)
+    notices.tell("key-reuse", message.partition("\n")[0], sentence(advice_of(message)), where)
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:

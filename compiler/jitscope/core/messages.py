@@ -26,6 +26,11 @@ def advice_of(message: str) -> str:
     return next((line.partition(ADVICE)[2].strip() for line in message.splitlines() if ADVICE in line), "")
 
 
+def sentence(text: str) -> str:
+    """An advice as a sentence of its own."""
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
+
+
 def message_here(what: str, advice: str = "", asked: str = "", detail: str = "") -> str:
     """What happened, the user's line that runs now, marked, and what to do.
 

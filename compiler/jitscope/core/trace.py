@@ -196,7 +196,7 @@ class Tracer(Operators):
         if not source.is_internal(caller) and self.known() is None:
             notices.tell(
                 "trace-time-print",
-                f"this runs while tracing: it sees a tracer, a {self.aval.short()} without values, once; calls of the compiled "
+                f"this runs while tracing: it sees a tracer, {self.aval.short()} without values, once; calls of the compiled "
                 "function skip it.",
                 'jax.debug.print("{}", x) prints the value in every call.',
                 asking_line(),

@@ -89,9 +89,23 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
     found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
     if old.x64 != new.x64:
         found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64)))
-    if old.device != new.device and ANY_DEVICE not in (old.device, new.device):
+    found = _without_consequences(found, old, new)
+    if (
+        old.device != new.device
+        and not any(one.part == "sharding" for one in found)
+        and ANY_DEVICE not in (old.device, new.device)
+    ):
         found.append(Difference("device", "device", old.device, new.device))
     return found
+
+
+def _without_consequences(found: list[Difference], old: Signature, new: Signature) -> list[Difference]:
+    """Without the arguments that lie whole on all devices, or on one, because another one was cut: nobody laid them out anew."""
+    whole = {leaf.path for side in (old, new) for leaf in side.leaves if leaf.spec in ("P()", "")}
+    whole -= {leaf.path for side in (old, new) for leaf in side.leaves if leaf.spec not in ("P()", "")}
+    follow = [one for one in found if one.part == "sharding" and one.path in whole]
+    cut = any(one.part == "sharding" and one.path not in whole for one in found)
+    return [one for one in found if one not in follow] if cut else found
 
 
 def _option(name: str, before: str, after: str) -> Difference:

@@ -16,7 +16,7 @@ from typing import Any
 from ... import jaxwatch, tree
 from ...core import source
 from ...core.advice import path_at, rewritten
-from ...core.messages import ADVICE, advice_of
+from ...core.messages import ADVICE, advice_of, sentence
 from ...core.source import Position
 from ...core.trace import Tracer
 from ..catalogue import CATALOGUE
@@ -109,15 +109,11 @@ def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    fix = _fix(known, where, _sentence("".join(advised) or advice_of(str(error))))
+    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error))))
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         fix = Fix(fix.text if fix.text.startswith("Write ") else _REBUILT, fix.edits)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
 
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")

@@ -187,6 +187,18 @@ def _options(group: Group) -> Change:
     return lambda key: _key(key._replace(options=tuple(one for one in key.options if one[0] not in names)))
 
 
+def _shardings(group: Group) -> Change:
+    """Everything lies one way, on the same devices."""
+    names = set(group.paths)
+
+    def alike(key: Signature) -> Hashable:
+        leaves = tuple(leaf._replace(sharding="") for leaf in key.leaves)
+        options = tuple(one for one in key.options if one[0] not in names)
+        return _key(key._replace(leaves=leaves, options=options, device=""))
+
+    return alike
+
+
 _CHANGES: dict[str, Callable[[Group], Change | None]] = {
     "shape": _shapes,
     "dtype": _dtypes,
@@ -200,7 +212,7 @@ _CHANGES: dict[str, Callable[[Group], Change | None]] = {
     "function": _functions,
     "closure": _closures,
     "device": lambda group: lambda key: _key(key._replace(device="")),
-    "sharding": lambda group: _with_leaves(group, lambda leaf: leaf._replace(sharding="")),
+    "sharding": _shardings,
     "donation": _options,
     "option": _options,
     "x64": lambda group: lambda key: _key(key._replace(x64=False)),
