@@ -102,7 +102,8 @@ def entered(frame: FrameType | None) -> Entered | None:
         if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
             here = Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
-            return (_pmapped(f, here.nested) if getattr(here.fun, "__name__", "") == OF_PMAP else None) or here
+            by_pmap = getattr(here.fun, "__name__", "") in OF_PMAP
+            return (_pmapped(f, here.nested) if by_pmap else None) or here
     return None
 
 
@@ -121,8 +122,8 @@ def entered_directly(traceback: TracebackType | None) -> Entered | None:
 
 
 _BOUNDARY = "reraise_with_filtered_traceback"
-OF_PMAP = "_fun"
-"""What `pmap` calls the function of its own that it jits."""
+OF_PMAP = ("_fun", "call_wrapped")
+"""What `pmap` calls the function of its own that it jits; the second in jax 0.8."""
 
 
 def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
@@ -130,8 +131,9 @@ def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
     for f in _above(frame, _SENDER):
         infer = f.f_locals.get("infer_params") if f.f_code.co_name == "wrapped" else None
         cells = dict(zip(infer.__code__.co_freevars, infer.__closure__ or ())) if infer is not None else {}
-        if {"wrapped_fun", "static_broadcasted_tuple", "donate_tuple", "axis_name"} <= cells.keys():
+        if {"static_broadcasted_tuple", "donate_tuple", "axis_name"} <= cells.keys():
             told = {name: cell.cell_contents for name, cell in cells.items()}
+            fun = told["wrapped_fun"].f if "wrapped_fun" in told else told["f"]
             info = SimpleNamespace(
                 static_argnums=told["static_broadcasted_tuple"],
                 static_argnames=(),
@@ -139,7 +141,7 @@ def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
                 axis_name=told["axis_name"],
                 devices=told.get("devices"),
             )
-            return Entered(told["wrapped_fun"].f, info, tuple(f.f_locals["args"]), dict(f.f_locals["kwargs"]), nested)
+            return Entered(fun, info, tuple(f.f_locals["args"]), dict(f.f_locals["kwargs"]), nested)
     return None
 
 

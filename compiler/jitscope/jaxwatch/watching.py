@@ -256,7 +256,7 @@ class Watcher:
         number = records.new_program()
         if trace is None:  # a transformation of a jitted function, outside jit
             name, defined = _plain(name), debug_of(closed.jaxpr).defined
-            if name == private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
+            if name in private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
                 name, line = code.co_name, code.co_firstlineno
                 defined = Position(code.co_filename, line, line, 0, 0, name)
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
@@ -354,7 +354,7 @@ def _under_pmap(jaxpr: Any) -> CodeType | None:
     for eqn in (eqn for inner in inside for eqn in inner.eqns):
         below: list[CodeType] = []
         for code in eqn.source_info.traceback.raw_frames()[0] if eqn.source_info.traceback is not None else ():
-            if code.co_name == private.OF_PMAP and code.co_filename.startswith(private.folder()):
+            if code.co_filename.startswith(private.folder()) and code.co_filename.endswith("shard_map.py"):
                 own = [c for c in below if not source.is_internal(c.co_filename) and not is_installed(c.co_filename)]
                 if own:
                     return own[-1]
