@@ -86,13 +86,74 @@ def last_dies(number: int, count: int, port: int) -> None:
     """The others raise an error in time, compute on, each by itself, and end as usual."""
     start = one_dies(number, count, port, count - 1)
     assert start < 30, start
-    assert float(jx.jit(lambda a: (a * 2).sum())(np.ones(3))) == 6  # on this process's own device
+    slow = jx.jit(lambda a: lax.fori_loop(0, 200, lambda i, a: jx.numpy.tanh(a @ a), a).sum())
+    assert float(slow(np.zeros((500, 500), np.float32))) == 0  # on this process's own device, which waits for nobody
+    try:
+        summed(jx.local_devices())
+    except RuntimeError as error:
+        assert "over several of its devices" in str(error), error
+    else:
+        raise SystemExit("jaxlib goes on: the error can go")
     try:
         multihost.sync_global_devices("after")
     except RuntimeError as error:
         assert "died or left" in str(error), error
     else:
         raise SystemExit("nobody was missed")
+
+
+def live(number: int, count: int, port: int) -> None:
+    """The last process dies in a block; the others hear of it together, and compute on over their devices."""
+    join(number, count, port)
+    total = 0.0
+    with multihost.live_devices(jx.devices()) as found:
+        assert found == jx.devices(), found
+        total += summed(found)
+    if number == 0:
+        time.sleep(1)  # the others wait for it
+    failed = None
+    try:
+        with multihost.live_devices(jx.devices()) as found:
+            assert found == jx.devices(), found
+            if number == count - 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if number == 0:  # the others between have nothing to do
+                print(summed([d for d in found if d.process_index in (0, count - 1)]), "was heard from one that died")
+    except multihost.ProcessFailureError as error:
+        assert {d.process_index for d in error.failed_devices} == {count - 1} and len(error.failed_devices) == 2
+        assert isinstance(error.__cause__, RuntimeError) == (number == 0), error.__cause__
+        failed = error
+    assert failed is not None and f"process {count - 1} died" in str(failed), failed
+    for _ in range(2):
+        with multihost.live_devices(jx.devices()) as found:
+            assert {d.process_index for d in found} == set(range(count - 1)), found
+            total += summed(found)
+    assert total == 2 * count + 2 * 2 * (count - 1), total
+    try:
+        with multihost.live_devices(jx.local_devices()):
+            raise KeyError("own")
+    except KeyError as error:
+        assert error.args == ("own",)
+    else:
+        raise SystemExit("the error of the body was lost")
+    others = [d for d in jx.devices() if d.process_index != number]
+    for devices in ([], others):
+        try:
+            with multihost.live_devices(devices):
+                raise SystemExit("no device of this process was missed")
+        except ValueError as error:
+            assert "devices" in str(error)
+
+
+def ones(devices: list) -> jx.Array:
+    """One for each of these devices."""
+    sharding = NamedSharding(jx.sharding.Mesh(np.array(devices), ("x",)), P("x"))
+    return jx.make_array_from_callback((len(devices),), sharding, lambda _: np.ones(1, np.float32))
+
+
+def summed(devices: list) -> float:
+    """The sum of them, over the processes."""
+    return float(jx.jit(lambda a: a.sum())(ones(devices)))
 
 
 def first_dies(number: int, count: int, port: int) -> None:

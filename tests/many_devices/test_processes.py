@@ -52,6 +52,13 @@ def test_others_raise_where_a_process_died_and_go_on(count: int) -> None:
         assert went_on or (code == -signal.SIGABRT and "coordination" in text.lower()), (code, text)
 
 
+def test_the_living_agree_who_lives() -> None:
+    *others, (killed, _) = run("live", 3, 120)
+    assert killed == -signal.SIGKILL
+    for code, text in others:
+        assert code == 0 and text.endswith("done\n"), (code, text)
+
+
 def test_the_runtime_ends_the_others_where_the_first_process_died() -> None:
     (killed, _), (code, text) = run("first_dies", 2, 120)
     assert killed == -signal.SIGKILL

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,9 @@ from ..core.shardings import NamedSharding, PartitionSpec
 from ..xla import processes
 
 
-__all__ = ["assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array", "host_local_array_to_global_array",
-           "process_allgather", "reached_preemption_sync_point", "sync_global_devices"]  # fmt: skip
+__all__ = ["ProcessFailureError", "assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array",
+           "host_local_array_to_global_array", "live_devices", "process_allgather", "reached_preemption_sync_point",
+           "sync_global_devices"]  # fmt: skip
 
 SECONDS = 300
 """How long a process waits for the others."""
@@ -55,6 +58,55 @@ def sync_global_devices(name: str) -> None:
         return
     processes.meet(f"sync_global_devices:{name}", SECONDS)
     assert_equal(np.uint32(zlib.crc32(name.encode())), f"the processes are at different places; this one at {name!r}")
+
+
+class ProcessFailureError(Exception):
+    """Processes died in the body of `live_devices`. `failed_devices`: theirs, a set."""
+
+    def __init__(self, failed_devices: set[Any]):
+        self.failed_devices = failed_devices
+        which = ", ".join(str(i) for i in sorted({d.process_index for d in failed_devices}))
+        names = ", ".join(map(str, sorted(failed_devices, key=lambda d: d.id)))
+        super().__init__(
+            f"process {which} died while the others computed with it, and its devices are gone: {names}. What was computed in this "
+            "block may be missing on some processes. What to do: enter live_devices again, and compute it anew on the devices that it gives"
+        )
+
+
+@contextmanager
+def live_devices(devices: Sequence[Any]) -> Iterator[list[Any]]:
+    """Those of these devices whose processes live, sorted by number, in a `with` statement whose body computes on them.
+
+    All processes with one of the devices enter it together and leave it together, as far as they live, and see the same devices.
+    Where one dies in between, the body raises XlaError in those that wait for it, and all raise ProcessFailureError at the end,
+    also those whose body was done.
+
+    Raises RuntimeError before `distributed.initialize`, ValueError for no devices and for none of this process, XlaError where the
+    service that knows of the processes is gone.
+    """
+    if processes.joined is None:
+        raise RuntimeError("live_devices is for processes that compute together: call distributed.initialize before")
+    if not devices:
+        raise ValueError("live_devices needs devices, and was given none: jax.devices() are all")
+    numbers = {d.process_index for d in devices}
+    if process_index() not in numbers:
+        raise ValueError(
+            f"live_devices needs a device of this process, {process_index()}: these are of {sorted(numbers)}"
+        )
+
+    def living() -> list[Any]:
+        alive = processes.agree(list(numbers))
+        return sorted((d for d in devices if d.process_index in alive), key=lambda d: d.id)
+
+    before, problem = living(), None
+    try:
+        yield before
+    except Exception as error:
+        problem = error
+    if failed := set(before) - set(living()):
+        raise ProcessFailureError(failed) from problem
+    if problem is not None:
+        raise problem
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:

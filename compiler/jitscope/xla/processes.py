@@ -23,6 +23,8 @@ class Joined:
         self.patience, self.goodbye = patience, goodbye
         self.gone: dict[int, float] = {}
         """Processes that died or left, and when this one heard of it (monotonic seconds)."""
+        self.turns: dict[tuple[int, ...], int] = {}
+        """How often this one asked which of these processes live."""
 
     def watch(self) -> None:
         """Hear, from now on, of processes that are gone. (In a thread of its own: a question is answered when all others ask it, too.)"""
@@ -37,10 +39,14 @@ class Joined:
                     self.gone.setdefault(number, time.monotonic())
             time.sleep(_EVERY)
 
-    def lost(self) -> str:
-        """Which processes are gone, for an error."""
+    def missing(self) -> XlaError:
+        """The error of who waits for processes that are gone."""
         names = ", ".join(map(str, sorted(self.gone)))
-        return f"process{'es' * (len(self.gone) > 1)} {names} of {self.count}"
+        return XlaError(
+            f"process{'es' * (len(self.gone) > 1)} {names} of {self.count} died or left, and process {self.number} waits for it. What to do: "
+            "start all processes again, from what was saved last; or go on without it, by multihost_utils.live_devices. What is on this "
+            "process's own devices alone can still be read and computed with"
+        )
 
 
 _LONG = 24 * 3600
@@ -48,7 +54,7 @@ _LONG = 24 * 3600
 _unfinished: list[Any] = []
 """Services and clients that were not joined in time. They are kept: a thread of theirs still waits."""
 _EVERY = 1.0
-_GRACE = 2.0
+GRACE = 2.0
 """Seconds in which an exchange with a process that is gone may still fail by itself."""
 joined: Joined | None = None
 
@@ -103,12 +109,9 @@ def waited(ready: Callable[[], bool], others: Sequence[int] | None = None, secon
     start, now = time.monotonic(), joined
     while not ready():
         missed = [] if now is None else [t for number, t in now.gone.items() if others is None or number in others]
-        if now is not None and missed and time.monotonic() - max(missed) > _GRACE:
+        if now is not None and missed and time.monotonic() - max(missed) > GRACE:
             stuck.set()
-            raise XlaError(
-                f"{now.lost()} died or left, and process {now.number} waits for it. What to do: start all processes again, from what was "
-                "saved last; what is on this process's own devices alone can still be read and computed with"
-            )
+            raise now.missing()
         if seconds is not None and time.monotonic() - start > seconds:
             stuck.set()
             raise TimeoutError(f"nothing came for {seconds} s")
@@ -205,6 +208,33 @@ def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None
             f"process {joined.number} of {joined.count} waited {waited:.1f} s at {name!r}, and another process is gone or did not come: "
             f"{error}"
         ) from None
+
+
+def agree(numbers: Sequence[int]) -> list[int]:
+    """Those of these processes that live, the same answer in each of them: it comes when all that live have asked. Raises XlaError where
+    this process hears nothing any more."""
+    assert joined is not None
+    now, group = joined, sorted(set(numbers))
+    turn = now.turns[tuple(group)] = now.turns.get(tuple(group), 0) + 1
+
+    def living() -> list[int]:
+        return sorted(asked(partial(now.client.get_live_nodes, group), []))
+
+    # `watch` asks this, too, so an answer does not say that the others are here: they meet at a place named by what they heard. Who
+    # heard of one death more is at another place, and nobody passes this one: it waits for who is gone.
+    try:
+        alive = living()
+        while True:
+            place = f"jitscope/agree/{turn}/{group}/{alive}"
+            try:
+                asked(partial(now.client.wait_at_barrier, place, _LONG * 1000, alive), [])
+                return alive
+            except RuntimeFailure:
+                before, alive = alive, living()
+                if alive == before:
+                    raise
+    except RuntimeFailure as error:
+        raise XlaError(f"process {now.number} of {now.count} cannot hear which processes live: {error}") from None
 
 
 def leave() -> None:

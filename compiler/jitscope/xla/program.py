@@ -131,17 +131,20 @@ class Executable:
             from .parts import Guarded
 
             self.raw_execute = Guarded(self.raw_execute, donated)
+        if processes.joined is not None:
+            from .together import Outliving
+
+            self.raw_execute = Outliving(self.raw_execute, device)
         _live.add(self)
 
     def check_together(self, said: str) -> None:
         """Where the program runs on devices of several processes: look before its first run that all run the same (see `together`)."""
         if processes.joined is None:
             return
-        from .together import Together, processes_of
+        from .together import Together
 
-        who = processes_of(self.device.group)
-        if len(who) > 1:
-            self.raw_execute = Together(self.raw_execute, who, said, None if self.calls_python else self.raw)
+        if len((outer := self.raw_execute).who) > 1:
+            outer.run = Together(outer.run, outer.who, said, None if self.calls_python else self.raw)
 
     @classmethod
     def compile(

@@ -10,6 +10,7 @@ from typing import Any
 from . import processes
 from .errors import XlaError
 from .runtime import RuntimeFailure
+from .spread import Spread
 
 
 AHEAD = 8
@@ -17,13 +18,16 @@ AHEAD = 8
 several devices in a process that is for ever."""
 
 _under_way: deque[Any] = deque()
+_never: list[Any] = []
+"""Runs that wait for processes that died."""
 _begun: Counter[tuple[int, ...]] = Counter()
 _known: set[tuple[tuple[int, ...], str]] = set()
 
 
-def processes_of(group: Any) -> tuple[int, ...]:
-    """The numbers of the processes whose devices a group has."""
-    return tuple(sorted({d.process_index for d in group.devices}))
+def processes_of(device: Any) -> tuple[int, ...]:
+    """The numbers of the processes on whose devices a program is."""
+    group = device.group.devices if type(device) is Spread else (device,)
+    return tuple(sorted({d.process_index for d in group}))
 
 
 def _wait(token: Any) -> None:
@@ -31,6 +35,61 @@ def _wait(token: Any) -> None:
         token.block_until_ready()
     except RuntimeFailure:
         pass  # whoever reads the results hears of it
+
+
+def _there(bufs: Sequence[Any]) -> bool:
+    return all(buf.is_deleted() or buf.is_ready() for buf in bufs)
+
+
+def _sort_out() -> None:
+    """Which runs that were under way when a process died will never end."""
+    while _under_way:
+        token = _under_way.popleft()
+        try:
+            processes.asked(partial(_wait, token), (), processes.GRACE)
+        except TimeoutError:
+            _never.append(token)
+
+
+class Outliving:
+    """Runs a program of one process or more in a process that has joined others (`who`: the numbers of those that run it). Once
+    one of the others died, a run begins when its arguments are there, and ends before the call returns: so a value that is not
+    there is one that waits for the dead, and nothing is computed from it."""
+
+    __slots__ = ("run", "several", "who")
+
+    def __init__(self, run: Any, device: Any):
+        self.run, self.who, self.several = run, processes_of(device), type(device) is Spread
+
+    def __call__(self, bufs: Sequence[Any]) -> Any:
+        now = processes.joined
+        if now is None or not now.gone:
+            return self.run(bufs)
+        if now.gone.keys() & set(self.who):
+            raise now.missing()
+        processes.waited(lambda: _there(bufs))
+        _sort_out()
+        if self.several and _never:
+            raise XlaError(
+                f"process {now.number} began a computation with a process that died, and jaxlib lets none over several of its devices begin "
+                "before that ends, which it never does. What to do: end this process, so that those which did not wait go on, or all "
+                "start again; on one of its own devices this process can still compute"
+            )
+        return _Waited(self.run(bufs), self.who)
+
+
+class _Waited:
+    """The results of a run, in the form of jaxlib's own, which are waited for."""
+
+    __slots__ = ("results", "who")
+
+    def __init__(self, results: Any, who: tuple[int, ...]):
+        self.results, self.who = results, who
+
+    def consume_with_handlers(self, handlers: Sequence[Any]) -> list[Any]:
+        outs = self.results.consume_with_handlers(handlers)
+        processes.waited(lambda: _there(outs), self.who)
+        return outs
 
 
 class Together:
