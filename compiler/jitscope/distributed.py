@@ -69,7 +69,8 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """Leave the others, when all of them are about to: the service ends then. Raises XlaError where one does not come in time."""
+    """Leave the others, when all that live are about to: the service ends then, with process 0, which leaves last. Raises XlaError where
+    one does not come in time."""
     processes.leave()
 
 

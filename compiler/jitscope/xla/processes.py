@@ -210,15 +210,15 @@ def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None
         ) from None
 
 
-def agree(numbers: Sequence[int]) -> list[int]:
+def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
     """Those of these processes that live, the same answer in each of them: it comes when all that live have asked. Raises XlaError where
-    this process hears nothing any more."""
+    this process hears nothing any more, or for so long."""
     assert joined is not None
     now, group = joined, sorted(set(numbers))
     turn = now.turns[tuple(group)] = now.turns.get(tuple(group), 0) + 1
 
     def living() -> list[int]:
-        return sorted(asked(partial(now.client.get_live_nodes, group), []))
+        return sorted(asked(partial(now.client.get_live_nodes, group), [], seconds))
 
     # `watch` asks this, too, so an answer does not say that the others are here: they meet at a place named by what they heard. Who
     # heard of one death more is at another place, and nobody passes this one: it waits for who is gone.
@@ -227,14 +227,23 @@ def agree(numbers: Sequence[int]) -> list[int]:
         while True:
             place = f"jitscope/agree/{turn}/{group}/{alive}"
             try:
-                asked(partial(now.client.wait_at_barrier, place, _LONG * 1000, alive), [])
+                asked(partial(now.client.wait_at_barrier, place, _LONG * 1000, alive), [], seconds)
                 return alive
             except RuntimeFailure:
                 before, alive = alive, living()
                 if alive == before:
                     raise
-    except RuntimeFailure as error:
+    except (RuntimeFailure, TimeoutError) as error:
         raise XlaError(f"process {now.number} of {now.count} cannot hear which processes live: {error}") from None
+
+
+def _last(now: Joined) -> None:
+    """Wait until the others have left: the service ends with this process, and the runtime would end who still hears from it."""
+    until = time.monotonic() + now.goodbye
+    while len(asked(partial(now.client.get_live_nodes, list(range(now.count))), [], now.goodbye)) > 1:
+        if time.monotonic() > until:
+            raise XlaError(f"process {now.number} waited {now.goodbye} s for the others to leave")
+        time.sleep(0.01)
 
 
 def leave() -> None:
@@ -244,15 +253,16 @@ def leave() -> None:
         return
     now = joined
     try:
-        if not now.gone:
-            meet("jitscope/end", now.goodbye)  # the service ends with the process that runs it
+        agree(range(now.count), now.goodbye)
     finally:
         joined = None
     try:
+        if now.service is not None:
+            _last(now)
         now.client.shutdown()
         if now.service is not None:
             now.service.shutdown()
-    except RuntimeFailure as error:
+    except (RuntimeFailure, TimeoutError) as error:
         raise XlaError(f"process {now.number} could not say goodbye to the others: {error}") from None
 
 
