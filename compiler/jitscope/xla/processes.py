@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -23,6 +24,7 @@ class Joined:
         self.patience, self.goodbye = patience, goodbye
         self.gone: dict[int, float] = {}
         """Processes that died or left, and when this one heard of it (monotonic seconds)."""
+        self.left = threading.Event()
         self.turns: dict[tuple[int, ...], int] = {}
         """How often this one asked which of these processes live."""
 
@@ -37,7 +39,7 @@ class Joined:
             for number in everybody:
                 if number not in alive:
                     self.gone.setdefault(number, time.monotonic())
-            time.sleep(_EVERY)
+            self.left.wait(_EVERY)
 
     def missing(self) -> XlaError:
         """The error of who waits for processes that are gone."""
@@ -99,7 +101,7 @@ def join(
     except XlaError:
         leave()
         raise
-    threading.Thread(target=joined.watch, name="jitscope hears of processes", daemon=True).start()
+    _start(joined.watch)
     devices.make_client_by(_client)
 
 
@@ -129,7 +131,7 @@ def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds:
         except BaseException as error:  # for who waits
             failed.append(error)
 
-    threading.Thread(target=ask, name="jitscope waits for processes", daemon=True).start()
+    _start(ask)
     waited(lambda: bool(found or failed), others, seconds)
     if failed:
         raise failed[0]
@@ -138,6 +140,25 @@ def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds:
 
 stuck = threading.Event()
 """Set where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
+
+
+_threads: list[threading.Thread] = []
+
+
+def _start(ask: Callable[[], None]) -> None:
+    """Ask in a thread, so that Ctrl-C ends the wait."""
+    _threads[:] = [t for t in _threads if t.is_alive()]
+    _threads.append(threading.Thread(target=ask, name="jitscope waits for processes", daemon=True))
+    _threads[-1].start()
+
+
+def _settle() -> None:
+    """Let threads that wait for others end: one that comes back from the runtime while Python is being torn down aborts the process."""
+    until = time.monotonic() + GRACE
+    for thread in _threads:
+        thread.join(max(0.0, until - time.monotonic()))
+        if thread.is_alive():
+            stuck.set()
 
 
 def releases() -> str:
@@ -239,11 +260,18 @@ def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
 
 def _last(now: Joined) -> None:
     """Wait until the others have left: the service ends with this process, and the runtime would end who still hears from it."""
-    until = time.monotonic() + now.goodbye
-    while len(asked(partial(now.client.get_live_nodes, list(range(now.count))), [], now.goodbye)) > 1:
-        if time.monotonic() > until:
+    everybody, alone, start = list(range(now.count)), threading.Event(), time.monotonic()
+
+    def ask() -> None:
+        with suppress(RuntimeFailure):
+            if len(now.client.get_live_nodes(everybody)) == 1:
+                alone.set()
+
+    while not alone.is_set():  # who leaves while a question waits does not answer it: it is asked again
+        if time.monotonic() - start > now.goodbye:
             raise XlaError(f"process {now.number} waited {now.goodbye} s for the others to leave")
-        time.sleep(0.01)
+        _start(ask)
+        alone.wait(0.02 + (time.monotonic() - start) / 4)
 
 
 def leave() -> None:
@@ -253,17 +281,20 @@ def leave() -> None:
         return
     now = joined
     try:
-        agree(range(now.count), now.goodbye)
-    finally:
-        joined = None
-    try:
+        try:
+            agree(range(now.count), now.goodbye)
+        finally:
+            joined = None
+            now.left.set()
         if now.service is not None:
             _last(now)
         now.client.shutdown()
         if now.service is not None:
             now.service.shutdown()
-    except (RuntimeFailure, TimeoutError) as error:
+    except RuntimeFailure as error:
         raise XlaError(f"process {now.number} could not say goodbye to the others: {error}") from None
+    finally:
+        _settle()
 
 
 forks.guard(meet)
