@@ -54,8 +54,10 @@ class Joined:
 _LONG = 24 * 3600
 """Seconds. The runtime ends a process that waits in vain to join; so it waits long, and `join` does not."""
 _unfinished: list[Any] = []
-"""Services and clients that were not joined in time. They are kept: a thread of theirs still waits."""
+"""Services and clients that were not joined or left in time. They are kept: a thread of theirs still waits."""
 _EVERY = 1.0
+_LEAVING = 5.0
+"""Seconds that a process which is about to leave may need for it."""
 GRACE = 2.0
 """Seconds in which an exchange with a process that is gone may still fail by itself."""
 joined: Joined | None = None
@@ -99,7 +101,8 @@ def join(
     try:
         _check_releases(releases())
     except XlaError:
-        leave()
+        with suppress(XlaError):
+            leave()
         raise
     _start(joined.watch)
     devices.make_client_by(_client)
@@ -259,7 +262,7 @@ def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
 
 
 def _last(now: Joined) -> None:
-    """Wait until the others have left: the service ends with this process, and the runtime would end who still hears from it."""
+    """Wait a few seconds for the others, who are about to leave: the service ends with this process, and the runtime would end who still hears from it."""
     everybody, alone, start = list(range(now.count)), threading.Event(), time.monotonic()
 
     def ask() -> None:
@@ -267,9 +270,8 @@ def _last(now: Joined) -> None:
             if len(now.client.get_live_nodes(everybody)) == 1:
                 alone.set()
 
-    while not alone.is_set():  # who leaves while a question waits does not answer it: it is asked again
-        if time.monotonic() - start > now.goodbye:
-            raise XlaError(f"process {now.number} waited {now.goodbye} s for the others to leave")
+    # Who leaves while a question waits does not answer it, so it is asked again. The runtime may never say that one has left.
+    while not alone.is_set() and time.monotonic() - start < min(_LEAVING, now.goodbye):
         _start(ask)
         alone.wait(0.02 + (time.monotonic() - start) / 4)
 
@@ -291,7 +293,10 @@ def leave() -> None:
         now.client.shutdown()
         if now.service is not None:
             now.service.shutdown()
-    except RuntimeFailure as error:
+    except (RuntimeFailure, XlaError) as error:
+        # A service that goes before its client has left ends the process: both are kept, and the exit does not wait for them.
+        _unfinished.append((now.service, now.client))
+        stuck.set()
         raise XlaError(f"process {now.number} could not say goodbye to the others: {error}") from None
     finally:
         _settle()

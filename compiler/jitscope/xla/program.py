@@ -141,9 +141,10 @@ class Executable:
         """Where the program runs on devices of several processes: look before its first run that all run the same (see `together`)."""
         if processes.joined is None:
             return
-        from .together import Together
+        from .together import Outliving, Together
 
-        if len((outer := self.raw_execute).who) > 1:
+        outer = self.raw_execute
+        if isinstance(outer, Outliving) and len(outer.who) > 1:
             outer.run = Together(outer.run, outer.who, said, None if self.calls_python else self.raw)
 
     @classmethod
