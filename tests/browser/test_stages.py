@@ -130,7 +130,7 @@ def test_the_graph_of_a_step_shows_what_changed(bare: Bare) -> None:
     stage(view, "Passes")
     view.element.locator(".jitscope-pass-list button", has_text="cse").first.click()
     figure = view.element.locator(".jitscope-pass-graph")
-    assert "− removed" in figure.inner_text() and "dashed: how values flowed before" in figure.inner_text()
+    assert "− removed" in figure.inner_text() and "dashed lines: how values flowed before" in figure.inner_text()
     state = next(p["state"] for p in document["instruments"]["passes"]["passes"] if p["name"] == "cse")
     nodes = document["instruments"]["passes"]["states"][state]["graph"]["nodes"]
     tree = figure.get_by_role("tree")

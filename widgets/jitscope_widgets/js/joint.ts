@@ -63,6 +63,7 @@ export class JointView {
     };
     const marks = new Set(graph.nodes.map(({ mark }) => mark));
     const signs = Object.entries(TABLES["compared equations"]).filter(([mark]) => marks.has(mark as Mark));
+    const derived = (["jvp", "transpose"] as const).filter((one) => graph.nodes.some(({ transforms }) => transforms?.includes(one)));
     this.element = h(
       "div",
       { class: "jitscope-joint" },
@@ -73,7 +74,8 @@ export class JointView {
         { class: "jitscope-joint-legend jitscope-muted" },
         ...signs.map(([mark, [sign, said]]) => h("span", { class: "jitscope-pass-mark", "data-kind": mark }, `${sign} ${said}`)),
         h("span", {}, say("of both")),
-        graph.edges.some(({ gone }) => gone) ? h("span", {}, "dashed: how values flow in A alone") : null,
+        graph.edges.some(({ gone }) => gone) ? h("span", {}, "dashed lines: how values flow in A alone") : null,
+        ...derived.map((one) => h("span", {}, TABLES.transforms[one].join(" "))),
         left ? h("span", {}, say("only changes", { count: plural(left, "equation") })) : null,
       ),
       detailsPane({ host, links, compilation: null, graphs: { jaxpr: graph } }, selection),

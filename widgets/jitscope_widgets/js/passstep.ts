@@ -57,7 +57,7 @@ export class StepGraph {
         { class: "jitscope-muted" },
         ...keys.map(([kind, { sign, word }]) => h("span", { class: "jitscope-pass-mark", "data-kind": kind }, `${sign} ${word}`)),
         h("span", {}, "without a sign: unchanged, next to it"),
-        graph.edges.some(({ gone }) => gone) ? h("span", {}, "dashed: how values flowed before") : null,
+        graph.edges.some(({ gone }) => gone) ? h("span", {}, "dashed lines: how values flowed before") : null,
         state.graph_left_out ? h("span", {}, `${plural(state.graph_left_out, "more change")}: in the lines below only`) : null,
       ),
     );
