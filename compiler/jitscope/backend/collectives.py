@@ -10,6 +10,7 @@ import numpy as np
 from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import ClosedJaxpr
 from ..core.varying import manual
+from .run_number import NUMBER, RunNumber
 
 
 class Collectives:
@@ -47,25 +48,45 @@ class Collectives:
         if meshes.group is None:
             return self.inner_jaxpr(closed, values)
         from ..core.resharding import outside
+        from ..core.shardings import PartitionSpec
 
         already = meshes.manual
-        avals_in, avals_out = self.avals_in, self.avals_out
-        said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in zip(*side)] for side in ((ins, avals_in), (outs, avals_out))]  # fmt: skip
+        sides = (list(zip(ins, self.avals_in)), list(zip(outs, self.avals_out)))
+        said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in side] for side in sides]
         is_open = len(already) + len(axes) < len(mesh.axis_names)  # along the others nothing was said
-        operation = self.module.mlir.sdy.ManualComputationOp(
-            [self.type(a) for a in avals_out], list(values), meshes.many(said[0], is_open), meshes.many(said[1], is_open), meshes.axes(mesh, axes)
-        )  # fmt: skip
-        block = operation.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
-        before, meshes.manual = self.module.run.now, (*already, *axes)
+
+        def operation(values: Sequence[Any], types: Sequence[Any], given: Any, made: Any) -> Any:
+            of_given, of_made = meshes.many(given, is_open), meshes.many(made, is_open)
+            return self.module.mlir.sdy.ManualComputationOp(
+                list(types), list(values), of_given, of_made, meshes.axes(mesh, axes)
+            )
+
+        types = [self.type(a) for a in self.avals_out]
+        found = operation(values, types, *said)
+        block = found.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
+        run, numbers = RunNumber(block), self.module.runs
         functions, self.module.functions = self.module.functions, {}
+        meshes.manual = (*already, *axes)
+        numbers.append(run)
         try:
             with self.ir.InsertionPoint(block):
                 results = self.inner_jaxpr(closed, list(block.arguments))
-                self.module.mlir.sdy.ReturnOp(results)
+                self.module.mlir.sdy.ReturnOp(run.results(results, bool(self.effects)))
         finally:
+            numbers.pop()
             meshes.manual, self.module.functions = already, functions
-        self.module.run.now = before
-        return list(operation.results)
+        if not run.taken:
+            return list(found.results)
+        # A region of this operation sees nothing from outside, so that the number goes in and out by itself.
+        number, same = self.type(NUMBER), (mesh, PartitionSpec(), 0)
+        made = ([*types, number], [*said[1], same]) if run.given else (types, said[1])
+        whole = operation([*values, self.module.run.get()], made[0], [*said[0], same], made[1])
+        block.append_to(whole.regions[0])
+        found.erase()
+        results = list(whole.results)
+        if run.given:
+            self.module.run.now = results.pop()
+        return results
 
     def _groups(self, axes: Sequence[Any], groups: Any = None) -> Any:
         """The devices, by their numbers in the mesh, that differ along these axes alone; of those, `groups` of their numbers along

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray
+from ..core.messages import message_here
 from ..xla import mlir
 from ..xla.callbacks import MARK, TARGET
 from ..xla.dtypes import in_bytes
@@ -73,7 +74,14 @@ class _First:
 def call_python(ctx: Any, callback: Any, values: Sequence[Any]) -> list[Any]:
     """Lower a call of Python with the operands of the equation of `ctx`: `callback.site(avals_in, avals_out, threaded)` gives
     the place to call. It keeps its order with others if the equation has effects."""
-    threaded, run = bool(ctx.effects), ctx.module.run
+    threaded, run, meshes = bool(ctx.effects), ctx.module.run, ctx.module.meshes
+    if threaded and meshes.manual and len(meshes.manual) < len(meshes.mesh.axis_names):
+        raise NotImplementedError(
+            message_here(
+                f"{callback} has effects and is called inside of a shard_map over some axes of a mesh: XLA cannot call it once for each part.",
+                "call it outside of the shard_map, or leave out axis_names, so that it is over all axes",
+            )
+        )
     site = callback.site(tuple(ctx.avals_in), tuple(ctx.avals_out), threaded)
     wide_in, wide_out = ([a.update(dtype=in_bytes(a.dtype)) for a in side] for side in (ctx.avals_in, ctx.avals_out))
     operands = [ctx.convert(v, a.dtype, w.dtype) for v, a, w in zip(values, ctx.avals_in, wide_in)]
@@ -85,7 +93,6 @@ def call_python(ctx: Any, callback: Any, values: Sequence[Any]) -> list[Any]:
         {"index": _First},
         side_effect=threaded,
     )
-    meshes = ctx.module.meshes
     if meshes.group is not None and not meshes.manual and outs:
         outs[0].owner.attributes["sdy.sharding"] = meshes.on_first(len(outs))
     if threaded:

@@ -1,0 +1,97 @@
+"""Programs that call Python from inside of `shard_map`: `python -m tests.many_devices.callback_programs` prints what each gave and what
+its function was called with."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+
+os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
+
+import numpy as np
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.experimental import io_callback
+from jitscope.sharding import AxisType, PartitionSpec as P
+
+
+MESH = jx.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+A = np.arange(16, dtype=np.float32)
+heard: list[Any] = []
+
+
+def hear(value: Any) -> None:
+    heard.append(np.asarray(value).tolist())
+
+
+def doubled(value: Any) -> Any:
+    hear(value[0])
+    return np.asarray(value) * 2
+
+
+def told(what: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that doubles, and tells something of its argument."""
+    return lambda a: (jx.debug.callback(hear, what(a)), a * 2)[1]
+
+
+def in_branch(a: Any) -> Any:
+    return lax.cond(a[0] > 5, told(lambda a: a[0]), lambda a: a * 2, a)
+
+
+def mapped(f: Callable[[Any], Any], **options: Any) -> Callable[[Any], Any]:
+    return jx.shard_map(f, mesh=MESH, in_specs=P(("x", "y")), out_specs=P(("x", "y")), **options)
+
+
+def between(a: Any) -> Any:
+    jx.debug.callback(hear, a.sum())
+    out = mapped(told(lambda a: a[0]))(a)
+    jx.debug.callback(hear, -a.sum())
+    return out
+
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "element": mapped(told(lambda a: a[0])),
+    "array": mapped(told(lambda a: a)),
+    "sum over devices": mapped(told(lambda a: lax.psum(a.sum(), ("x", "y")))),
+    "two": mapped(told(lambda a: (jx.debug.callback(hear, a[1]), a[0])[1])),
+    "pure": mapped(lambda a: jx.pure_callback(lambda v: np.asarray(v) * 2, jx.ShapeDtypeStruct(a.shape, a.dtype), a)),
+    "result": mapped(lambda a: io_callback(doubled, jx.ShapeDtypeStruct(a.shape, a.dtype), a)),
+    "loop": mapped(lambda a: lax.fori_loop(0, 2, lambda i, c: told(lambda c: c[0])(c), a)),
+    "branch": mapped(in_branch),
+    "called": mapped(jx.jit(told(lambda a: a[0]))),
+    "between others": between,
+    "gradient": jx.grad(lambda a: mapped(told(lambda a: a[0]))(a).sum()),
+    "pmap": lambda a: jx.pmap(told(lambda a: a[0]))(a.reshape(8, 2)).reshape(16),
+}
+
+
+def failing(a: Any) -> Any:
+    jx.debug.callback(lambda v: 1 / 0, a[0])
+    return a
+
+
+def refused(f: Callable[[Any], Any]) -> str:
+    try:
+        jx.jit(f)(jnp.asarray(A))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def main() -> None:
+    said: dict[str, Any] = {}
+    for name, program in PROGRAMS.items():
+        heard.clear()
+        result = np.asarray((program if name == "pmap" else jx.jit(program))(jnp.asarray(A)))
+        jx.effects_barrier()
+        said[name] = {"result": result.tolist(), "heard": list(heard)}
+    some = jx.shard_map(told(lambda a: a[0]), mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+    print(json.dumps({**said, "failing": refused(mapped(failing)), "some axes": refused(some)}))
+
+
+main()
