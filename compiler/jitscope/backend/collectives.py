@@ -22,6 +22,7 @@ class Collectives:
         ir: Any
         avals_in: list[ShapedArray]
         avals_out: list[ShapedArray]
+        effects: Any
 
         def type(self, aval: ShapedArray) -> Any: ...
         def scalar(self, value: Any, dtype: Any) -> Any: ...
