@@ -30,13 +30,23 @@ def test_edits_become_a_difference_of_lines():
     fix = fix_document("Use `jnp.where`.", [(2, 11, 2, 29, "jnp.where(x > 0, x, -x)")], POSITION, LINES, "traced")
     assert [(line.sign, line.number, line.text.strip()) for line in difference(fix)] == [
         ("-", 2, "return x if x > 0 else -x"),
-        ("+", 2, "return jnp.where(x > 0, x, -x)"),
+        ("+", None, "return jnp.where(x > 0, x, -x)"),
     ]
     assert fix_text(fix, 100) == [
         "fix: Use `jnp.where`.",
         "     2 -     return x if x > 0 else -x",
-        "     2 +     return jnp.where(x > 0, x, -x)",
+        "       +     return jnp.where(x > 0, x, -x)",
         "  checked: traced",
+    ]
+
+
+def test_lines_have_the_numbers_of_the_cell_as_it_was_run():
+    fix = fix_document("Hoist it.", [(3, 0, 4, 3, "new\nb\nend")], POSITION, ["", "", "b", "c"])
+    assert [(line.sign, line.number, line.text) for line in difference(fix)] == [
+        ("+", None, "new"),
+        (" ", 3, "b"),
+        ("-", 4, "c"),
+        ("+", None, "end"),
     ]
 
 

@@ -16,7 +16,8 @@ _AROUND = 2  # unchanged lines that are kept beside a changed one
 
 
 class Line(NamedTuple):
-    """A line of the difference: "-" goes, "+" comes, " " stays; "…" stands for unchanged lines left out."""
+    """A line of the difference: "-" goes, "+" comes, " " stays; "…" stands for unchanged lines left out. `number` is
+    that of the cell as it was run, which a line that comes has none of."""
 
     sign: str
     number: int | None
@@ -75,10 +76,10 @@ def difference(fix: Document) -> list[Line]:
 def _lines(old: list[str], new: list[str], first: int) -> Iterator[Line]:
     for kind, start, end, other, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            yield from (Line(" ", first + other + at, text) for at, text in enumerate(new[other:last]))
+            yield from (Line(" ", first + start + at, text) for at, text in enumerate(old[start:end]))
             continue
         yield from (Line("-", first + start + at, text) for at, text in enumerate(old[start:end]))
-        yield from (Line("+", first + other + at, text) for at, text in enumerate(new[other:last]))
+        yield from (Line("+", None, text) for text in new[other:last])
 
 
 def _folded(lines: list[Line]) -> Iterator[Line]:

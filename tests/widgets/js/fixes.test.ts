@@ -27,21 +27,21 @@ test("the difference has the lines that change, and some beside them", () => {
   const lines = ["a", "b", "c", "d", "e", "f", "g", "h"];
   assert.deepEqual(shown(fix([edit(11, 0, 11, 1, "A"), edit(18, 0, 18, 1, "H")], lines)), [
     "-11 a",
-    "+11 A",
+    "+ A",
     " 12 b",
     " 13 c",
     "… ",
     " 16 f",
     " 17 g",
     "-18 h",
-    "+18 H",
+    "+ H",
   ]);
-  assert.deepEqual(shown(fix([edit(2, 0, 3, 1, "one\nb\ntwo")], ["b", "c"])), ["+2 one", " 3 b", "-3 c", "+4 two"]);
+  assert.deepEqual(shown(fix([edit(2, 0, 3, 1, "one\nb\ntwo")], ["b", "c"])), ["+ one", " 2 b", "-3 c", "+ two"]);
 });
 
 test("a single line is known from the fix's position", () => {
   const one = { ...fix([edit(4, 0, 4, 1, "y")]), position: { line: 4, text: "x + 1" } as Fix["position"] };
   assert.deepEqual(before(one), ["x + 1"]);
-  assert.deepEqual(shown(one), ["-4 x + 1", "+4 y + 1"]);
+  assert.deepEqual(shown(one), ["-4 x + 1", "+ y + 1"]);
   assert.equal(before(fix([edit(4, 0, 4, 1, "y")])), null);
 });

@@ -62,11 +62,11 @@ function compared(old: string[], now: string[], first: number): Changed[] {
   let [head, tail] = [0, 0];
   while (head < least && old[head] === now[head]) head++;
   while (tail < least - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
-  const stays = (at: number): Changed => ({ sign: " ", number: first + at, text: now[at]! });
+  const stays = (at: number): Changed => ({ sign: " ", number: first + at, text: old[at]! });
   return [
     ...Array.from({ length: head }, (_, at) => stays(at)),
     ...middle(old.slice(head, old.length - tail), now.slice(head, now.length - tail), first + head),
-    ...Array.from({ length: tail }, (_, at) => stays(now.length - tail + at)),
+    ...Array.from({ length: tail }, (_, at) => stays(old.length - tail + at)),
   ];
 }
 
@@ -80,11 +80,11 @@ function middle(old: string[], now: string[], first: number): Changed[] {
   while (i < old.length || j < now.length) {
     if (common && i < old.length && j < now.length && old[i] === now[j]) {
       flush();
-      found.push({ sign: " ", number: first + j, text: now[j]! });
+      found.push({ sign: " ", number: first + i, text: old[i]! });
       [i, j] = [i + 1, j + 1];
     } else if (j >= now.length || (i < old.length && (!common || common[i + 1]![j]! >= common[i]![j + 1]!))) {
       gone!.push({ sign: "-", number: first + i, text: old[i++]! });
-    } else come!.push({ sign: "+", number: first + j, text: now[j++]! });
+    } else come!.push({ sign: "+", number: null, text: now[j++]! });
   }
   flush();
   return found;
