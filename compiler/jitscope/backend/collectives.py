@@ -52,42 +52,49 @@ class Collectives:
         from ..core.shardings import PartitionSpec
 
         already = meshes.manual
-        sides = (list(zip(ins, self.avals_in)), list(zip(outs, self.avals_out)))
-        said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in side] for side in sides]
-        is_open = len(already) + len(axes) < len(mesh.axis_names)  # along the others nothing was said
-
-        def operation(values: Sequence[Any], types: Sequence[Any], given: Any, made: Any) -> Any:
-            of_given, of_made = meshes.many(given, is_open), meshes.many(made, is_open)
-            return self.module.mlir.sdy.ManualComputationOp(
-                list(types), list(values), of_given, of_made, meshes.axes(mesh, axes)
-            )
-
-        types = [self.type(a) for a in self.avals_out]
-        found = operation(values, types, *said)
-        block = found.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
-        run, numbers = RunNumber(block), self.module.runs
-        functions, self.module.functions = self.module.functions, {}
-        meshes.manual = (*already, *axes)
-        numbers.append(run)
-        try:
-            with self.ir.InsertionPoint(block):
-                results = self.inner_jaxpr(closed, list(block.arguments))
-                self.module.mlir.sdy.ReturnOp(run.results(results, bool(self.effects)))
-        finally:
-            numbers.pop()
-            meshes.manual, self.module.functions = already, functions
-        if not run.taken:
-            return list(found.results)
-        # A region of this operation sees nothing from outside, so that the number goes in and out by itself.
+        given, made = (
+            [(mesh, outside(s, already), physical(a).ndim) for s, a in zip(specs, avals)]
+            for specs, avals in ((ins, self.avals_in), (outs, self.avals_out))
+        )
+        operands, types = list(values), [self.type(a) for a in self.avals_out]
+        block, run = self._on_each(closed, axes)
+        # The operation's region sees nothing from outside, so that the number of the run goes in and out by itself.
         number, same = self.type(NUMBER), (mesh, PartitionSpec(), 0)
-        made = ([*types, number], [*said[1], same]) if run.given else (types, said[1])
-        whole = operation([*values, self.module.run.get()], made[0], [*said[0], same], made[1])
-        block.append_to(whole.regions[0])
-        found.erase()
-        results = list(whole.results)
+        if run.taken:
+            operands, given = [*operands, self.module.run.get()], [*given, same]
+        if run.given:
+            types, made = [*types, number], [*made, same]
+        is_open = len(already) + len(axes) < len(mesh.axis_names)  # along the others nothing was said
+        operation = self.module.mlir.sdy.ManualComputationOp(
+            types, operands, meshes.many(given, is_open), meshes.many(made, is_open), meshes.axes(mesh, axes)
+        )
+        holder = block.owner
+        block.append_to(operation.regions[0])
+        holder.erase()
+        results = list(operation.results)
         if run.given:
             self.module.run.now = results.pop()
         return results
+
+    def _on_each(self, closed: ClosedJaxpr, axes: Sequence[Any]) -> tuple[Any, RunNumber]:
+        """The block of a program that sees one device's parts along `axes`, in an operation that only holds it, and its number of the
+        run: that it calls Python is known when it is written."""
+        module, meshes = self.module, self.module.meshes
+        holder = module.mlir.sdy.ManualComputationOp(
+            [], [], meshes.many([]), meshes.many([]), meshes.axes(meshes.mesh, axes)
+        )
+        block = holder.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
+        run, already, functions = RunNumber(block), meshes.manual, module.functions
+        meshes.manual, module.functions = (*already, *axes), {}
+        module.runs.append(run)
+        try:
+            with self.ir.InsertionPoint(block):
+                results = self.inner_jaxpr(closed, list(block.arguments))
+                module.mlir.sdy.ReturnOp(run.results(results, bool(self.effects)))
+        finally:
+            module.runs.pop()
+            meshes.manual, module.functions = already, functions
+        return block, run
 
     def _groups(self, axes: Sequence[Any], groups: Any = None) -> Any:
         """The devices, by their numbers in the mesh, that differ along these axes alone; of those, `groups` of their numbers along

@@ -1,5 +1,9 @@
 """Numbers and texts as messages tell them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 
 def cut(text: str, most: int) -> str:
     """The text if it has no more characters than `most`, else its beginning, with `…` as the last of them."""
@@ -26,3 +30,8 @@ def size(count: float) -> str:
         if count >= scale:
             return f"{count / scale:.1f} {unit}"
     return counted(int(count), "byte")
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b`, `a, b, c and 2 more`."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

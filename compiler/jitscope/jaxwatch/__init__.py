@@ -28,8 +28,7 @@ from .watching import Small, Watcher, attach, current, detach, users_position
 
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
-           "buffer_of",
-           "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
-           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "rebuilds", "remember_direct_call", "room_of", "run_again", "set_back",
-           "stopped", "there", "traced",
-           "users_position", "warned"]  # fmt: skip
+           "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
+           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "rebuilds",
+           "remember_direct_call", "room_of", "run_again", "set_back", "stopped", "there", "traced", "users_position",
+           "warned"]  # fmt: skip

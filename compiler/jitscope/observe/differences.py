@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
+from ..core.words import listed
 from .structures import call_of, changed, told
 
 
@@ -41,7 +42,7 @@ def together(found: Iterable[Difference]) -> str:
         paths = alike.setdefault(one._replace(path=""), [])
         if one.path not in paths:
             paths.append(one.path)
-    return " and ".join(_sentence(one, _listed(paths), len(paths) > 1) for one, paths in alike.items())
+    return " and ".join(_sentence(one, listed(paths), len(paths) > 1) for one, paths in alike.items())
 
 
 def _sentence(one: Difference, path: str, several: bool) -> str:
@@ -223,7 +224,7 @@ def _structures(
     left = [path for path in (*gone, *come) if _root(path) not in known]
     if known and not left:
         return []
-    detail = " and ".join(f"{verb} {_listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)
+    detail = " and ".join(f"{verb} {listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)
     if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
@@ -231,10 +232,6 @@ def _structures(
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
     return [Difference(part, root, told(old, argument), told(new, argument), detail)]
-
-
-def _listed(paths: list[str]) -> str:
-    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def _form(signature: Signature) -> Any:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...backend.signature import Leaf
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
+from ...core.words import listed
 from ..structures import changed_data
 from .groups import Group
 from .replay import Replay, change_for, common_dtype, replay
@@ -63,8 +64,7 @@ def same_but_for_numbers(one: Jaxpr, other: Jaxpr) -> bool:
 
 
 def _names(group: Group) -> str:
-    paths = group.paths
-    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return listed(group.paths)
 
 
 def _shape(group: Group) -> str:
@@ -175,7 +175,7 @@ def _closure(group: Group) -> str:
 
 def _device(group: Group) -> str:
     devices = sorted({row.signature.device for row in group.history if row.signature})
-    return f"Put the arguments on one device, once, with jax.device_put: they came from {', '.join(devices[:-1])} and {devices[-1]}."
+    return f"Put the arguments on one device, once, with jax.device_put: they came from {listed(devices)}."
 
 
 def _sharding(group: Group) -> str:
