@@ -13,7 +13,9 @@ from jitscope.observe.comparing.aligning import aligned, matched
 from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
 from jitscope.observe.comparing.sides import side_of, side_with
+from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
+from tests.compiler.disk_folders import cache_in, written
 from tests.programs.rows import row_of
 
 
@@ -297,6 +299,33 @@ def test_what_compare_does_not_take_is_said():
     for limit, error in (("2", TypeError), (None, TypeError), (-1, ValueError), (float("nan"), ValueError)):
         with pytest.raises(error, match="limit is a number of seconds"):
             f.compare(g, limit=limit)
+
+
+def test_what_compiling_took_is_told_of_a_program_that_was_known(tmp_path, monkeypatch):
+    def told(one, other):
+        document = compared(side_of(one), side_of(other), limit=0.01)
+        return document, [document[side]["compile"] for side in "ab"]
+
+    def first(x):
+        return jnp.sin(x) * 7.25
+
+    def second(x):
+        return jnp.sin(x) * 7.25
+
+    one, other = row_of(first, X), row_of(second, X)
+    assert other.what == "reused"
+    document, (compiled, known) = told(one, other)
+    assert known["value"] == compiled["value"] == one.seconds["compile"] and compiled["note"] == ""
+    said = "B was not compiled now: the program of first is the same; the time is what compiling that took."
+    for shown in (" ".join(text(document).split()), html(document)):
+        assert said in shown and "A was not compiled" not in shown
+    with cache_in(tmp_path / "cache", monkeypatch):
+        row_of(first, X)
+        written()
+        loaded = row_of(second, X)
+        found = side_of(loaded)
+        assert loaded.disk.found and found.compile_seconds == loaded.disk.before > 0
+        assert "loaded from the cache on disk" in found.compile_note
 
 
 def test_what_calls_python_is_not_run_again():

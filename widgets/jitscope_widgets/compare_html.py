@@ -20,7 +20,7 @@ def comparison(document: Document) -> Pieces:
     return [
         f"<p><b>{escape(told.verdict(document))}</b></p>",
         _figures(document),
-        said(f"{told.ran_on(document)} {told.results(document)}"),
+        said(f"{told.ran_on(document)} {told.results(document)} {told.compiling(document)}".rstrip()),
         *(_joint(document) if "joint" in document else ()),
         _only(document["equations"], "equation", told.equation),
         _only(document["kernels"], "kernel", told.kernel),

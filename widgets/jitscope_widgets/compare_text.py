@@ -22,6 +22,8 @@ def comparison(document: Document, width: int) -> list[str]:
     rows = [("", "A", "B", ""), *told.figures(document)]
     lines += [part for row in table(rows, width) for part in row]
     lines += wrap(f"  {told.ran_on(document)} {told.results(document)}", width, "    ")
+    if note := told.compiling(document):
+        lines += wrap(f"  {note}", width, "    ")
     lines += _part(document["equations"], "equation", told.equation, width)
     lines += _part(document["kernels"], "kernel", told.kernel, width)
     said = say("comparison", method=clean(document["method"]), time=show(document["cost"]))

@@ -30,6 +30,12 @@ def ran_on(document: Document) -> str:
     return say("both ran on", on=one) if one == other else say("ran on", a=one, b=other)
 
 
+def compiling(document: Document) -> str:
+    """Which of the two was not compiled now, and what its time is then; "" where both were."""
+    notes = [(side.upper(), clean(document[side]["compile"]["note"])) for side in "ab"]
+    return " ".join(say("compiling noted", side=side, note=note) for side, note in notes if note)
+
+
 def results(document: Document) -> str:
     """How far the results are apart."""
     found = document["results"]
@@ -44,12 +50,12 @@ def results(document: Document) -> str:
 
 
 def figures(document: Document) -> list[tuple[str, str, str, str]]:
-    """What is said of both: name, of the first, of the second, their ratio."""
+    """What is said of both: name, of the first, of the second, their ratio (that of the times is the verdict's: of pairs of runs)."""
     rows = []
     for name, called in TABLES["compared"].items():
         one, other = document["a"][name], document["b"][name]
         a, b = amount(one), amount(other)
-        rows.append((called, show(one), show(other), f"× {_ratio(b / a)}" if a and b else ""))
+        rows.append((called, show(one), show(other), f"× {_ratio(b / a)}" if a and b and name != "wall" else ""))
     return rows
 
 

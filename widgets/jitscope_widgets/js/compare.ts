@@ -50,7 +50,7 @@ function figure(q: Quantity): HTMLElement {
 function figures(doc: ComparisonDoc): HTMLElement {
   const rows = Object.entries(TABLES.compared).map(([name, title]) => {
     const [one, other] = [doc.a, doc.b].map((side) => side[name as keyof typeof TABLES.compared]) as [Quantity, Quantity];
-    const times = one.value && other.value ? `× ${ratio(other.value / one.value)}` : "";
+    const times = one.value && other.value && name !== "wall" ? `× ${ratio(other.value / one.value)}` : ""; // that of times is the verdict's
     return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, figure(one)), h("td", {}, figure(other)), h("td", {}, times));
   });
   const head = h("tr", {}, h("td"), h("th", { scope: "col" }, `A: ${doc.a.title}`), h("th", { scope: "col" }, `B: ${doc.b.title}`), h("td"));
@@ -58,6 +58,12 @@ function figures(doc: ComparisonDoc): HTMLElement {
 }
 
 const ranOn = ({ a, b }: ComparisonDoc): string => (a.on === b.on ? say("both ran on", { on: a.on }) : say("ran on", { a: a.on, b: b.on }));
+
+/** Which of the two was not compiled now, and what its time is then. */
+function compiling(doc: ComparisonDoc): string {
+  const notes = (["a", "b"] as const).map((side) => [side.toUpperCase(), doc[side].compile.note] as const);
+  return notes.flatMap(([side, note]) => (note ? [say("compiling noted", { side, note })] : [])).join(" ");
+}
 
 function results({ results: found }: ComparisonDoc): string {
   if (found.why) return say("not compared", { why: found.why });
@@ -131,6 +137,7 @@ export function comparisonView(doc: ComparisonDoc, host: Host, root: HTMLElement
     interval(doc),
     figures(doc),
     h("p", {}, `${ranOn(doc)} ${results(doc)}`),
+    compiling(doc) ? h("p", { class: "jitscope-muted jitscope-compiling" }, compiling(doc)) : null,
     joint?.element ?? null,
     part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
     part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one)), linesOf(one)]),

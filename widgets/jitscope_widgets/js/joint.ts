@@ -24,6 +24,22 @@ export function together({ a, b }: Joint["sources"]): { source: SourceDoc | null
   };
 }
 
+/** The call in which a program differs most from the other one: by equations that it has alone; else by those that read other operands;
+ * else by those next to what the other one has alone. */
+export function changedCall({ marks }: SourceDoc, { nodes, edges }: GraphDoc): number {
+  const [own, rewired] = [(mark?: string) => mark && mark !== "rewired", (mark?: string) => mark === "rewired"].map(
+    (wanted) => new Set(nodes.flatMap(({ id, mark }) => (wanted(mark) ? [id] : []))),
+  ) as [Set<string>, Set<string>];
+  const beside = new Set(edges.flatMap(({ from, to }) => (own.has(from) || own.has(to) ? [from, to] : [])));
+  for (const wanted of [own, rewired, beside]) {
+    const counts = new Map<number, number>();
+    for (const { call, nodes: ids } of marks) counts.set(call, (counts.get(call) ?? 0) + ids.filter((id) => wanted.has(id)).length);
+    const [call, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0]);
+    if (count) return call;
+  }
+  return 0;
+}
+
 export class JointView {
   readonly element: HTMLElement;
   graph: GraphView | null = null;
@@ -53,11 +69,10 @@ export class JointView {
         this.mark();
       },
     );
-    const differs = new Set(graph.nodes.flatMap(({ id, mark }) => (mark ? [id] : [])));
     const code = (side: "a" | "b") => {
       const start = roots[side];
       if (start === null) return null;
-      const first = sources[side]!.marks.find(({ nodes }) => nodes.some((id) => differs.has(id)))?.call ?? 0;
+      const first = changedCall(sources[side]!, graph);
       const title = h("h4", {}, `${side.toUpperCase()}: ${titles[side]}`);
       return h("div", { class: "jitscope-joint-code" }, title, sourcePane(source!, links, selection, start, start + first).element);
     };

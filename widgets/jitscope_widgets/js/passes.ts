@@ -123,7 +123,9 @@ class PassesView implements View {
         h("span", { class: "jitscope-pass-key", "data-of": "operations" }),
         " operations before and after each pass, ",
         h("span", { class: "jitscope-pass-key", "data-of": "kernels" }),
-        " kernels they would run as",
+        " kernels they would run as, ",
+        h("span", { class: "jitscope-pass-key", "data-of": "shown" }),
+        " the pass that is shown below; ≈: modelled, not measured",
       ),
     );
   }

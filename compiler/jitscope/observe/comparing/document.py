@@ -78,9 +78,7 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
         "wall": quantity(
             float(np.median(seconds)), "s", note=f"median of {len(pairs.one)} runs, in pairs with the other"
         ),
-        "compile": quantity(
-            side.compile_seconds, "s", note="" if side.compile_seconds is not None else "it came from a cache"
-        ),
+        "compile": quantity(side.compile_seconds, "s", note=side.compile_note),
         "memory": quantity(float(reserved), "B", "modelled", "arguments, results and temporaries that XLA reserves"),
         "flops": quantity(work.flops, "flop", "modelled", work.why),
         "bytes": quantity(work.bytes, "B", "modelled", work.why),

@@ -13,20 +13,21 @@ from jitscope.core.jaxpr import Jaxpr
 from jitscope.xla.program import Executable, compile_options
 
 from ...core.errors import Unavailable
-from ..ledger import Row
+from ..ledger import Row, ledger
 from ..rerunning import Rerun, rerun_of
 
 
 @dataclass(frozen=True)
 class Side:
     """One of two programs: its name, its jaxpr, how it is run, the arguments of its call, and the seconds of its compilation (None:
-    not known, it came from a cache)."""
+    not known) with what there is to say of them."""
 
     title: str
     jaxpr: Jaxpr
     rerun: Rerun
     given: Given | None
     compile_seconds: float | None
+    compile_note: str
     row: Row
 
     @property
@@ -42,9 +43,25 @@ def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
     """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
-    loaded = row.disk is not None and row.disk.found
-    seconds = None if loaded else row.seconds.get("compile")
-    return Side(title or row.function, row.jaxpr, rerun, given or row.given, seconds, row)
+    return Side(title or row.function, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
+
+
+_ON_DISK = "it was loaded from the cache on disk; the time is what lowering and compiling it took when it was put there"
+_FORGOTTEN = "the program was known; what compiling it took is no longer kept"
+
+
+def _compiling(row: Row) -> tuple[float | None, str]:
+    """The seconds that compiling a program took, and what to say of it where nothing was compiled for the row."""
+    if row.disk is not None and row.disk.found:
+        return row.disk.before, _ON_DISK
+    if "compile" in row.seconds:
+        return row.seconds["compile"], ""
+    made = ledger().rows.get(getattr(row.entry, "number", row.id))
+    if made is None or made is row or made.library:
+        return None, _FORGOTTEN
+    seconds, _ = _compiling(made)
+    whose = f"the program of {made.function}" if made.function != row.function else "an earlier program of the function"
+    return seconds, f"{whose} is the same; the time is what compiling that took"
 
 
 def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) -> Side:
@@ -62,4 +79,4 @@ def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) 
     seconds = time.perf_counter() - start
     rerun = side.rerun._replace(entry=SimpleNamespace(executable=executable, lowered=entry.lowered))
     title = ", ".join(f"{name}={value}" for name, value in options.items())
-    return Side(f"{row.function} with {title}", side.jaxpr, rerun, side.given, seconds, row)
+    return Side(f"{row.function} with {title}", side.jaxpr, rerun, side.given, seconds, "", row)
