@@ -21,6 +21,7 @@ from ..core import config, notices, source
 from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.messages import advice_of, place, sentence, with_advice
+from ..core.words import cut
 from ..ops import elementwise, indexing, linear, rng
 from .watching import is_key
 
@@ -56,6 +57,7 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
             "numbers are wanted, random.clone(key)",
         )
     )
+    error.first = source.user_position(first.line)
     return stepped_on(error, "key-reuse", _blamed(first, second))
 
 
@@ -76,7 +78,12 @@ def refuse(error: KeyReuseError) -> None:
         raise error
     message = str(error)
     _, where = error.sharp_bit  # pyright: ignore[reportAttributeAccessIssue]
-    notices.tell("key-reuse", message.partition("\n")[0], sentence(advice_of(message)), where)
+    told = message.partition("\n")[0]
+    if error.first is not None and where is not None:
+        same = (error.first.file, error.first.line) == (where.file, where.line)
+        first = "both times in this line" if same else f"first in `{cut(error.first.text.strip(), 60)}`"
+        told = told.replace(" twice:", f" twice, {first}:", 1)
+    notices.tell("key-reuse", told, sentence(advice_of(message)), where)
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:

@@ -118,6 +118,8 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     inner = None
     for node in path:
         match node:
+            case ast.Call(func=ast.Name(id="bool"), args=[_], keywords=[]) if _is_condition(node, path):
+                continue
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
                 sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
                 return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
@@ -133,6 +135,10 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.While(test=test) if node is path[0] or _within(path[0], test):
                 loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
                 return Rewrite(node, loop, False, note=", with what the loop changes in state")
+            case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
+                name in _OF_TWO
+            ):
+                return Rewrite(node.args[0], f"jnp.{_OF_TWO[name]}")
             case ast.stmt():
                 break
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
@@ -144,6 +150,15 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
         return Rewrite(inner, _chosen(inner), sure=known)
     in_assertion = any(isinstance(node, ast.Assert) for node in path)
     return Rewrite(inner, condition(inner), sure=not in_assertion) if inner is not None else None
+
+
+_OF_TWO = {"max": "maximum", "min": "minimum"}
+
+
+def _is_condition(node: ast.AST, path: list[ast.AST]) -> bool:
+    """Whether a node is the condition of the statement or expression around it."""
+    around = next((outer for inner, outer in itertools.pairwise(path) if inner is node), None)
+    return isinstance(around, ast.If | ast.IfExp | ast.While) and around.test is node
 
 
 def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
@@ -252,6 +267,8 @@ def condition(node: ast.AST) -> str:
             return functools.reduce(lambda one, two: f"jnp.{name}({one}, {two})", map(condition, values))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return f"~{_operand(operand)}" if _is_truth(operand) else f"jnp.logical_not({condition(operand)})"
+        case ast.Call(func=ast.Name(id="bool"), args=[value], keywords=[]):
+            return _OF_TRUTH["bool"]([value])
         case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
             return f"({_as_array(right)} == {ast.unparse(left)}).any()"
         case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):

@@ -1,6 +1,7 @@
 """Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
 
 import dataclasses
+import enum
 import functools
 import math
 from typing import Any
@@ -296,13 +297,14 @@ def not_an_array(x: Any) -> str:
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
     kind = type(x)
-    return f"a value of type {kind.__module__}.{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
+    room = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+    return f"a value of type {room}{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
 
 
 def _advice(x: Any) -> str:
     """How objects of a user's class become trees; nothing for Python's own values and for functions."""
     kind = type(x)
-    if kind.__module__ in ("builtins", "numpy") or isinstance(x, type) or callable(x):
+    if kind.__module__ in ("builtins", "numpy") or isinstance(x, (type, enum.Enum)) or callable(x):
         return ""
     name = kind.__name__
     if dataclasses.is_dataclass(x):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..xla.errors import DeletedBufferError, XlaError
 
@@ -53,7 +53,9 @@ class UnexpectedTracerError(JAXTypeError):
 
 
 class KeyReuseError(JAXTypeError):
-    """A random key was used twice."""
+    """A random key was used twice; `first` is the user's line that used it first, if it is known."""
+
+    first: Any = None
 
 
 class Unavailable(LookupError):

@@ -27,8 +27,12 @@ def advice_of(message: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """An advice as a sentence of its own."""
-    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
+    """An advice as a sentence of its own; code that it begins with stays as it is."""
+    text = _BEGINNING.sub(lambda found: found[0].upper(), text)
+    return f"{text}{'' if text.endswith('.') else '.'}" if text else ""
+
+
+_BEGINNING = re.compile(r"^[a-z](?=[a-z]*[ ,:;](?!=))")
 
 
 def message_here(what: str, advice: str = "", asked: str = "", detail: str = "") -> str:

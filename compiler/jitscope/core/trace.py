@@ -193,7 +193,7 @@ class Tracer(Operators):
 
     def _tell_printed(self, caller: str) -> None:
         """A tracer is made a text: by the user's code, or by a print or a logger that it called."""
-        if not source.is_internal(caller) and self.known() is None:
+        if not source.is_internal(caller) and self.known() is None and not self._is_over():
             notices.tell(
                 "trace-time-print",
                 f"this runs while tracing: it sees a tracer, {self.aval.short()} without values, once; calls of the compiled "

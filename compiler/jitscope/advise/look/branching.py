@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..code.forms import VALUE_TYPES, choices
 from ..code.functions import parameters
 from ..code.text import Function
-from ..code.values import Kind
+from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, rewriting, short
@@ -76,10 +76,27 @@ def _of_builtins(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             of_several = name in ("max", "min")
             if of_several and len(node.args) < 2:
                 return  # of the elements of a list, which may be traced or not
-            if any(kind.is_tracer or (kind is Kind.TREE and of_several) for kind in event.inner):
+            above = code.parents.get(node)
+            if name == "bool" and isinstance(above, ast.If | ast.IfExp | ast.While) and above.test is node:
+                if any(kind.is_tracer for kind in event.inner):
+                    yield _undecided(walk, node)
+            elif any(kind.is_tracer or (kind is Kind.TREE and of_several) for kind in event.inner) or _of_tracers(
+                event, walk
+            ):
                 message = f"Python's {name}() compares values, and those in `{short(code, node)}` are not known while tracing."
                 fix = rewriting(code, node, "bool", f"Use jnp.{name}.")
                 yield diagnostic(code, "logical-op-on-tracer", node, message, fix)
+
+
+def _of_tracers(event: Event, walk: Walk) -> bool:
+    """Whether a comprehension is passed whose elements are calls that give traced arrays."""
+    match event.node.args:
+        case [ast.GeneratorExp(elt=ast.Call(func=func)) | ast.ListComp(elt=ast.Call(func=func))]:
+            gives = gives_array(walk.code.names.dotted(func)) or (
+                isinstance(func, ast.Attribute) and func.attr in METHODS
+            )
+            return gives and event.inner[0].is_traced
+    return False
 
 
 def _flag(event: Event, walk: Walk) -> Diagnostic | None:

@@ -45,7 +45,7 @@ class _Draws:
             key = self._source(call.args[at] if at < len(call.args) else _by_name(call, name))
             if key:
                 return key
-        return ""
+        return next(iter(self._from_outside(function)), "") if function is not None else ""
 
     def _given_to_library(self, call: ast.Call, dotted: str) -> ast.expr | None:
         """The key that a call of a library written for jax uses up: a layer of equinox's that is made; `init` of a flax module,
@@ -93,8 +93,29 @@ class _Draws:
             self._known[function] = frozenset(found & set(parameters(function)) - _names(function))
         return self._known[function]
 
+    def _from_outside(self, function: Function) -> list[str]:
+        """The names of the whole program that a function, which is not traced, uses up as keys."""
+        if function in self._traced or self.walk.functions.scope_of(function) is not self.code.tree:
+            return []
+        own = {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)} | _names(function)
+        used = (_drawn_with(call, self.code) for call in _own_calls(function, self.code))
+        return [name for name in used if name and name not in own]
+
+    @cached_property
+    def _traced(self) -> set[Function]:
+        return {traced.function for traced in self.walk.functions.traced}
+
     def _source(self, key: ast.expr | None) -> str:
         return _source(key, self.code)
+
+
+def _drawn_with(call: ast.Call, code: Code) -> str:
+    """The name of the key that a function of the library uses up, or ""."""
+    dotted = code.names.dotted(call.func)
+    if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
+        return ""
+    key = call.args[0] if call.args else _by_name(call, "key")
+    return key.id if isinstance(key, ast.Name) else ""
 
 
 def _by_name(call: ast.Call, name: str) -> ast.expr | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...core.advice import rewritten
+from ...core.messages import sentence
 from ...core.words import cut
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix
@@ -21,7 +22,7 @@ def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:
     if found is None:
         return Fix(otherwise)
     if not found.is_edit:
-        return Fix(f"{found.words[0].upper()}{found.words[1:]}.")
+        return Fix(sentence(found.words))
     return replacing(code, found.node, found.text)
 
 

@@ -80,23 +80,29 @@ def _inside(node: ast.AST, outer: ast.AST, code: Code) -> bool:
 def _changes(code: Code) -> dict[str, list[ast.stmt]]:
     """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name."""
     found: dict[str, list[ast.stmt]] = {}
-    seen: set[str] = set()
+    values: dict[str, str] = {}
     for node in code.nodes:
         if not isinstance(node, ast.Assign | ast.AugAssign) or code.function_around(node) is not None:
             continue
         if any(isinstance(one, ast.ClassDef) for one in code.around(node)):
             continue
+        value = ast.dump(node.value) if isinstance(node, ast.Assign) and _is_literal(node.value) else ""
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             path = _path(target)
-            if path and (path in seen or not isinstance(target, ast.Name)):
+            again = bool(value) and values.get(path) == value
+            if path and (path in values or not isinstance(target, ast.Name)) and not again:
                 found.setdefault(path, []).append(node)
-            seen.add(path)
+            values[path] = value
     for node in code.nodes:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
                 if _path(base) and code.function_around(node) is None:
                     found.setdefault(_path(base), []).append(node)
     return {path: sorted(nodes, key=lambda n: (n.lineno, n.col_offset)) for path, nodes in found.items()}
+
+
+def _is_literal(node: ast.expr) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 _CHANGING = {"append", "extend", "insert", "pop", "remove", "update", "setdefault", "add", "clear", "sort", "reverse"}

@@ -20,7 +20,7 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         message = f"the length of `{short(code, node)}` depends on a value that is not known while tracing."
         fix = rewriting(code, node, "slice", "Use lax.dynamic_slice with a fixed length, or jnp.where with a mask.")
         yield diagnostic(code, "traced-slice-bound", node, message, fix)
-    elif _is_mask(node.slice, event):
+    elif not isinstance(node.value, ast.List | ast.Tuple) and _is_mask(node.slice, event):
         message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
         fix = rewriting(code, node, "mask", "Use jnp.where, or the size= argument.")
         yield diagnostic(code, "data-dependent-shape", node, message, fix)

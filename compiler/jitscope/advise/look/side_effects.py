@@ -10,6 +10,7 @@ from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, replacing, short
+from .updates import is_by_name
 
 
 # --- prints ---------------------------------------------------------------------------------------------------------------
@@ -83,9 +84,22 @@ _ADDING = {"append", "extend", "insert", "setdefault"}
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
-    if event.what == "name" and event.region.is_kept:
+    if event.what == "name" and event.region.is_kept and not _is_static_note(event, walk):
         make = _leaking if event.kind.is_traced else _change_in(event)
         yield make(walk, event.node, event.node.id)
+
+
+def _is_static_note(event: Event, walk: Walk) -> bool:
+    """Whether a name of the function around is given what is the same in each trace: a shape, a structure. Nobody counts with it."""
+    scope = walk.functions.scope_of(event.node)
+    outer = {name for node in ast.walk(scope) if isinstance(node, ast.Nonlocal) for name in node.names}
+    assigned = isinstance(walk.code.parents.get(event.node), ast.Assign)
+    return assigned and event.node.id in outer and event.kind is Kind.STATIC and not _reads(event.node, walk)
+
+
+def _reads(target: ast.Name, walk: Walk) -> bool:
+    value = getattr(walk.code.parents.get(target), "value", None)
+    return value is None or any(isinstance(one, ast.Name) and one.id == target.id for one in ast.walk(value))
 
 
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -100,8 +114,12 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         make = _leaking if event.stored.is_traced else _change_in(event)
         yield make(walk, node, short(walk.code, node))
     elif base in parameters(function):
-        by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
-        if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
+        if (
+            is_by_name(node, walk)
+            and not event.region.depth
+            and not _bound_anew(base, function)
+            and not _given_back(base, function)
+        ):
             yield _copy_changed(walk, node, short(walk.code, node))
     elif not _is_local(base, event, walk):
         make = _leaking if event.stored.is_traced else _change_in(event)

@@ -74,6 +74,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
     started, work = False, None
     for statement in block:
         reads = [n for n in code.within(statement) if isinstance(n, ast.Call) and code.names.dotted(n.func) in _CLOCKS]
+        reads = [read for read in reads if not _is_computed_with(read, walk)]
         is_start = (
             isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.value in reads
         )
@@ -93,6 +94,12 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
                 work = None
             else:
                 work = work or _work(statement, walk)
+
+
+def _is_computed_with(read: ast.Call, walk: Walk) -> bool:
+    """Whether a compiled function takes the time as an argument: it measures nothing."""
+    around = (one for one in walk.code.around(read) if isinstance(one, ast.Call))
+    return any(walk.functions.compiled_at(one) is not None for one in around)
 
 
 def _work(statement: ast.AST, walk: Walk) -> ast.Call | None:

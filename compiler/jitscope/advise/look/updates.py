@@ -17,7 +17,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
-    by_name = isinstance(getattr(node.slice, "value", None), str) or _is_key(node, walk)
+    by_name = is_by_name(node, walk)
     if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
         return  # a Ref, which can be changed
     argument = event.kind is Kind.TREE and event.region.abstract and not by_name and _is_argument(node.value, event)
@@ -27,13 +27,22 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "item-assignment", node, message, fix)
 
 
-def _is_key(node: ast.Subscript, walk: Walk) -> bool:
-    """Whether the index is what a loop over the same object gives: its keys, not positions."""
+def is_by_name(node: ast.expr, walk: Walk) -> bool:
+    """Whether it is an element of a dict: its index is a text, or what a loop over the keys of a dict gives, or over the object."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    if isinstance(getattr(node.slice, "value", None), str):
+        return True
     for one in walk.code.around(node):
         if isinstance(one, ast.For) and ast.unparse(node.slice) in map(ast.unparse, ast.walk(one.target)):
-            looped = one.iter.func if isinstance(one.iter, ast.Call) else one.iter
-            looped = looped.value if isinstance(looped, ast.Attribute) and looped.attr in ("keys", "items") else looped
-            return ast.unparse(looped) == ast.unparse(node.value)
+            match one.iter, one.target:
+                case ast.Call(func=ast.Attribute(attr="keys")), _:
+                    return True
+                case ast.Call(func=ast.Attribute(attr="items")), ast.Tuple(elts=[key, _]):
+                    return ast.unparse(key) == ast.unparse(node.slice)
+                case ast.Tuple(elts=elts) | ast.List(elts=elts), ast.Name():
+                    return all(isinstance(getattr(one, "value", None), str) for one in elts)
+            return ast.unparse(one.iter) == ast.unparse(node.value)
     return False
 
 

@@ -285,11 +285,38 @@ def _masking(frame: Frame, index: int) -> Position | None:
     return None
 
 
+def is_hidden(where: Position | None) -> bool:
+    """Whether the code gives a value to a `where` alone, directly or by a name: what it does not take is no result."""
+    if where is None:
+        return False
+    path = advice.path_at(where)
+    if where_around(where) is not None:
+        return True
+    statement = next((node for node in path if isinstance(node, ast.stmt)), None)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            outer = next(
+                (n for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)), advice.parsed(where.file)
+            )
+            read = _reads(outer, name)
+            given = [one for call in ast.walk(outer) if _is_where(call) for one in _reads(call, name)]  # pyright: ignore
+            return bool(read) and all(one in given for one in read)
+    return False
+
+
+def _reads(node: Any, name: str) -> list[ast.Name]:
+    return [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+
+
+def _is_where(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("where", "select")
+
+
 def where_around(where: Position) -> Position | None:
     """The call of `where` that a position stands in."""
     path = advice.path_at(where)
     for node in path:
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("where", "select"):
+        if _is_where(node):
             return where.at(node)
     return None
 

@@ -112,14 +112,15 @@ def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error))))
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
-        fix = Fix(fix.text if fix.text.startswith("Write ") else _REBUILT, fix.edits)
+        converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
+        fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
 
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
 _REBUILT = (
-    "Let what rebuilds the object take its parts as they are, without checks and conversions (object.__new__ in "
-    "tree_unflatten), and check where the user makes one."
+    "Rebuild the object without its checks: in tree_unflatten, object.__new__(cls) and then its fields, one by one. A registered "
+    "dataclass is rebuilt by its constructor: check in a function that makes the object."
 )
 
 
@@ -207,6 +208,10 @@ def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
             case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
                 return "logical-op-on-tracer"
             case ast.Call(func=ast.Name(id="max" | "min" | "sorted" | "any" | "all" | "bool")):
+                return "logical-op-on-tracer"
+            case ast.Call(
+                func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id="max" | "min"), *_]
+            ):
                 return "logical-op-on-tracer"
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 return "logical-op-on-tracer"

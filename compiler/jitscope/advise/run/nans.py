@@ -12,7 +12,7 @@ from ...backend.hunt.flat import is_of_library
 from ...core import notices, source
 from ...core.jaxpr import ClosedJaxpr
 from ..nans import hunt
-from ..nans.report import Answer
+from ..nans.report import Answer, is_hidden, where_around
 
 
 _FILLING = {"gather"}
@@ -35,6 +35,7 @@ def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) 
         return
     if report.finding is None and report.found:
         _tell_residual(closed, args)
+        _tell_hidden(closed)
     tell_report(report, is_of_library(closed), outs)
 
 
@@ -45,8 +46,31 @@ def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
         return
     if not (report.nan or report.derivative or (not of_library and _is_lost(finding, outs))):
         return
-    if cause.position is not None or of_library:
+    where = cause.position or (source.here() if of_library else None)
+    if where is not None and of_library and not report.derivative and is_hidden(where):
+        _hidden.append(notices.Notice(report.sharp_bit, told(report), where, _fix(report)))
+        del _hidden[:-_MOST_HIDDEN]
+    elif where is not None:
         notices.tell(report.sharp_bit, told(report), _fix(report), cause.position)
+
+
+_MOST_HIDDEN = 20
+_hidden: list[notices.Notice] = []
+"""Of operations that run by themselves: what only a `where` is given, which may not take it."""
+
+
+def _tell_hidden(closed: ClosedJaxpr) -> None:
+    """If the program is a `where`, which gave a NaN that it was given: tell what made it."""
+    where = source.here()
+    if where is None or where_around(where) is None or source.transforms_of(source.capture()):
+        return
+    if not is_of_library(closed) or closed.eqns[-1].primitive.name != "select_n":
+        return
+    for one in list(_hidden):
+        if one.where is not None and (one.where.file, one.where.function) == (where.file, where.function):
+            _hidden.remove(one)
+            with notices.placed(one.where):
+                notices.tell(one.sharp_bit, one.message, one.fix)
 
 
 def _fix(report: Answer) -> str:
@@ -82,8 +106,12 @@ def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
         handle = now if "transpose" in source.transforms_of(now) else eqn.traceback
         where = source.user_position(handle)
         if where is not None and "transpose" in source.transforms_of(handle) and bad & {*eqn.invars}:
-            message = "the derivative is not finite here: for these values the slope of this line is infinite, or NaN."
-            notices.tell("grad-singular-point", message, FIXES["grad-singular-point"], where)
+            around = where_around(where)
+            id, message = "grad-singular-point", "for these values the slope of this line is infinite, or NaN."
+            if around is not None:
+                id = "where-grad-nan"
+                message = f"the where in line {around.line} computes both of its branches, and for these values the slope of one of them is infinite, or NaN."
+            notices.tell(id, f"the derivative is not finite here: {message}", FIXES[id], where)
             return
 
 
