@@ -43,6 +43,18 @@ def test_the_rule_is_told_what_is_mapped() -> None:
     assert calls == [(3, [True, False], (3, 2), ()), (3, [False, True], (), (3,)), (3, [True, True], (3,), (3,))]
 
 
+def test_a_function_with_both_rules_takes_them_after_both_decorators() -> None:
+    f = jx.custom_vjp(custom_vmap(lambda x, y: jnp.sin(x) * y))
+    f.def_vmap(lambda axis_size, in_batched, x, y: (jnp.cos(x) * y, True))
+    f.defvjp(lambda x, y: (f(x, y), (x, y)), lambda res, ct: (ct * jnp.cos(res[0]) * res[1], ct * jnp.sin(res[0])))
+    np.testing.assert_allclose(jx.vmap(f)(XS, 2 * XS), np.cos(XS) * 2 * XS, rtol=1e-6)
+    np.testing.assert_allclose(jx.grad(f)(0.3, 2.0), 2 * np.cos(np.float32(0.3)), rtol=1e-6)
+    with pytest.raises(AttributeError, match="def_other"):
+        f.def_other  # noqa: B018
+    with pytest.raises(AttributeError, match="defjvp"):
+        f.defjvp  # noqa: B018
+
+
 def test_derivatives_go_through_the_rule() -> None:
     f = custom_vmap(lambda x: jnp.sin(x))
     f.def_vmap(lambda n, b, x: (3.0 * x, True))

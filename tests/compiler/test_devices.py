@@ -253,6 +253,15 @@ def test_the_default_device() -> None:
     )
 
 
+def test_the_number_of_devices_that_xla_flags_ask_for() -> None:
+    in_process(
+        """
+        assert jx.config.num_cpu_devices == 3 and len(jx.devices()) == 3
+        """,
+        XLA_FLAGS="--xla_cpu_use_thunk_runtime=true --xla_force_host_platform_device_count=3",
+    )
+
+
 def test_the_number_of_devices() -> None:
     in_process(
         """

@@ -196,6 +196,15 @@ def test_primitives_are_found_by_the_names_jax_has() -> None:
         lax.nothing_p  # noqa: B018
 
 
+def test_axes_are_broadcast_in_any_order() -> None:
+    x = jnp.asarray(X)
+    np.testing.assert_array_equal(lax.broadcast_in_dim(x, (3, 4, 2), (2, 0)), np.broadcast_to(X.T[:, None], (3, 4, 2)))
+    slope = jx.grad(lambda x: (lax.broadcast_in_dim(x, (3, 2), (1, 0)) ** 2).sum())(x)
+    np.testing.assert_allclose(slope, 2 * X)
+    with pytest.raises(TypeError, match="one axis each"):
+        lax.broadcast_in_dim(x, (3, 2), (1, 1))
+
+
 def test_axes_of_size_one_are_repeated() -> None:
     x = jnp.asarray(X)
     np.testing.assert_array_equal(lax.add(x[:, :1], x[:1]), X[:, :1] + X[:1])

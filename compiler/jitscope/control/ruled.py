@@ -29,6 +29,13 @@ class Ruled:
         self.fun, self.parameters = fun, Parameters(fun)
         self.nondiff_argnums = self._numbers(nondiff_argnums, nondiff_argnames)
 
+    def __getattr__(self, name: str) -> Any:
+        """`def_vmap`, `defjvp`, … of a function that was decorated with other rules before."""
+        inner = self.__dict__.get("fun")
+        if name.startswith("def") and isinstance(inner, Ruled):
+            return getattr(inner, name)
+        raise AttributeError(f"{self.kind} functions have no attribute {name!r}")
+
     @functools.cached_property
     def _simple(self) -> int:
         """The number of arguments, if all are positional; else -1."""

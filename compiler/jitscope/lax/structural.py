@@ -28,16 +28,19 @@ __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "con
 def broadcast_in_dim(
     operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
 ) -> Any:
-    """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises TypeError where
-    that does not fit."""
+    """operand with its axis i at broadcast_dimensions[i] of shape, in any order; axes of size 1 are repeated. Raises
+    TypeError where that does not fit."""
     sizes, places = check_sizes("broadcast_in_dim", shape), ints(broadcast_dimensions)
     own = aval_of(operand).shape
-    fits = len(places) == len(own) and list(places) == sorted(set(places))
+    fits = len(places) == len(own) == len(set(places))
     if not fits or any(not 0 <= d < len(sizes) or n not in (1, sizes[d]) for n, d in zip(own, places)):
         raise TypeError(
             f"{aval_of(operand).short()} cannot be broadcast to shape {sizes} with its axes at {places}: they name one axis "
-            "each, in order, whose sizes are equal or 1"
+            "each, whose sizes are equal or 1"
         )
+    if list(places) != sorted(places):
+        operand = transpose(operand, sorted(range(len(places)), key=places.__getitem__))
+        places = tuple(sorted(places))
     return linear.broadcast_in_dim(as_array(operand), sizes, places)
 
 

@@ -11,8 +11,8 @@ from ..api import vmap
 from ..core.avals import aval_of
 from .logic import select
 from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
-from .ranges import indices
-from .structure import array_operand, expand_dims, squeeze
+from .ranges import arange
+from .structure import array_operand, broadcast_to, expand_dims, squeeze
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
@@ -51,16 +51,13 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     """The value, or function of `x`, that goes with the condition which holds: an array of the shape and dtype of `x`
     [...].
 
-    `condlist` are booleans of the shape of `x`; where several hold, the last of them counts. One more piece than
-    conditions is for the rest (default 0). All functions are computed everywhere. Raises ValueError for another number
-    of pieces.
+    `condlist` are booleans that broadcast to the shape of `x`, one array or several; where several hold, the last of them
+    counts. One more piece than conditions is for the rest (default 0). All functions are computed everywhere. Raises
+    ValueError for another number of pieces.
     """
     x = array_operand("piecewise", x)
-    conditions = (
-        list(condlist)
-        if isinstance(condlist, (list, tuple)) or aval_of(condlist).ndim > aval_of(x).ndim
-        else [condlist]
-    )
+    one = not isinstance(condlist, (list, tuple)) and aval_of(condlist).shape == aval_of(x).shape
+    conditions = [condlist] if one else list(condlist)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
@@ -68,12 +65,23 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         )
     values = [f(x, *args, **kw) if callable(f) else f for f in funclist]
     rest = values.pop() if len(values) > len(conditions) else 0
-    return select(conditions[::-1], values[::-1], rest).astype(aval_of(x).dtype)
+    everywhere = [broadcast_to(condition, aval_of(x).shape) for condition in conditions[::-1]]
+    return select(everywhere, values[::-1], rest).astype(aval_of(x).dtype)
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
-    """`function` of the index along each axis, for all places of an array of `shape`."""
-    return function(*indices(shape_of("fromfunction", shape), dtype=dtype), **kwargs)
+    """`function` of the index along each axis, numbers of `dtype`, for all places of an array of `shape`: the axes of its
+    result, an array or a tree of arrays, come behind those of `shape`. Keyword arguments are handed on as they are. Raises
+    ValueError for a negative size."""
+    sizes = shape_of("fromfunction", shape)
+
+    def of_numbers(*index: Any) -> Any:
+        return function(*index, **kwargs)
+
+    mapped = of_numbers
+    for axis in reversed(range(len(sizes))):
+        mapped = vmap(mapped, in_axes=tuple([0 if i == axis else None for i in range(len(sizes))]))
+    return mapped(*[arange(size, dtype=dtype) for size in sizes])
 
 
 # vectorize -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..backend.placement import laying
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import to_inexact
 from ..eager.functions import eager_jit
 from ..ops.elementwise import complex_p, div_p, eq_p, imag_p, lt_p, max_p, real_p, sqrt_p
@@ -109,7 +109,11 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     dtype = to_inexact(checked("histogram", a)[1].dtype)
     if checked("histogram", bins)[1].ndim:
         return asarray(bins, dtype)
-    return _edges(a, integer("histogram", bins, "bins"), None if range is None else list(range))
+    bins = integer("histogram", bins, "bins")
+    if range is not None and all(is_python_scalar(v) for v in range):  # edges of numbers are rounded once
+        low, high = range
+        return linspace(low - 0.5 * (low == high), high + 0.5 * (low == high), bins + 1, dtype=dtype)
+    return _edges(a, bins, None if range is None else list(range))
 
 
 @lenient

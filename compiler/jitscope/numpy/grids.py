@@ -38,7 +38,7 @@ class _Grid:
 
     def __getitem__(self, key: Any) -> Any:
         grid = (np.ogrid if self.sparse else np.mgrid)[key]
-        return tuple(map(made, grid)) if isinstance(grid, tuple) else made(grid)
+        return list(map(made, grid)) if isinstance(grid, tuple) else made(grid)
 
 
 mgrid, ogrid = _Grid(False), _Grid(True)

@@ -54,27 +54,32 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 
 def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
+    """Both with zeros in front, up to the longer one along axis 0; further axes broadcast to those of the longer one."""
     values, _, _, _ = promoted(name, (a1, a2))
     x, y = (atleast_1d(v) for v in values)
-    size = max(aval_of(x).size, aval_of(y).size)
-    return [
-        v
-        if aval_of(v).size == size
-        else pad_p(v, scalar_zero(aval_of(v).dtype), padding_config=((size - aval_of(v).size, 0, 0),))
-        for v in (x, y)
-    ]
+    sizes = [aval_of(v).shape[0] for v in (x, y)]
+    further = aval_of(x if sizes[0] >= sizes[1] else y).shape[1:]
+
+    def fitted(v: Any, size: int) -> Any:
+        v = broadcast_to(v, (size, *further))
+        front = ((max(sizes) - size, 0, 0), *[(0, 0, 0)] * len(further))
+        return v if size == max(sizes) else pad_p(v, scalar_zero(aval_of(v).dtype), padding_config=front)
+
+    return [fitted(v, size) for v, size in zip((x, y), sizes)]
 
 
 @eager_jit()
 def polyadd(a1: Any, a2: Any) -> Any:
-    """The coefficients of the sum of two polynomials, highest power first: [m] and [n] to [max(m, n)]."""
+    """The coefficients of the sum of two polynomials, highest power first: [m] and [n] to [max(m, n)]. Several
+    polynomials at once are columns, [m, ...]; axes behind the first broadcast to those of the longer operand."""
     x, y = _same_length("polyadd", a1, a2)
     return x + y
 
 
 @eager_jit()
 def polysub(a1: Any, a2: Any) -> Any:
-    """The coefficients of the difference of two polynomials, highest power first: [m] and [n] to [max(m, n)]."""
+    """The coefficients of the difference of two polynomials, highest power first: [m] and [n] to [max(m, n)]. Several
+    polynomials at once are columns, [m, ...]; axes behind the first broadcast to those of the longer operand."""
     x, y = _same_length("polysub", a1, a2)
     return x - y
 

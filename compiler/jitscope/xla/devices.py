@@ -1,6 +1,7 @@
 """The process's CPU client and its devices."""
 
 import os
+import re
 import threading
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -104,7 +105,8 @@ _count: int | None = None
 
 
 def device_count() -> int:
-    """How many devices the CPU counts as: what `set_device_count` said, else JITSCOPE_NUM_CPU_DEVICES, else 1.
+    """How many devices the CPU counts as: what `set_device_count` said, else JITSCOPE_NUM_CPU_DEVICES, else what XLA_FLAGS
+    says, else 1.
 
     JITSCOPE_CPU_DEVICES is read too. Raises ValueError for a text that is not a positive integer.
     """
@@ -113,7 +115,10 @@ def device_count() -> int:
     if _count is not None:
         return _count
     name = next((name for name in _COUNT_VARIABLES if name in os.environ), None)
-    text = "1" if name is None else os.environ[name]
+    if name is None:
+        in_flags = re.findall(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+        return int(in_flags[-1]) if in_flags else 1
+    text = os.environ[name]
     if not text.isdigit() or int(text) < 1:
         raise ValueError(f"{name} must be a positive integer, not {text!r}")
     return int(text)
