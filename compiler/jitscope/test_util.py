@@ -36,7 +36,7 @@ def check_grads(
     """Derivatives of `f` at `args` up to `order`, in a random direction, against finite differences of step `eps`.
 
     `modes`: "fwd" (`jvp`), "rev" (`vjp`), "lin" (`linearize`). The tolerances are those of the results' dtypes unless they
-    are given. Raises AssertionError where a derivative is another one.
+    are given. Raises AssertionError where a derivative is another one, ValueError for other modes.
     """
     args, step = tuple(args), eps or EPS
     for mode in modes:

@@ -27,7 +27,8 @@ from .uses import call_is_for_jax
 
 
 class NanHunt(Shown):
-    """What was found. Arguments are not donated; the function's Python code is traced, not run with values."""
+    """What was found. Arguments are not donated; the function's Python code is traced, not run with values. Raises
+    ValueError for a function that calls Python or has effects, unless `callbacks` is True."""
 
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], callbacks: bool = False

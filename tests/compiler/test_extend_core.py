@@ -52,6 +52,9 @@ def test_jaxprs_have_jaxs_names():
     twice = extend_core.new_jaxpr_eqn(mul.invars, mul.outvars, lax.add_p, {}, extend_core.no_effects)
     other = closed.replace(jaxpr=inner.replace(eqns=[twice]))
     assert core.eval_jaxpr(other.jaxpr, other.consts, 5.0) == [7.0]
+    for part in (closed, inner, mul):
+        with pytest.raises(TypeError, match="unknown"):
+            part.replace(unknown=1)
     assert extend_core.valid_jaxtype(1.0) and not extend_core.valid_jaxtype("x")
     with pytest.raises(jx.errors.ConcretizationTypeError):
         jx.jit(lambda x: extend_core.concrete_or_error(int, x))(1)

@@ -568,3 +568,11 @@ def test_a_jaxpr_is_printed_with_its_source_lines():
     assert closed.pretty_print() == str(closed) and "#" not in str(closed)
     without = [row.split(" # ")[0].rstrip() for row in closed.jaxpr.pretty_print(source_info=True).splitlines()]
     assert without == str(closed).splitlines()
+
+
+@pytest.mark.parametrize("flags", [{"xla_cpu_use_fusion_emitters": [True]}, {1: True}], ids=["value", "name"])
+def test_compiler_options_that_cannot_be_options_are_refused_with_what_they_are(flags: Any) -> None:
+    with pytest.raises(TypeError, match="XLA option"):
+        jx.jit(jnp.sin, compiler_options=flags)
+    with pytest.raises(TypeError, match="XLA option"):
+        jx.jit(jnp.sin).lower(jnp.ones(3)).compile(flags)

@@ -24,7 +24,8 @@ _LONGEST_LABEL, _LONGEST_HOVER = 48, 300
 
 
 def to_graphviz(graph: Document) -> graphviz.Digraph:
-    """`graph` for graphviz; in a notebook it shows itself when `dot` is installed, `.source` is its text."""
+    """`graph` for graphviz; in a notebook it shows itself when `dot` is installed, `.source` is its text. Raises
+    ValueError for a document that has no view here."""
     import graphviz
 
     problem = words.not_viewable(graph)

@@ -61,6 +61,7 @@ class Diagnostic:
 
     @property
     def severity(self) -> str:
+        """ "error" raises, "warning" gives a wrong result in silence, "info" is slow or misleading."""
         return CATALOGUE[self.id].severity
 
     @property

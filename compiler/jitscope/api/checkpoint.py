@@ -41,7 +41,8 @@ def checkpoint(
     `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the
     first; it is not needed in the body of a scan. It may be a tree of booleans, a prefix of the positional arguments: the
     barrier stands if one of them is True. Arguments in `static_argnums` or `static_argnames` are Python values.
-    Also a decorator, with or without arguments. Raises TypeError for arguments or results that are not arrays.
+    Also a decorator, with or without arguments. Raises TypeError for arguments or results that are not arrays,
+    NotImplementedError for `concrete`.
     """
     if concrete is not None:
         raise NotImplementedError(

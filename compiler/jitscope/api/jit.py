@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import tree
 from ..backend.caches import clear_traces
-from ..backend.compile import clear_executables
+from ..backend.compile import clear_executables, options_of
 from ..backend.dispatch import JitFunction
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
@@ -58,7 +58,7 @@ def jit(
 
     The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
     of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that
-    are not arrays.
+    are not arrays, ValueError for options that do not go together and for a device that is none.
 
     >>> @jx.jit
     ... def norm(x):
@@ -84,7 +84,7 @@ def jit(
         )
     check_callable(fun, "jit")
     spec = StaticSpec(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
-    options = tuple(sorted((compiler_options or {}).items()))
+    options = options_of(compiler_options or {})
     where = _device(device, backend)
     shardings = None
     if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing

@@ -38,6 +38,8 @@ def make_jaxpr(
     `static_argnums` are passed as they are. `axis_env` opens named axes: ((name, size), …). With `return_shape`, (jaxpr,
     shapes and dtypes of the result).
 
+    Raises TypeError for arguments or results that are not arrays, RuntimeError where the option `no_tracing` is set.
+
     >>> jx.make_jaxpr(lambda x: jnp.sin(x) * 2)(1.0)
     { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0:f32[] in (c,) }
     """

@@ -100,17 +100,20 @@ class Array(Operators):
         return int(np.asarray(self)[()])
 
     def item(self, *args: int) -> Any:
-        """The element (at the given index) as a Python scalar."""
+        """The element (at the given index) as a Python scalar. Raises ValueError for several elements without an index,
+        IndexError, TypeError for keys, DeletedArrayError."""
         value = np.asarray(self).item(*args)
         if notices.number_listeners:
             notices.tell_number(value)
         return value
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars."""
+        """The elements as nested lists of Python scalars. Raises TypeError for keys, DeletedArrayError."""
         return np.asarray(self).tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
+        """The elements as bytes, in the given order of NumPy's ("C": the last axis fastest). Raises ValueError for another
+        order, TypeError for keys, DeletedArrayError."""
         return np.asarray(self).tobytes(order)  # pyright: ignore[reportArgumentType]
 
     def __len__(self) -> int:
@@ -173,7 +176,7 @@ class Array(Operators):
 
     @property
     def nbytes(self) -> int:
-        """Size in memory, in bytes."""
+        """Size of the elements in bytes, as NumPy counts them."""
         return physical(self.aval).bytes
 
     @property
@@ -219,26 +222,27 @@ class Array(Operators):
 
     @property
     def addressable_shards(self) -> list[Shard]:
-        """Its parts on the devices of this process."""
+        """Its parts on the devices of this process. Raises DeletedArrayError."""
         return [s for s in shards_of(self) if s.data is not None]
 
     @property
     def global_shards(self) -> list[Shard]:
-        """Its parts on all devices; those of other processes have no `data`."""
+        """Its parts on all devices; those of other processes have no `data`. Raises DeletedArrayError."""
         return shards_of(self)
 
     def addressable_data(self, index: int) -> Array:
-        """Its part on this process's device number `index`. Raises IndexError."""
+        """Its part on this process's device number `index`. Raises IndexError, DeletedArrayError."""
         shards = self.addressable_shards
         if not 0 <= index < len(shards):
             raise IndexError(f"the array is on {len(shards)} devices of this process; there is no part {index}")
         return self if len(shards) == 1 and self.is_fully_addressable else shards[index].data
 
     def on_device_size_in_bytes(self) -> int:
-        """Size in memory, in bytes; elements of 4 bits take half a byte."""
+        """Size in memory, in bytes; elements of 4 bits take half a byte. Raises DeletedArrayError."""
         return client.nbytes(self.buf)
 
     def is_deleted(self) -> bool:
+        """Whether its memory was freed, or given away to a program it was donated to."""
         return client.is_deleted(self.buf)
 
     def delete(self) -> None:
@@ -247,19 +251,23 @@ class Array(Operators):
         client.delete(self.buf)
 
     def is_ready(self) -> bool:
+        """Whether the values are there. Raises DeletedArrayError."""
         return client.is_ready(self.buf)
 
     def block_until_ready(self) -> Array:
-        """Wait until the values are there; gives the array itself."""
+        """Wait until the values are there; gives the array itself. Raises DeletedArrayError, XlaError where the program
+        that makes them failed."""
         client.block_until_ready([self.buf])
         return self
 
     def copy_to_host_async(self) -> None:
-        """On the CPU the values are on the host already: nothing to do but to check that they exist."""
+        """Nothing to do: on the CPU the values are on the host already. Raises DeletedArrayError."""
         if self.is_deleted():
             raise DeletedArrayError("the array was deleted")
 
     def unsafe_buffer_pointer(self) -> int:
+        """The address of the elements, once they are there; nothing keeps the memory alive but the array. Raises
+        DeletedArrayError, TypeError for elements of 4 bits and for arrays on several devices."""
         return client.pointer(self.buf)
 
     def __copy__(self) -> Array:

@@ -26,7 +26,7 @@ from ..xla import client, donations, mappings, mlir, processes
 from ..xla.callbacks import answer, calls_python
 from ..xla.errors import translate
 from ..xla.garbage import collect, due
-from ..xla.program import Executable, RuntimeFailure, compile_options
+from ..xla.program import Executable, RuntimeFailure, checked_flag, compile_options
 from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
@@ -47,6 +47,12 @@ _HIGHEST_SHARE = 0.6
 relief: list[Callable[[], None]] = []
 """Called when compiled programs hold too much of what the process may have: caches above let go of theirs."""
 Options = tuple[tuple[str, Any], ...]
+
+
+def options_of(flags: Mapping[str, Any]) -> Options:
+    """XLA flags by name, as keys have them. Raises TypeError for names that are no strings and values that are no bool, int,
+    float or str."""
+    return tuple(sorted(checked_flag(name, value) for name, value in flags.items()))
 
 
 class Program:

@@ -331,17 +331,18 @@ class JitFunction:
     # What JAX's jitted functions offer beside being called
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs."""
+        """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs. Raises
+        TypeError for others."""
         with folding:
             return trace_stage(self, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage 2: the StableHLO program for these arguments."""
+        """Stage 2: the StableHLO program for these arguments. Raises TypeError as `trace`."""
         with folding:
             return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """The shapes and dtypes of the result, as ShapeDtypeStructs."""
+        """The shapes and dtypes of the result, as ShapeDtypeStructs in its structure. Raises TypeError as `trace`."""
         with folding:
             return self.trace(*args, **kwargs).out_info
 

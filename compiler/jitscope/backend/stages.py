@@ -26,7 +26,7 @@ from ..xla import mlir
 from ..xla.spread import Named, Spread, is_spread
 from .arguments import Arguments
 from .array import Array, device_for, is_put, layouts_text, one_device, placed
-from .compile import Program, compile_jaxpr, lower_closed
+from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .memory import Taken
 from .tracing import traced_for
 from .watching import watched
@@ -107,10 +107,12 @@ class ShapeDtypeStruct:
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return math.prod(self.shape)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
@@ -165,10 +167,12 @@ class ArgInfo:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
         return self.aval.shape
 
     @property
     def dtype(self) -> Any:
+        """The dtype of the array, as the program takes it."""
         return self.aval.dtype
 
 
@@ -219,6 +223,7 @@ class _Stage:
 
     @property
     def fun_name(self) -> str:
+        """The name of the function."""
         return self._stage._function._name
 
     @property
@@ -270,6 +275,7 @@ class TracedStage(_Stage):
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
+        """The program, with the values that it captured."""
         return self._traced.closed
 
     @property
@@ -350,8 +356,11 @@ class LoweredStage(_Stage):
     ) -> CompiledStage:
         """Compile (or find the program of the same structure).
 
-        `compiler_options` are XLA flags by name, beside those given to jit; unknown ones raise ValueError.
-        `device_assignment` is None or one device to compile for; several raise NotImplementedError (shardings name them).
+        `compiler_options` are XLA flags by name, beside those given to jit. `device_assignment` is None or one device
+        to compile for.
+
+        Raises ValueError for flags that XLA does not know, TypeError for values that are no bool, int, float or text,
+        NotImplementedError for several devices (shardings name them).
         """
         stage, function = self._stage, self._stage._function
         traced, device = stage._traced, stage._device
@@ -361,7 +370,7 @@ class LoweredStage(_Stage):
                     "device_assignment is one device: layouts of arguments and results say several"
                 )
             device = device_assignment[0]
-        options = tuple(sorted({**dict(function._options), **(compiler_options or {})}.items()))
+        options = options_of({**dict(function._options), **(compiler_options or {})})
         closed, donated = stage._pure
         program = compile_jaxpr(
             closed,
@@ -399,7 +408,9 @@ class CompiledStage(_Stage):
         self._stage, self._program, self._device = traced, program, device
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for others."""
+        """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for another structure,
+        other shapes, dtypes or static values, and for tracers; ValueError for arrays on other devices or in another
+        layout."""
         with folding:
             return self._run(args, kwargs)
 
@@ -468,6 +479,7 @@ class CompiledStage(_Stage):
         return MemoryStats(self._program.executable.memory_stats())
 
     def runtime_executable(self) -> Any:
+        """The program as jitscope holds it: its `raw` is jaxlib's object."""
         return self._program.executable
 
     @property

@@ -89,6 +89,7 @@ class Check:
     line: str
 
     def failure(self, values: Sequence[Any]) -> Failure:
+        """The exception for the values that the check told."""
         positional, named = self.structure.unflatten([np.asarray(v)[()] for v in values])
         return self.category(self.message.format(*positional, **named) + self.line)
 

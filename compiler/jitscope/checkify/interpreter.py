@@ -64,10 +64,12 @@ def checkify(
     """The function that gives (error, f(...)): what failed first, as a value that compiled code can carry.
 
     `errors` are the kinds of checks: `user_checks` (calls of `check`), `nan_checks`, `div_checks` (division by zero),
-    `index_checks`, and unions of those (`float_checks`, `automatic_checks`, `all_checks`). `error.get()` is None or says
-    what failed and where, `error.throw()` raises it. Arguments that are not arrays reach `f` as they are. Works under jit,
-    vmap and grad, and through jit, cond, scan, while_loop, checkpoint and functions with derivative rules of their own, which
-    they keep.
+    `index_checks`, and unions of those (`float_checks`, `automatic_checks`, `all_checks`). `error.get()` is None or
+    says what failed and where, `error.throw()` raises it. Arguments that are not arrays reach `f` as they are. Works
+    under jit, vmap and grad, and through jit, cond, scan, while_loop, checkpoint and functions with derivative rules of
+    their own, which they keep.
+
+    Raises TypeError where `f` is no function, and for `errors` that are no kinds of checks.
     """
     if not callable(f):
         raise TypeError(f"checkify wraps functions, not {type(f).__name__}")

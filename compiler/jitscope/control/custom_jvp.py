@@ -154,7 +154,8 @@ class custom_jvp(Ruled):
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule by one function for each argument, `jvp_i(tangent, result, *primals)`, of which the results are
-        added; None: the result does not depend on the argument. Raises TypeError with nondiff_argnums."""
+        added; None: the result does not depend on the argument. Raises TypeError with nondiff_argnums; a call with
+        another number of arguments raises ValueError."""
         if self.nondiff_argnums:
             raise TypeError(
                 f"defjvps has one rule for each argument, so it does not go with nondiff_argnums: give "

@@ -396,6 +396,8 @@ class custom_vjp(Ruled):
         With `symbolic_zeros` each array reaches `fwd` as a `CustomVJPPrimal`, and cotangents that are zero reach `bwd`
         as `SymbolicZero`. `optimize_remat` is accepted and changes nothing: under checkpoint what `fwd` computes for
         `bwd` alone is left out of the forward pass in any case.
+
+        Raises NotImplementedError for both options together.
         """
         if symbolic_zeros and optimize_remat:
             raise NotImplementedError("custom_vjp takes optimize_remat or symbolic_zeros, not both")

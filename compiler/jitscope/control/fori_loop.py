@@ -33,7 +33,8 @@ def fori_loop(
     With bounds that are known before running it is a `scan` and differentiates in both modes, else a `while_loop` (forward
     mode). Bounds are numbers of one dtype (a Python int beside a signed integer takes its dtype); known ones are cut to ints.
     `unroll`: so many iterations stand in one of the compiled loop (known bounds only). Raises TypeError for bounds that are
-    no scalars or of two dtypes, or a body that changes the carry's structure, shapes or dtypes.
+    no scalars or of two dtypes, or a body that changes the carry's structure, shapes or dtypes, ValueError for `unroll` with bounds
+    that are not known.
 
     >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
     Array(10, dtype=int32, weak_type=True)

@@ -92,7 +92,8 @@ class Ref(Reference):
 
     @property
     def buf(self) -> Ref:
-        """What a call hands on to its program: of memory, the reference itself, which the program reads and writes."""
+        """What a call hands on to its program: of memory, the reference itself, which the program reads and writes. Raises
+        AttributeError inside a trace."""
         if self.cell.trace is not None:
             raise AttributeError("a reference of a trace has no memory")
         return self
@@ -104,11 +105,12 @@ class Ref(Reference):
         put(self, index, value)
 
     def put(self, index: Any, value: Any, add: bool) -> None:
-        """`ref[index] = value`, or += in one operation."""
+        """`ref[index] = value`, or += in one operation. Raises ValueError for an index out of bounds and a value of
+        another shape, TypeError for what is not an array."""
         put(self, index, value, add)
 
     def addupdate(self, x: Any, idx: Any = ()) -> None:
-        """`ref[idx] += x` in one operation."""
+        """`ref[idx] += x` in one operation. Raises ValueError, TypeError as `put`."""
         put(self, idx, x, add=True)
 
     @property
@@ -117,11 +119,11 @@ class Ref(Reference):
         return At(self, ())
 
     def swap(self, idx: Any, value: Any) -> Any:
-        """`ref[idx] = value`; gives what was there before."""
+        """`ref[idx] = value`; gives what was there before. Raises ValueError, TypeError as `put`."""
         return put(self, idx, value, old=True)
 
     def end(self) -> Any:
-        """See `freeze`."""
+        """What it holds; it ends with that. Raises ValueError as `freeze`."""
         return freeze(self)
 
     def __len__(self) -> int:
@@ -163,10 +165,11 @@ class Ref(Reference):
     committed = property(lambda self: self._value().committed)
 
     def unsafe_buffer_pointer(self) -> int:
+        """The address of the elements; writing to the reference changes it. Raises ValueError where the reference was ended."""
         return self._value().unsafe_buffer_pointer()
 
     def block_until_ready(self) -> Ref:
-        """Wait until the values are there; gives the reference itself."""
+        """Wait until the values are there; gives the reference itself. Raises ValueError where the reference was ended."""
         self._value().block_until_ready()
         return self
 

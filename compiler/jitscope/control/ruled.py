@@ -44,6 +44,7 @@ class Ruled:
 
     @property
     def argument_names(self) -> list[str]:
+        """The names of the function's parameters."""
         return self.parameters.names
 
     def argument_name(self, i: int) -> str:
@@ -90,6 +91,7 @@ class Ruled:
         return Arguments.split(args, self.nondiff_argnums, self.argument_name, name_of(self.fun), self.advice)
 
     def debug(self, arguments: Arguments) -> DebugInfo:
+        """What a jaxpr of a call with these arguments calls its parts."""
         return DebugInfo(name_of(self.fun), tuple(arguments.leaf_names()), (), source.position_of_function(self.fun))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -74,12 +74,13 @@ class ShapedArray(AbstractValue):
         return ShapedArray, (self.shape, self.dtype, self.weak_type, self.sharding)
 
     def update(self, **changes: Any) -> "ShapedArray":
-        """A copy with some fields changed."""
+        """A copy with some fields changed. Raises TypeError for other names."""
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type, "sharding": self.sharding}
         return ShapedArray(**{**fields, **changes})
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
@@ -105,6 +106,7 @@ class ShapedArray(AbstractValue):
         return f"[{','.join(map(str, self.shape))}]"
 
     def strong(self) -> "ShapedArray":
+        """The same without a weak type."""
         return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self
 
     def strip_weak_type(self) -> "ShapedArray":

@@ -70,6 +70,7 @@ class JaxprEqn:
         self.effects, self.traceback = effects, traceback
 
     def replace(self, **changes: Any) -> JaxprEqn:
+        """A copy with some fields changed. Raises TypeError for other names."""
         return JaxprEqn(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
 
 
@@ -114,7 +115,8 @@ class Jaxpr:
         return self.debug
 
     def replace(self, **changes: Any) -> Jaxpr:
-        """A copy with some of `constvars`, `invars`, `outvars`, `eqns`, `effects`, `debug_info` changed."""
+        """A copy with some of `constvars`, `invars`, `outvars`, `eqns`, `effects`, `debug_info` changed. Raises TypeError
+        for other names."""
         if "debug_info" in changes:
             changes["debug"] = changes.pop("debug_info")
         names = ("constvars", "invars", "outvars", "eqns", "effects", "debug")
@@ -206,10 +208,12 @@ class ClosedJaxpr:
 
     @property
     def in_avals(self) -> list[ShapedArray]:
+        """The avals of the arguments."""
         return [v.aval for v in self.jaxpr.invars]
 
     @property
     def out_avals(self) -> list[ShapedArray]:
+        """The avals of the results."""
         return [v.aval for v in self.jaxpr.outvars]
 
     @property
@@ -218,15 +222,17 @@ class ClosedJaxpr:
         return self.consts
 
     def replace(self, **changes: Any) -> ClosedJaxpr:
-        """A copy with another `jaxpr` or other `consts`."""
-        return ClosedJaxpr(changes.get("jaxpr", self.jaxpr), changes.get("consts", self.consts))
+        """A copy with another `jaxpr` or other `consts`. Raises TypeError for other names."""
+        return ClosedJaxpr(**{"jaxpr": self.jaxpr, "consts": self.consts, **changes})
 
     @property
     def eqns(self) -> list[JaxprEqn]:
+        """The equations of its jaxpr."""
         return self.jaxpr.eqns
 
     @property
     def effects(self) -> Effects:
+        """The effects of its equations."""
         return self.jaxpr.effects
 
     def map_jaxpr(self, fun: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:

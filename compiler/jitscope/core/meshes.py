@@ -67,10 +67,12 @@ class _Grid:
 
     @property
     def empty(self) -> bool:
+        """Whether it has no devices."""
         return self.size == 0
 
     @property
     def shape_tuple(self) -> tuple[tuple[Hashable, int], ...]:
+        """(name, size) of each axis."""
         return tuple(zip(self.axis_names, self.axis_sizes))
 
     @property
@@ -83,26 +85,32 @@ class _Grid:
 
     @property
     def auto_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes that the compiler lays arrays along by itself."""
         return self._of_type(AxisType.Auto)
 
     @property
     def explicit_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes along which the types of arrays say how they lie."""
         return self._of_type(AxisType.Explicit)
 
     @property
     def manual_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes along which a function sees the part of one device (inside shard_map)."""
         return self._of_type(AxisType.Manual)
 
     @property
     def are_all_axes_auto(self) -> bool:
+        """Whether every axis is Auto."""
         return all(t is AxisType.Auto for t in self.axis_types)
 
     @property
     def are_all_axes_explicit(self) -> bool:
+        """Whether every axis is Explicit."""
         return all(t is AxisType.Explicit for t in self.axis_types)
 
     @property
     def are_all_axes_manual(self) -> bool:
+        """Whether every axis is Manual."""
         return all(t is AxisType.Manual for t in self.axis_types)
 
     def _axes_text(self) -> str:
@@ -148,7 +156,7 @@ class Mesh(_Grid):
         return _with_ids, (self.device_ids, self.axis_names, self.axis_types)
 
     def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
-        """A mesh with some parts changed."""
+        """A mesh with some parts changed. Raises ValueError where they do not fit."""
         given = (devices, axis_names, axis_types)
         return Mesh(*[old if new is None else new for new, old in zip(given, (self.devices, self.axis_names, self.axis_types))])  # fmt: skip
 
@@ -159,11 +167,12 @@ class Mesh(_Grid):
 
     @property
     def is_multi_process(self) -> bool:
+        """Whether devices of several processes are among them."""
         return len({d.process_index for d in self.devices.flat}) > 1
 
     @property
     def local_devices(self) -> list[Any]:
-        """Those of this process."""
+        """The devices of this process."""
         return [d for d in self.devices.flat if d.process_index == d.client.process_index()]
 
     @property
@@ -213,7 +222,7 @@ def _with_ids(ids: np.ndarray, names: Any, types: Any) -> Mesh:
 
 
 class AbstractMesh(_Grid):
-    """The sizes and names of a mesh's axes, without devices."""
+    """The sizes and names of a mesh's axes, without devices. Raises ValueError for names that do not fit."""
 
     abstract_device: AbstractDevice | None
 
@@ -249,7 +258,7 @@ class AbstractMesh(_Grid):
     def update(
         self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None, **changes: Any
     ) -> AbstractMesh:
-        """A mesh with some parts changed."""
+        """A mesh with some parts changed. Raises ValueError where they do not fit."""
         given = (axis_sizes, axis_names, axis_types)
         old = (self.axis_sizes, self.axis_names, self.axis_types)
         parts: list[Any] = [b if a is None else a for a, b in zip(given, old)]
@@ -261,9 +270,11 @@ class AbstractMesh(_Grid):
 
     @property
     def abstract_mesh(self) -> AbstractMesh:
+        """The mesh itself."""
         return self
 
     def _none(self) -> Any:
+        """Of a `Mesh` alone. Raises ValueError: there are no devices."""
         raise ValueError("an AbstractMesh has no devices")
 
     devices = device_ids = local_devices = local_mesh = is_multi_process = property(_none)  # pyright: ignore
@@ -325,7 +336,7 @@ class set_mesh:
 
 
 class use_abstract_mesh:
-    """Context manager: an `AbstractMesh` in force inside the block."""
+    """Context manager: an `AbstractMesh` in force inside the block. Raises ValueError for anything else."""
 
     def __init__(self, mesh: AbstractMesh):
         if not isinstance(mesh, AbstractMesh):

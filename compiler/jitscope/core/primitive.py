@@ -156,6 +156,7 @@ class Primitive:
         return None
 
     def missing(self, rule: str) -> MissingRule:
+        """The error for a rule that the operation does not have: a MissingRule, to be raised."""
         return MissingRule(f"primitive {self.name!r} has no {rule} rule{source.told(source.here(), ' (', ')')}")
 
 

@@ -45,7 +45,7 @@ class PartitionSpec:
     whole. `unreduced`: mesh axes over which sums are still to be taken; `reduced`: those over which they were. Equal ones are
     one object.
 
-    Raises ValueError for an axis that is both spread and unreduced or reduced.
+    Raises ValueError for an axis that is both spread and unreduced or reduced, TypeError where these are no sets.
     """
 
     UNCONSTRAINED = UNCONSTRAINED
@@ -104,13 +104,16 @@ class PartitionSpec:
         return PartitionSpec(*other, *self.partitions) if isinstance(other, tuple) else NotImplemented
 
     def index(self, value: Any) -> int:
+        """The first axis of the array that lies along `value` (a name, a tuple of names, None). Raises ValueError if none
+        does."""
         return self.partitions.index(_entry(value))
 
     def count(self, value: Any) -> int:
+        """How many axes of the array lie along `value` (a name, a tuple of names, None)."""
         return self.partitions.count(_entry(value))
 
     def update(self, partitions: Any = None, unreduced: Any = None, reduced: Any = None) -> PartitionSpec:
-        """A spec with some parts changed."""
+        """A spec with some parts changed. Raises TypeError, ValueError as `PartitionSpec`."""
         return PartitionSpec(
             *(self.partitions if partitions is None else partitions),
             unreduced=self.unreduced if unreduced is None else unreduced,
@@ -161,14 +164,18 @@ class Sharding:
 
     @property
     def device_set(self) -> set[Any]:
+        """The devices. Raises NotImplementedError here, in the base class."""
         raise NotImplementedError
 
     def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
-        """For each device, which part of an array of that shape it has."""
+        """For each device the slices, one for each axis, of an array of that shape that it has. Raises IndivisibleError
+        for sizes that the devices do not divide, ValueError for a shape of too few axes; NotImplementedError in the
+        base class."""
         raise NotImplementedError
 
     def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
-        """The shape of each device's part. Raises IndivisibleError."""
+        """The shape of each device's part of an array of that shape. Raises IndivisibleError for sizes that the devices do
+        not divide, ValueError for a shape of too few axes; NotImplementedError in the base class."""
         raise NotImplementedError
 
     @property
@@ -183,6 +190,7 @@ class Sharding:
 
     @property
     def num_devices(self) -> int:
+        """The number of devices."""
         return len(self.device_set)
 
     @property
@@ -208,7 +216,7 @@ class NamedSharding(Sharding):
     """A layout by names of mesh axes: `NamedSharding(mesh, P("data", None))`. Equal ones are one object.
 
     Raises ValueError for axes that the mesh does not have and for a kind of memory that its devices do not have, DuplicateSpecError for
-    a spec that names an axis twice.
+    a spec that names an axis twice, TypeError for what is no mesh or no spec.
     """
 
     mesh: Any
@@ -256,11 +264,12 @@ class NamedSharding(Sharding):
         return self._memory_kind or (None if isinstance(self.mesh, AbstractMesh) else "device")
 
     def with_memory_kind(self, kind: str) -> NamedSharding:
-        """The same layout in another kind of memory."""
+        """The same layout in another kind of memory. Raises ValueError for a kind that the devices do not have."""
         return NamedSharding(self.mesh, self.spec, memory_kind=kind)
 
     def with_spec(self, spec: Any) -> NamedSharding:
-        """Another layout over the same mesh."""
+        """Another layout over the same mesh, a spec or its entries. Raises ValueError, DuplicateSpecError as
+        `NamedSharding`."""
         return NamedSharding(self.mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec), memory_kind=self._memory_kind)  # fmt: skip
 
     update = with_spec
@@ -272,6 +281,7 @@ class NamedSharding(Sharding):
 
     @property
     def device_set(self) -> set[Any]:
+        """The devices of its mesh."""
         return set(self.mesh.devices.flat)
 
     @property
@@ -279,7 +289,7 @@ class NamedSharding(Sharding):
         return tuple(self.mesh.devices.flat)
 
     def factors(self, ndim: int) -> list[int]:
-        """Into how many parts each axis is cut."""
+        """For each of `ndim` axes, how many parts it is cut into."""
         sizes = self.mesh.shape
         found = [math.prod(sizes[name] for name in names_of(entry)) for entry in self.spec.partitions]
         return found + [1] * (ndim - len(found))
@@ -443,14 +453,16 @@ class SingleDeviceSharding(Sharding):
 
     @property
     def memory_kind(self) -> str:
+        """The kind of memory: what was asked for, else the device's own ("device")."""
         return self._memory_kind or "device"
 
     def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
-        """The same device, another kind of memory."""
+        """The same device, another kind of memory. Raises ValueError for a kind that it does not have."""
         return SingleDeviceSharding(self._device, memory_kind=kind)
 
     @property
     def device_set(self) -> set[Any]:
+        """A set of the one device."""
         return {self._device}
 
     @property

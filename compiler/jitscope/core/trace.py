@@ -175,12 +175,15 @@ class Tracer(Operators):
         raise refuse_tracer_to_jax(self.description())
 
     def item(self, *args: Any) -> Any:
+        """The value as a Python scalar. Raises ConcretizationTypeError where it is not known while tracing."""
         return self._concrete(ConcretizationTypeError, "this value as a number", _STATIC, "number").item(*args)
 
     def tolist(self) -> Any:
+        """The values as nested lists. Raises ConcretizationTypeError where they are not known while tracing."""
         return self._concrete(ConcretizationTypeError, "these values as a list", _STATIC, "number").tolist()
 
     def tobytes(self, order: str = "C") -> Any:
+        """The values as bytes. Raises ConcretizationTypeError where they are not known while tracing."""
         return self._concrete(ConcretizationTypeError, "these values as bytes", _STATIC, "number").tobytes(order)
 
     def __setitem__(self, index: Any, value: Any) -> None:

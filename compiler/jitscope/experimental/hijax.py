@@ -41,6 +41,7 @@ class HiPrimitive(Primitive):
     """An operation on values of users' types. Binding one raises NotImplementedError."""
 
     def bind(self, *_: Any, **__: Any) -> Any:
+        """Raises NotImplementedError: see `experimental.hijax`."""
         raise NotImplementedError(_MISSING)
 
 

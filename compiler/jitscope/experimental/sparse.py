@@ -15,6 +15,7 @@ class BCOO(JAXSparse):
 
     @classmethod
     def fromdense(cls, *_: Any, **__: Any) -> Any:
+        """Raises NotImplementedError: see `experimental.sparse`."""
         raise NotImplementedError(_MISSING)
 
     from_scipy_sparse = fromdense

@@ -23,12 +23,14 @@ class Store:
         self._values: list[Any] = []
 
     def store(self, value: Any) -> None:
+        """Keep what the transformation leaves. Raises StoreException where something is there already."""
         if self._values:
             raise StoreException("the transformed function ran a second time: what the first run left is still there")
         self._values.append(value)
 
     @property
     def val(self) -> Any:
+        """What the transformation left. Raises StoreException where nothing is there yet."""
         if not self._values:
             raise StoreException("the transformed function has not run yet, so that it left nothing")
         return self._values[0]

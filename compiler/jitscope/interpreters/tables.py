@@ -36,6 +36,7 @@ class RuleTable:
         return rule if self.outward is None else self.outward(rule)
 
     def get(self, primitive: Primitive, default: Any = None) -> Any:
+        """The rule of a primitive, or `default` where it has none."""
         return self[primitive] if primitive in self else default
 
     def __setitem__(self, primitive: Primitive, rule: Rule) -> None:

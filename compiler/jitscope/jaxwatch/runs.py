@@ -90,7 +90,8 @@ class Run:
 
 
 class Looker(Protocol):
-    """Is shown what runs and what is traced: the program's anchor, the Python function and what it was called with."""
+    """Is shown what ran (`ran`) and what was traced (`traced`: the program's anchor, the Python function and what it was
+    called with)."""
 
     def ran(self, run: Run) -> None: ...
     def traced(self, anchor: Any, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None: ...

@@ -72,8 +72,9 @@ def _from_strings(rank: int, lhs: str, rhs: str, out: str) -> ConvDimensionNumbe
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
 ) -> list[tuple[int, int]]:
-    """(low, high) for each spatial axis: none for "VALID"; for "SAME" as much as makes the result ceil(size / stride) long,
-    where an odd number has one more at the end ("SAME_LOWER": at the start). Raises RuntimeError for other names."""
+    """(low, high) for each spatial axis: none for "VALID"; for "SAME" as much as makes the result ceil(size / stride)
+    long, where an odd number has one more at the end ("SAME_LOWER": at the start). Raises RuntimeError for other names,
+    TypeError for what is no name, ValueError for strides that are not positive."""
     if not isinstance(padding, str):
         raise TypeError(f"padding is 'VALID', 'SAME' or 'SAME_LOWER', not {padding!r}")
     kind = padding.upper()

@@ -274,8 +274,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def select_n(which: Any, *cases: Any) -> Any:
-    """cases[which], element by element; which is boolean for two cases, else integers, and may be a scalar. Raises TypeError
-    unless the cases have one shape and dtype, and which fits them."""
+    """cases[which], element by element; which is boolean for two cases, else integers, and may be a scalar. Raises
+    TypeError unless the cases have one shape and dtype, and which fits them, ValueError without any case."""
     if not cases:
         raise ValueError("lax.select_n needs a case")
     return _selected("select_n", which, cases)

@@ -100,8 +100,9 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
 def symmetric_product(
     a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
 ) -> Any:
-    """alpha a aᵀ + beta c for real a [..., m, n] and symmetric c [..., m, m]. `symmetrize_output`: the upper triangle
-    is the lower one's mirror image, exactly."""
+    """alpha a aᵀ + beta c for real a [..., m, n] and symmetric c [..., m, m] of one float dtype. `symmetrize_output`: the
+    upper triangle is the lower one's mirror image, exactly. Raises TypeError for other dtypes, ValueError for other
+    shapes."""
     a, c = aval_of(a_matrix), aval_of(c_matrix)
     for aval in (a, c):
         ops.check_matrix("symmetric_product", aval)

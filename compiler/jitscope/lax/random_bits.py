@@ -48,7 +48,7 @@ def rng_bit_generator(
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     """Numbers of `shape` uniform in [a, b), of the scalars' dtype, from a generator with a state of its own: others at each
     run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are not scalars of one
-    dtype.
+    dtype, TypeError for a shape that is one number.
     """
     if isinstance(shape, int):
         raise TypeError(f"lax.rng_uniform: shape is a sequence of ints, not {shape}")

@@ -22,7 +22,7 @@ __all__ = ["broadcast_like", "broadcast_shapes", "broadcast_to_rank", "dtype", "
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of the given shapes have together: aligned from the right, sizes equal or 1. Raises ValueError
-    where they do not fit."""
+    where they do not fit, TypeError without any shape."""
     if not shapes:
         raise TypeError("broadcast_shapes needs a shape")
     for shape in shapes:

@@ -35,7 +35,8 @@ class Initializer(Protocol):
     """What these functions give: a function of a key, a shape and, optionally, a dtype."""
 
     def __call__(self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-        raise NotImplementedError
+        """An array of `shape`, drawn with `key`; `out_sharding` says how it lies on devices."""
+        ...
 
 
 def _settled(shape: Any, dtype: Any) -> tuple[tuple[int, ...], Any]:

@@ -204,7 +204,11 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """Place by place the element of `choices[a]`; all broadcast. `mode` for indices out of bounds: "wrap", "clip" or
-    "raise" (ValueError; `a` must be concrete). Raises ValueError for indices that are not integers and other modes."""
+    "raise" (ValueError).
+
+    Raises ValueError for indices that are not integers and other modes, IndexError without any choice,
+    ConcretizationTypeError for "raise" while tracing.
+    """
     unsupported("choose", out=out)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', not {mode!r}")

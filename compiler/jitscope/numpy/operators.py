@@ -149,7 +149,10 @@ _PROPERTIES = {
     "nbytes": _property(lambda self: physical(self.aval).bytes, "Bytes of all elements."),
     "weak_type": _property(lambda self: self.aval.weak_type, "Whether the dtype gives way in promotion."),
     "T": _property(structure.transpose, "The array with its axes reversed."),
-    "mT": _property(structure.matrix_transpose, "The array with its last two axes exchanged."),
+    "mT": _property(
+        structure.matrix_transpose,
+        "The array with its last two axes exchanged. Raises ValueError for fewer than two axes.",
+    ),
     "real": _property(rounding.real, "The real part."),
     "imag": _property(rounding.imag, "The imaginary part."),
     "at": _property(At, "Changes that give a new array: x.at[index].set(values), add, multiply, …"),

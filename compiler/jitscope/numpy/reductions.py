@@ -164,8 +164,9 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
     return eager_jit(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(describe(fun, name, doc))
 
 
-max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")
-min = _choosing("min", reduce_min_p, min_p, highest, "The least element over `axis`; NaN if one is.")
+_EMPTY = "Raises ValueError where there is no element and no `initial`."
+max = _choosing("max", reduce_max_p, max_p, lowest, f"The greatest element over `axis`; NaN if one is. {_EMPTY}")
+min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `axis`; NaN if one is. {_EMPTY}")
 
 
 def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[..., Any]:

@@ -216,8 +216,9 @@ def is_traced(*xs: Any) -> bool:
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
-    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each axis;
-    default 0). Raises ConcretizationTypeError while tracing if `size` is not given.
+    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each
+    axis; default 0). Raises ConcretizationTypeError while tracing if `size` is not given, ValueError for scalars and
+    for a `fill_value` that does not fit.
     """
     x, aval = checked("nonzero", a)
     if not aval.ndim:

@@ -78,7 +78,8 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None) -> Any:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
-    Raises TypeError, naming both shapes, if the number of elements differs; ValueError for other orders.
+    Raises TypeError, naming both shapes, if the number of elements differs; NotImplementedError for the order "A",
+    ValueError for others.
     """
     if out_sharding is not None:
         return laid(out_sharding, reshape, a, shape, order, copy=copy)

@@ -97,8 +97,9 @@ def _triangle(name: str, below: bool, doc: str) -> Any:
     return eager_jit(static="k")(describe(fun, name, doc))
 
 
-tril = _triangle("tril", True, "The elements on and below the k-th diagonal (of the last two axes), zeros above.")
-triu = _triangle("triu", False, "The elements on and above the k-th diagonal (of the last two axes), zeros below.")
+_SAID = "The elements [..., n, m] on and {} the k-th diagonal, zeros {}. Raises ValueError for arrays of fewer than two axes."
+tril = _triangle("tril", True, _SAID.format("below", "above"))
+triu = _triangle("triu", False, _SAID.format("above", "below"))
 
 
 def _matrix(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:

@@ -23,6 +23,7 @@ class Difference(NamedTuple):
     detail: str = ""
 
     def document(self) -> dict[str, str]:
+        """As plain data; see docs/documents.md."""
         return self._asdict()
 
     def sentence(self) -> str:

@@ -125,6 +125,8 @@ class Elementwise(Primitive):
         self.partials, self.accepts, self.result, self.builder = partials, accepts, result, hlo or name
 
     def result_dtype(self, avals: Sequence[ShapedArray], /) -> Any:
+        """The dtype of the result. Raises TypeError for operands of several dtypes, or of one that the operation does not
+        take."""
         dtype = same_dtype(self.name, avals)
         check_kind(self.name, avals[0], self.accepts)
         return self.result(dtype) if self.result else dtype
@@ -188,7 +190,7 @@ class Structural(Linear):
         return [self.transpose_to(ct, x.aval, **params)]
 
     def transpose_to(self, ct: Any, aval: ShapedArray, /, **params: Any) -> Any:
-        """The cotangent of the operand, whose aval is `aval`."""
+        """The cotangent of the operand, whose aval is `aval`. Raises MissingRule here, in the base class."""
         raise self.missing("transpose")
 
 
@@ -211,9 +213,13 @@ class Bilinear(Primitive):
         return [None, self.transpose_right(ct, x, y.aval, **params)]
 
     def transpose_left(self, ct: Any, aval: ShapedArray, y: Any, /, **params: Any) -> Any:
+        """The cotangent of the left operand, whose aval is `aval`, where `y` is known. Raises MissingRule here, in the
+        base class."""
         raise self.missing("transpose")
 
     def transpose_right(self, ct: Any, x: Any, aval: ShapedArray, /, **params: Any) -> Any:
+        """The cotangent of the right operand, whose aval is `aval`, where `x` is known. Raises MissingRule here, in the
+        base class."""
         raise self.missing("transpose")
 
 
@@ -226,6 +232,7 @@ class Reduce(Primitive):
     accepts = "biufc"
 
     def check_axes(self, aval: ShapedArray, axes: tuple[int, ...], /) -> None:
+        """Raises ValueError for axes that are not distinct axes of `aval`."""
         if not all(isinstance(a, int) and 0 <= a < aval.ndim for a in axes) or len(set(axes)) != len(axes):
             raise ValueError(f"{self.name}: axes {axes} do not name distinct axes of {aval.short()}")
 
@@ -236,6 +243,7 @@ class Reduce(Primitive):
         return pure(ShapedArray(shape, self.result_dtype(x.dtype, **params), x.weak_type))
 
     def result_dtype(self, dtype: Any, /, **params: Any) -> Any:
+        """The dtype of the result for operands of `dtype`: the same, unless the operation says otherwise."""
         return dtype
 
     def batch(self, axis, args, dims, /, *, axes, **params):

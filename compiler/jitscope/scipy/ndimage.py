@@ -44,7 +44,8 @@ def map_coordinates(input: Any, coordinates: Any, order: int, mode: str = "const
     "wrap" (the image repeated), "mirror" (mirrored about the centre of the last pixel) or "reflect" (about its edge).
     Differentiable in `input`, `cval` and, for order 1, `coordinates`.
 
-    Raises ValueError for another number of coordinates than axes, NotImplementedError for other orders and modes. SciPy's
+    Raises ValueError for another number of coordinates than axes, TypeError for a scalar `input`, NotImplementedError for other orders
+    and modes. SciPy's
     orders from 2 on and its prefilter are not here, and its "wrap" and "constant" are its "grid-wrap" and "grid-constant".
     """
     if mode not in _INSIDE:

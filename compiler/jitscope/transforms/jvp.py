@@ -62,6 +62,7 @@ class JVPTracer(Tracer):
         return self._refuse("this value as a complex number")
 
     def tolist(self) -> Any:
+        """Raises ConcretizationTypeError: values being differentiated are no Python numbers."""
         return self._refuse("these values as a list")
 
     def origin(self) -> str:
@@ -85,6 +86,7 @@ class JVPTrace(Trace):
         return x, zero_of(x)
 
     def join(self, primal: Any, tangent: Any) -> Any:
+        """A value of this trace from primal and tangent: the primal alone where the tangent is `Zero`."""
         return primal if is_zero(tangent) else JVPTracer(self, primal, tangent)
 
     def process(self, primitive, args, params):

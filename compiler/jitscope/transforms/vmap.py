@@ -97,6 +97,7 @@ class BatchTrace(Trace):
         return x, None
 
     def join(self, value: Any, dim: int | None) -> Any:
+        """A value of this trace, whose examples lie along the axis `dim` of `value` (None: `value` itself)."""
         if dim is None:
             return value
         return value.example(self, dim) if isinstance(value, Reference) else BatchTracer(self, value, dim)

@@ -19,7 +19,7 @@ def register_target(name: str, function: Any, platform: str = "cpu", api_version
 
 
 def capsule(pointer: Any) -> Any:
-    """A ctypes function pointer as the capsule that `register_target` takes."""
+    """A ctypes function pointer as the capsule that `register_target` takes. Raises ValueError for a null pointer."""
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     address = ctypes.cast(pointer, ctypes.c_void_p).value

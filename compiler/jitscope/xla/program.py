@@ -21,7 +21,7 @@ from .spread import Spread
 from .versions import serialized
 
 
-__all__ = ["Executable", "RuntimeFailure", "compile_options", "handler_of"]
+__all__ = ["Executable", "RuntimeFailure", "checked_flag", "compile_options", "handler_of"]
 
 Output = tuple[tuple[int, ...], np.dtype]
 
@@ -41,7 +41,7 @@ def compile_options(overrides: Mapping[str, bool | int | float | str] | None = N
     options = xc.CompileOptions.ParseFromString(default_options() + extra)
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = options.num_partitions = build.num_partitions = 1
-    named = [_checked(name, value) for name, value in overrides.items() if name not in _EXTRA]
+    named = [checked_flag(name, value) for name, value in overrides.items() if name not in _EXTRA]
     if named:
         options.env_option_overrides = named
     return options
@@ -80,7 +80,10 @@ def _varint(value: int) -> bytes:
     return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
 
 
-def _checked(name: str, value: Any) -> tuple[str, bool | int | float | str]:
+def checked_flag(name: Any, value: Any) -> tuple[str, bool | int | float | str]:
+    """A flag of XLA and its value. Raises TypeError for what cannot be one."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an XLA option is a string, not {name!r}")
     if not isinstance(value, bool | int | float | str):
         raise TypeError(f"XLA option {name} must be a bool, int, float or str, not {type(value).__name__}")
     return name, value

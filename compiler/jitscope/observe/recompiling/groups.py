@@ -21,6 +21,7 @@ class Group:
 
     @property
     def function(self) -> str:
+        """The name of the function."""
         return self.rows[0].function
 
     @property

@@ -82,10 +82,12 @@ class gaussian_kde:
         raise AttributeError(f"a gaussian_kde cannot be changed: make a new one instead of setting {name!r}")
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], None]:
+        """Its arrays, for trees."""
         return tuple(getattr(self, name) for name in _FIELDS), None
 
     @classmethod
     def tree_unflatten(cls, aux_data: None, children: Any) -> gaussian_kde:
+        """A density of these arrays, which are not looked at."""
         made = cls.__new__(cls)
         made._set(**dict(zip(_FIELDS, children)))
         return made
