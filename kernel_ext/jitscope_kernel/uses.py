@@ -9,13 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jitscope import jaxwatch
+from jitscope.advise.code.libraries import FOR_JAX, JAX, JITSCOPE
 
 
-JAX, JITSCOPE = "jax", "jitscope"
-_FOR_JAX = frozenset(
-    ("jax", "jaxlib", "flax", "equinox", "optax", "numpyro", "haiku", "chex", "diffrax", "blackjax", "distrax", "orbax", "lineax",
-     "optimistix", "jaxopt", "penzai", "jraph")
-)  # fmt: skip
 _MOST = 400  # functions that are followed
 
 
@@ -129,7 +125,7 @@ def _library(module: str) -> set[str]:
     top = module.partition(".")[0]
     if top in (JITSCOPE, "jitscope_kernel"):
         return {JITSCOPE}
-    if top in _FOR_JAX:
+    if top in FOR_JAX:
         real = sys.modules.get("jax")
         # with examples/alias.py, jax is another name of jitscope
         return {JITSCOPE} if real is not None and real.__name__.partition(".")[0] == JITSCOPE else {JAX}

@@ -48,7 +48,7 @@ def test_a_cell_with_the_magic_compiles_its_plain_functions() -> None:
 )
 def test_what_the_line_of_the_magic_asks_for_is_heeded(line: str, found: list[str]) -> None:
     cell = "def g(x, train):\n    return 2 * x if train else x\ndef h(y):\n    return y if y > 0 else -y\ng(1.0, True)"
-    checked = of_cells(["import jax", f"{line}\n{cell}"], "a.ipynb")
+    checked = of_cells(["import jitscope as jx", f"{line}\n{cell}"], "a.ipynb")
     assert sorted(one.id for one in look(checked.text, checked.file, checked.cells)) == sorted(found)
 
 
@@ -133,6 +133,69 @@ def test_a_cell_that_is_no_python_leaves_the_others_readable(cell: str) -> None:
     checked = of_cells(traps, "a.ipynb")
     found = look(checked.text, checked.file, checked.cells)
     assert [(checked.place(one.span.line), one.id) for one in found] == [((3, 1), "trace-time-print")]
+
+
+IMPORTS = "import jax, jax.numpy as jnp\nfrom jax import jit"
+OWN_IMPORTS = "import jitscope.numpy as jn"
+POSITIVE = "def f(x):\n    if x > 0:\n        return x\n    return -x"
+TIMES = "def f(x, n):\n    for _ in range(n):\n        x = x * 2\n    return x"
+REDEFINED = {
+    "each call of jit means the function before it": (
+        [IMPORTS, f"{POSITIVE}\nf = jit(f, static_argnames='x')", f"{TIMES}\nf = jit(f, static_argnames='n')\nf(1.0, 2)"],
+        [],
+    ),
+    "so do vmap, and what is traced stays so": (
+        [IMPORTS, f"{POSITIVE}\njax.vmap(f)(jnp.ones(3))", "def f(x):\n    return jnp.abs(x)\njax.vmap(f)(jnp.ones(3))"],
+        [(2, "branch-on-tracer")],
+    ),
+    "a function that is called later": (
+        [IMPORTS, f"{POSITIVE}\ndef run(x):\n    return jit(f)(x)\nrun(1.0)", "def f(x):\n    return x\nf(2)"],
+        [(2, "branch-on-tracer")],
+    ),
+    "a class and its objects": (
+        [
+            IMPORTS,
+            "class A:\n    def __init__(self, k):\n        self.k = k\n    @jit(static_argnums=0)\n    def f(self, x):\n        return x * self.k\n"
+            "a = A(2)\na.f(1.0)",
+            "a.k = 3\na.f(1.0)",
+            "class A:\n    def __init__(self, k):\n        self.k = k\n    @jit(static_argnums=0)\n    def f(self, x):\n        return x + self.k",
+        ],
+        [(2, "static-mutable-stale")],
+    ),
+    "what is compiled at each call is found by its function": (
+        [IMPORTS, "k = 2.0\ndef f(x):\n    return x * k\njit(f)(1.0)\nk = 3.0\njit(f)(1.0)", "def f(x):\n    return k\nk = 4.0\njit(f)(1.0)"],
+        [(2, "stale-capture")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REDEFINED)
+def test_a_name_means_what_it_was_given_before(case: str) -> None:
+    cells, expected = REDEFINED[case]
+    checked = of_cells(cells, "a.ipynb")
+    found = look(checked.text, checked.file, checked.cells)
+    assert [(checked.place(one.span.line)[0], one.id) for one in found] == expected
+
+
+MAGIC = {
+    "jax": ([IMPORTS, f"%%jit\n{POSITIVE}\nf(jnp.ones(()))"], False),
+    "a library": (["import flax.linen as nn", f"%%jit\n{POSITIVE}"], False),
+    "jitscope": ([OWN_IMPORTS, f"%%jit\n{POSITIVE}\nf(jn.ones(()))"], True),
+    "a helper that uses jax": ([IMPORTS, OWN_IMPORTS, "def g(x):\n    return jnp.sin(x)", f"%%jit\n{POSITIVE}\ng(f(1.0))"], False),
+    "both are imported, jitscope is used": ([IMPORTS, OWN_IMPORTS, f"%%jit\n{POSITIVE}\nf(jn.ones(()))"], True),
+    "both are used, the function uses jax": (
+        [IMPORTS, OWN_IMPORTS, f"%%jit\n{POSITIVE.replace('x > 0', 'jnp.max(x) > 0')}\nf(jn.ones(()))"],
+        False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MAGIC)
+def test_the_magic_compiles_nothing_that_is_written_for_jax(case: str) -> None:
+    cells, compiled = MAGIC[case]
+    checked = of_cells(cells, "a.ipynb")
+    found = [one.id for one in look(checked.text, checked.file, checked.cells)]
+    assert found == (["branch-on-tracer"] if compiled else [])
 
 
 def test_what_magics_measure_is_to_be_waited_for() -> None:

@@ -141,6 +141,18 @@ def test_rewrites_were_traced_by_jax_and_run(bare_shell, case, marked):  # noqa:
     assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_static_argument_of_a_function_that_another_cell_compiles_is_told_in_words(bare_shell, marked):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    assert not bare_shell.cell("def ones(n, v):\n    return jnp.ones((n,)) * v\nones(3, 1)").error
+    ran = bare_shell.cell("%%jit\njax.jit(ones)(3, 1)" if marked else "jax.jit(ones)(3, 1)")
+    (document,) = ran.documents
+    (fix,) = (document["error"]["stopped"] if marked else document)["fixes"]
+    assert 'jit(ones, static_argnames="n")' in fix["text"] and not fix["edits"]
+    assert fix["checked"] == "It was traced with this change."
+    assert not bare_shell.cell('jax.jit(ones, static_argnames="n")(3, 1)').error
+
+
 def applied(text, edits):
     return diagnostic.applied(text, [diagnostic.Edit(diagnostic.Span(**span_of(e)), e["text"]) for e in edits])
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from .definitions import Definitions
+from .libraries import Libraries
 from .text import Cell, Code, Function
 
 
@@ -65,10 +67,10 @@ class Functions:
 
     def __init__(self, code: Code) -> None:
         self.code = code
-        self._by_scope: dict[ast.AST, dict[str, Function]] = {}
-        self._classes: dict[str, ast.ClassDef] = {}
+        self._by_scope: Definitions[Function] = Definitions(code)
+        self._classes: Definitions[ast.ClassDef] = Definitions(code)
         self._lifted: dict[str, ast.ClassDef] = {}
-        self._instances: dict[tuple[ast.AST, str], ast.ClassDef] = {}
+        self._instances: Definitions[ast.ClassDef] = Definitions(code)
         """The classes of the objects that names are given, by scope: `model = Model()`."""
         self._attributes: dict[tuple[ast.AST, str], set[ast.ClassDef]] = {}
         """The same of attributes, by class: `self.layer = Layer()`."""
@@ -97,13 +99,13 @@ class Functions:
     def _collect(self) -> None:
         for node in self.code.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self._by_scope.setdefault(self.scope_of(node), {})[node.name] = node
+                self._by_scope.add(self.scope_of(node), node.name, node, node)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
                 for target in node.targets:
                     if isinstance(target, ast.Name):
-                        self._by_scope.setdefault(self.scope_of(node), {})[target.id] = node.value
+                        self._by_scope.add(self.scope_of(node), target.id, node, node.value)
             elif isinstance(node, ast.ClassDef):
-                self._classes[node.name] = node
+                self._classes.add(self.code.tree, node.name, node, node)
         for node in self.code.nodes:
             if isinstance(node, ast.Assign) and (lifted := self._lifted_by(node.value)):
                 self._lifted |= {target.id: lifted for target in node.targets if isinstance(target, ast.Name)}
@@ -115,8 +117,8 @@ class Functions:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 returned = self._returned_by(node.value)
                 for target in node.targets if len(returned) == 1 else []:
-                    if isinstance(target, ast.Name):
-                        self._by_scope.setdefault(self.scope_of(node), {}).setdefault(target.id, returned[0])
+                    if isinstance(target, ast.Name) and not self._by_scope.has(self.scope_of(node), target.id):
+                        self._by_scope.add(self.scope_of(node), target.id, node, returned[0])
 
     def _collect_object(self, target: ast.expr, value: ast.Call) -> None:
         made, layer = self.class_made(value), self.code.names.dotted(value.func).startswith(_LAYERS)
@@ -124,7 +126,7 @@ class Functions:
             case ast.Name(id=name):
                 owner = self.scope_of(target)
                 if made:
-                    self._instances[owner, name] = made
+                    self._instances.add(owner, name, target, made)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 owner = next((one for one in self.code.around(target) if isinstance(one, ast.ClassDef)), None)
                 if owner is None:
@@ -140,7 +142,7 @@ class Functions:
         """The class of this program of which an expression such as `Model(3)` makes an object."""
         match node:
             case ast.Call(func=ast.Name(id=name)):
-                return self._classes.get(name) or self._lifted.get(name)
+                return self._class(name, node) or self._lifted.get(name)
             case ast.Call(func=ast.Call() as inner):
                 return self._lifted_by(inner)
         return None
@@ -149,12 +151,16 @@ class Functions:
         """The class of this program of which a library makes one that is called as it is: `nn.remat(Block)`."""
         match node:
             case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.names.dotted(func) in _LIFTING:
-                return self._classes.get(name)
+                return self._class(name, node)
         return None
+
+    def _class(self, name: str, at: ast.AST) -> ast.ClassDef | None:
+        """The class that a name means at a place; the scope that defines it is not looked at."""
+        return self._classes.at(self.code.tree, name, at)
 
     def is_class(self, node: ast.expr) -> bool:
         """Whether a name means a class of this program."""
-        return isinstance(node, ast.Name) and node.id in self._classes
+        return isinstance(node, ast.Name) and self._classes.has(self.code.tree, node.id)
 
     def instance(self, node: ast.expr, at: ast.AST) -> ast.ClassDef | None:
         """The class of the object that an expression gives: `self`, a name that was given one, or a call that makes one."""
@@ -163,11 +169,11 @@ class Functions:
                 return next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
             case ast.Name(id=name):
                 scope = self.scope_of(at)
-                while (scope, name) not in self._instances and not isinstance(scope, ast.Module):
+                while not self._instances.has(scope, name) and not isinstance(scope, ast.Module):
                     if not isinstance(scope, ast.ClassDef) and name in parameters(scope):  # pyright: ignore[reportArgumentType]
                         return self._argument(scope, name)  # pyright: ignore[reportArgumentType]
                     scope = self.scope_of(scope)
-                return self._instances.get((scope, name))
+                return self._instances.at(scope, name, at)
             case ast.Attribute(value=ast.Name(id="self") as base, attr=name) if (
                 owner := self.instance(base, at)
             ) is not None:
@@ -271,9 +277,9 @@ class Functions:
             self.code.names.dotted(base) == "flax.linen.Module"
             or (
                 isinstance(base, ast.Name)
-                and base.id in self._classes
-                and self._classes[base.id] is not owner
-                and self._is_of_flax(self._classes[base.id])
+                and (above := self._class(base.id, owner)) is not None
+                and above is not owner
+                and self._is_of_flax(above)
             )
             for base in owner.bases
         )
@@ -284,7 +290,7 @@ class Functions:
         if isinstance(node, ast.Attribute):
             owner, name = self.instance(node.value, at), node.attr
             if owner is None and self.is_class(node.value):
-                owner, of_class = self._classes[node.value.id], True  # pyright: ignore[reportAttributeAccessIssue]
+                owner, of_class = self._class(node.value.id, at), True  # pyright: ignore[reportAttributeAccessIssue]
         else:
             owner, name = self.instance(node, at), "__call__"
         found = self._method_of(owner, name, of_class)
@@ -296,11 +302,10 @@ class Functions:
         seen: set[ast.ClassDef] = set()
         while owner is not None and owner not in seen:
             seen.add(owner)
-            if name in self._by_scope.get(owner, {}):
-                found = self._by_scope[owner][name]
+            if (found := self._by_scope.last(owner, name)) is not None:
                 usual = parameters(found)[:1] and not _is_free(found)
                 return found if usual and (not of_class or _is_decorated(found, "classmethod")) else None
-            bases = [self._classes.get(base.id) for base in owner.bases if isinstance(base, ast.Name)]
+            bases = [self._class(base.id, owner) for base in owner.bases if isinstance(base, ast.Name)]
             owner = next((base for base in bases if base is not None), None)
         return None
 
@@ -313,8 +318,8 @@ class Functions:
         """The function that a name means at a place, if the program defines it."""
         scope = self.scope_of(at)
         while True:
-            if not isinstance(scope, ast.ClassDef) and name in self._by_scope.get(scope, {}):
-                return self._by_scope[scope][name]
+            if not isinstance(scope, ast.ClassDef) and self._by_scope.has(scope, name):
+                return self._by_scope.at(scope, name, at)
             if isinstance(scope, ast.Module):
                 return None
             scope = self.scope_of(scope)
@@ -379,6 +384,10 @@ class Functions:
         if jitted and bound:
             self.compiled.setdefault(bound, []).append((jitted.site.lineno, jitted))  # pyright: ignore[reportAttributeAccessIssue]
 
+    @cached_property
+    def _libraries(self) -> Libraries:
+        return Libraries(self.code)
+
     def _returned_by(self, maker: ast.expr) -> list[Function]:
         """The functions that a function of this program defines and returns, by a name of it (`counted`) or a call of it."""
         maker = maker.func if isinstance(maker, ast.Call) else maker
@@ -388,10 +397,10 @@ class Functions:
         if not isinstance(made, ast.FunctionDef):
             return []
         names = [n.value.id for n in made.body if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)]
-        return [self._by_scope[made][name] for name in names if name in self._by_scope.get(made, {})]
+        return [found for name in names if (found := self._by_scope.last(made, name)) is not None]
 
     def _compiling_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Cell | None:
-        """`%%jit` compiles plain functions at the top of the cell that have an argument."""
+        """`%%jit` compiles plain functions at the top of the cell that have an argument, and none that is written for jax."""
         cell = self.code.cell_of(node)
         plain = (
             isinstance(node, ast.FunctionDef)
@@ -399,7 +408,9 @@ class Functions:
             and bool(parameters(node))
             and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node))
         )
-        return cell if plain and cell is not None and cell.compiles(node.name) else None
+        if not plain or cell is None or not cell.compiles(node.name) or self._libraries.left_alone(node, cell):
+            return None
+        return cell
 
     def _decorated(self, node: Function, decorator: ast.expr) -> list[Traced]:
         """`@jit`, `@partial(jit, static_argnums=0)`, `@jit(static_argnames="n")`."""

@@ -20,6 +20,11 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
     if not changes:
         return
     every = [(*key, traced) for key, given in walk.functions.compiled.items() for _, traced in given]
+    for function, traced in _compiled_at_once(walk).items():
+        calls = _calls(code, lambda call, function=function: _calls_at_once(call, function, walk))
+        yield from _between(
+            walk, _read(traced, walk), changes, calls, _bindings(code, function.name), "stale-capture", function.name
+        )
     for scope, name, traced in every:
         own = _read(traced, walk)
         if isinstance(scope, ast.Module):
@@ -27,18 +32,46 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
             yield from _between(walk, own, changes, calls, _bindings(code, name), "stale-capture", name)
         elif isinstance(scope, ast.ClassDef) and "self" in traced.static:
             id = "stale-capture" if "self" in traced.bound else "static-mutable-stale"
-            yield from _of_objects(walk, name, own, changes, id)
+            yield from _of_objects(walk, scope, name, own, changes, id)
+
+
+def _compiled_at_once(walk: Walk) -> dict[ast.FunctionDef, Traced]:
+    """The functions of a name that are compiled where they are called, `jit(f)(x)`: what was traced is found by the function."""
+    return {
+        traced.function: traced
+        for traced in walk.functions.traced
+        if traced.by == "jit" and isinstance(traced.function, ast.FunctionDef) and _is_called(traced.site, walk.code)
+    }
+
+
+def _calls_at_once(call: ast.Call, function: Function, walk: Walk) -> bool:
+    traced = walk.functions.compiled_at(call) if isinstance(call.func, ast.Call) else None
+    return traced is not None and traced.function is function
+
+
+def _is_called(node: ast.AST, code: Code) -> bool:
+    above = code.parents.get(node)
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _of_objects(
-    walk: Walk, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]], id: str
+    walk: Walk, owner: ast.ClassDef, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]], id: str
 ) -> Iterator[Diagnostic]:
     """`m.f(x); m.k = 5; m.f(x)`, where f reads self.k and self is static."""
     objects = {path.split(".")[0] for path in changes if "." in path}
     for name in objects:
-        calls = _calls(walk.code, lambda call, name=name: walk.code.source(call.func) == f"{name}.{method}")
+        calls = _calls(
+            walk.code,
+            lambda call, name=name: walk.code.source(call.func) == f"{name}.{method}" and _may_be_of(call, owner, walk),
+        )
         renamed = {path.replace("self.", f"{name}.", 1): node for path, node in own.items() if path.startswith("self.")}
         yield from _between(walk, renamed, changes, calls, _bindings(walk.code, name), id, f"{name}.{method}")
+
+
+def _may_be_of(call: ast.Call, owner: ast.ClassDef, walk: Walk) -> bool:
+    """Whether the method that is called may be one of `owner`: the program does not tell another class of the object."""
+    made = walk.functions.instance(call.func.value, call) if isinstance(call.func, ast.Attribute) else None
+    return made is None or made is owner or bool(made.bases)
 
 
 def _between(

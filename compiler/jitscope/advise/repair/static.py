@@ -15,16 +15,22 @@ HELPED = ("flag-arg-traced", "loop-on-tracer", "traced-shape-arg", "traced-slice
 """The sharp bits that an argument with one value for each program does away with."""
 
 
-def as_static(code: Code, name: str, defined: Position) -> Candidate | None:
-    """The edit that makes the argument `name` static, of the compiled function defined there; None if it is not found."""
+def as_static(code: Code, name: str, defined: Position, library: str) -> Candidate | None:
+    """The edit that makes the argument `name` static, of the compiled function defined there; None if it is not found. Of a function
+    of jax's that another cell or file compiles, words alone."""
     for traced in Functions(code).traced:
         function = traced.function
         lines = [function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))]
         if traced.by == "jit" and min(lines) == defined.line:
             edit = _edit(code, traced, name)
-            words = f"Make {name} static: it is a Python value then, and each value has a program of its own."
-            return Candidate(words, (edit,)) if edit is not None else None
+            return Candidate(_WORDS.format(f"Make {name} static"), (edit,)) if edit is not None else None
+    if library == "jax":
+        function = defined.function.rpartition(".")[2]
+        return Candidate(_WORDS.format(f'Make {name} static, jit({function}, static_argnames="{name}")'), ())
     return _in_magic(code, name, defined)
+
+
+_WORDS = "{}: it is a Python value then, and each value has a program of its own."
 
 
 def _edit(code: Code, traced: Traced, name: str) -> Edit | None:
@@ -51,6 +57,6 @@ def _in_magic(code: Code, name: str, defined: Position) -> Candidate | None:
         case ast.Expr(value=ast.Constant(value=str() as line)) if line.startswith("%%jit") and "--static" not in line:
             end = len(line.rstrip())
             function = defined.function.rpartition(".")[2]
-            words = f"Make {name} static: it is a Python value then, and each value has a program of its own."
-            return Candidate(words, (Edit(Span(1, end, 1, end), f" --static {function}:{name}"),))
+            edit = Edit(Span(1, end, 1, end), f" --static {function}:{name}")
+            return Candidate(_WORDS.format(f"Make {name} static"), (edit,))
     return None

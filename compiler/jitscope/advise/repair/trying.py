@@ -49,8 +49,8 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     found: list[Fix] = []
     own = _own(code, path)
     quiet = not _does_more(code, own, traces)
-    made = list(_static(known, code, traces[-1], quiet))
     library = "jitscope" if traces[-1].again is None else "jax"
+    made = list(_static(known, code, traces[-1], quiet, library))
     values = {**given, **_locals(error, where)}
     for one in candidates(known, code, own, given, values, library) if functions else ():
         checked = _try(one, code, functions, traces[-1], where) if quiet else ""
@@ -60,7 +60,7 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     return both[:MOST]
 
 
-def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[Fix]:
+def _static(known: str, code: Code, trace: Unfinished, quiet: bool, library: str) -> Iterator[Fix]:
     """The argument that the failing operation was given, as a static one."""
     names, defined = trace.debug.arg_names, trace.debug.defined
     if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
@@ -68,10 +68,11 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
     at = trace.invars.index(trace.guilty[0])
     if at not in trace.numbers or at >= len(names) or not names[at].isidentifier() or defined.file != code.file:
         return
-    one = as_static(code, names[at], defined)
+    one = as_static(code, names[at], defined, library)
     if one is None:
         return
-    if trace.again is not None and one.edits[0].text.startswith("(") and not jaxwatch.jit_takes_options_alone():
+    alone = any(edit.text.startswith("(") for edit in one.edits)
+    if alone and trace.again is not None and not jaxwatch.jit_takes_options_alone():
         return
 
     def fun(*others: Any) -> Any:
