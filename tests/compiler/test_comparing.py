@@ -9,12 +9,14 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
-from jitscope.observe.comparing.aligning import aligned, matched
+from jitscope.observe.comparing.aligning import aligned, kernels_of, matched
 from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
 from jitscope.observe.comparing.sides import side_of, side_with
+from jitscope.xla import hlo_module
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
+from tests.compiler import xla_text
 from tests.compiler.disk_folders import cache_in, written
 from tests.programs.rows import row_of
 
@@ -174,6 +176,84 @@ def test_an_operand_that_is_another_is_told():
     assert [document["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 1, 0, 0]
     inlined = compared(side(lambda x: jnp.sin(clipped(x))), side(lambda x: jnp.sin(jnp.maximum(x, 0))), limit=0.01)
     assert [inlined["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("more", [{"reverse": True}, {"unroll": 5}])
+def test_a_loop_that_goes_another_way_is_told(more):
+    def scanned(**options):
+        return side(lambda x: lax.scan(lambda c, t: (jnp.sin(c) + t, c), 0.0, x, **options)[1])
+
+    equations = compared(scanned(), scanned(**more), limit=0.01)["equations"]
+    assert (equations["only_a"], equations["only_b"]) == (1, 1)
+    ((name, value),) = more.items()
+    assert equations["a"][0]["text"].startswith("scan") and f"{name}={value}" in equations["b"][0]["text"]
+    same = compared(scanned(**more), scanned(**more), limit=0.01)["equations"]
+    assert (same["only_a"], same["only_b"]) == (0, 0)
+
+
+def test_equal_kernels_are_found_whatever_xla_calls_them():
+    """What stands before them shifts the numbers in the names of all that XLA makes."""
+    x, w = (np.random.default_rng(0).normal(size=shape).astype(np.float32) for shape in ((300, 40), (40, 40)))
+
+    def ending(y):
+        e = jnp.exp(y - y.max(axis=1, keepdims=True))
+        return jnp.cumsum(e / e.sum(axis=1, keepdims=True), axis=0), jnp.sort(y, axis=0)
+
+    shorter = side(lambda x, w: ending(x @ w), x, w)
+    longer = side(lambda x, w: (ending(x @ w), jnp.tanh(x.min(axis=0)) * x.min(), jnp.sort(w)), x, w)
+    texts = [xla_text.Program(hlo_module.text(hlo_module.optimized(one.executable))) for one in (shorter, longer)]
+    counts = [sum(1 for _ in each.kernels()) for each in texts]
+    kernels = compared(shorter, longer, limit=0.01)["kernels"]
+    assert kernels["only_a"] == 0 and kernels["common"] == counts[0]
+    assert kernels["only_b"] == counts[1] - counts[0] > 0
+
+
+MODULE = """HloModule one
+%region_0 (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %r = f32[] add(%a, %b)
+}
+%fused (p: f32[9], q: f32[9]) -> f32[9] {
+  %p = f32[9] parameter(0)
+  %q = f32[9] parameter(1)
+  %c = f32[] constant(2)
+  %d = f32[9] broadcast(%c), dimensions={}
+  %s = f32[9] subtract(%p, %q)
+  ROOT %m = f32[9] multiply(%s, %d)
+}
+ENTRY %main (x: f32[9], y: f32[9], z: f32[9,9]) -> (f32[9], f32[9]) {
+  %x = f32[9] parameter(0)
+  %y = f32[9] parameter(1)
+  %z = f32[9,9] parameter(2)
+  %i = f32[] constant(0)
+  %sum = f32[9] reduce(%z, %i), dimensions={0}, to_apply=%region_0
+  %k = f32[9] fusion(%x, %y), kind=kLoop, calls=%fused
+  ROOT %t = (f32[9], f32[9]) tuple(%sum, %k)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "differ"),
+    [
+        ({"region_0": "region_7", "fused": "fused.3", "%s": "%u"}, set()),
+        ({"  %c = f32[] constant(2)\n": "", "%p = f32[9] par": "%c = f32[] constant(2)\n  %p = f32[9] par"}, set()),
+        ({"%p = f32[9] parameter(0)": "%p = f32[9] parameter(1)", "%q = f32[9] parameter(1)": "%q = f32[9] parameter(0)"}, set()),
+        ({"f32[] add(": "f32[] maximum("}, {"reduce"}),
+        ({"dimensions={0}": "dimensions={1}"}, {"reduce"}),
+        ({"constant(2)": "constant(3)"}, {"fusion"}),
+        ({"subtract(%p, %q)": "subtract(%p, %p)"}, {"fusion"}),
+        ({"multiply(%s, %d)": "divide(%s, %d)"}, {"fusion"}),
+        ({"divide": "", "multiply(%s, %d)": "divide(%d, %s)"}, {"fusion"}),
+    ],
+)  # fmt: skip
+def test_kernels_are_equal_by_what_they_compute(changes, differ):
+    other = MODULE
+    for old, new in changes.items():
+        other = other.replace(old, new)
+    found = [kernels_of(hlo_module.parse(source), {}) for source in (MODULE, other)]
+    assert {kernel["opcode"] for (kernel, key), (_, now) in zip(*found, strict=True) if key != now} == differ
 
 
 def test_of_large_programs_what_differs_is_drawn_with_what_is_next_to_it():

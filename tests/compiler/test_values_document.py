@@ -298,6 +298,11 @@ def test_a_histogram_over_decades_is_logarithmic():
     assert found.log and sum(found.counts) == x.size
     assert found.low == pytest.approx(x.min()) and found.high == pytest.approx(x.max())
     assert not histogram(RANDOM.normal(size=100)).log
+    for steps in range(1, 200):  # numbers that are hardly apart
+        close = 1 + np.finfo(np.float64).eps * np.arange(steps + 1)
+        for x in (close, -close, 1e300 * close, np.append(close, close)):
+            assert sum(histogram(x).counts) == x.size
+    assert len(histogram(1 + 1e-12 * np.arange(50)).counts) == 32
     assert histogram(np.array([np.nan])) is None and histogram(np.zeros(4)).counts == [4]
 
 

@@ -75,7 +75,8 @@ def equation(one: Document) -> str:
 
 def kernel(one: Document) -> str:
     """`fusion of 13: f32[64,7]   In [3] lines 2-4`"""
-    what = f"fusion of {one['operations']}" if one["kind"] == "fusion" else clean(one["opcode"])
+    several = TABLES["kernels of several"].get(one["kind"]) if one["operations"] > 1 else None
+    what = f"{several} of {one['operations']}" if several else clean(one["opcode"])
     place = lines_of(one.get("positions", ()))
     return f"{what}: {clean(one['type'])}{f'   {place}' if place else ''}"
 

@@ -124,7 +124,8 @@ function linesOf({ positions }: ComparedKernel): HTMLElement {
 }
 
 function kernelText({ kind, operations, opcode, type }: ComparedKernel): string {
-  return `${kind === "fusion" ? `fusion of ${operations}` : opcode}: ${type}`;
+  const several = operations > 1 ? (TABLES["kernels of several"] as Record<string, string>)[kind] : undefined;
+  return `${several ? `${several} of ${operations}` : opcode}: ${type}`;
 }
 
 export function comparisonView(doc: ComparisonDoc, host: Host, root: HTMLElement): View {

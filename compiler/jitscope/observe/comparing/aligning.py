@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from jitscope.core.hashing import written
@@ -14,8 +14,9 @@ from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation
 
 from ..fusion import Kernels
-from ..hlo_flow import Op, flow_of
+from ..hlo_flow import flow_of
 from ..positions import equations_of as all_equations
+from .contents import Contents
 
 
 Document = dict[str, Any]
@@ -90,16 +91,23 @@ def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[tuple[in
 
 
 def equations_of(jaxpr: Jaxpr) -> list[tuple[str, JaxprEqn, Hashable]]:
-    """All equations with their paths and what makes two of them equal: primitive, parameters but for inner jaxprs, types, and the
-    numbers among the operands."""
+    """All equations with their paths and what makes two of them equal: primitive, parameters, types, and the numbers among the
+    operands. Of those that hold inner jaxprs, parameters that are plain data count, but for the name of what is called."""
     return [(path, eqn, _key(eqn)) for path, eqn in all_equations(jaxpr)]
 
 
 def _key(eqn: JaxprEqn) -> Hashable:
-    inner = {segment for segment, _ in subjaxprs(eqn.params)} if eqn.params else set()
-    plain = () if inner else tuple((name, written(eqn.params[name])) for name in sorted(eqn.params))
+    holds = bool(eqn.params and subjaxprs(eqn.params))
+    named = sorted(name for name, value in eqn.params.items() if not holds or (name != "name" and _is_plain(value)))
+    plain = tuple((name, written(eqn.params[name])) for name in named)
     types = (*(_operand(a, str) for a in eqn.invars), "->", *(str(v.aval) for v in eqn.outvars))
     return eqn.primitive.name, plain, types
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str, Enum))
 
 
 def _operand(atom: Atom, written: Callable[[Any], str]) -> str:
@@ -117,24 +125,13 @@ def equation_text(eqn: JaxprEqn) -> str:
 def kernels_of(
     computations: Sequence[Computation], positions: Mapping[str, Document]
 ) -> list[tuple[Document, Hashable]]:
-    """The kernels of an optimised program, and what makes two of them equal: opcode, type, the operations in them with what these are
-    told, the numbers in them. `positions` are those of the equations, by path."""
-    flow = flow_of(computations, True)
-    inside: dict[str, Counter[Hashable]] = {}
-    for op in flow.ops:
-        for key in _told(op):
-            inside.setdefault(op.group or op.id, Counter())[key] += 1
+    """The kernels of an optimised program, and what makes two of them equal: what they compute, on operands of which types."""
+    flow, contents = flow_of(computations, True), Contents(computations)
+    types = {i.name: i.type for computation in computations for i in computation.instructions}
+
+    def key(kernel: Document) -> Hashable:
+        i = flow.by_id[kernel["name"]].instruction
+        return kernel["kind"], contents.of(i), tuple(types.get(operand, "") for operand in i.operands)
+
     found = Kernels(flow, positions, {}).all()
-    return [(kernel, _kernel_key(kernel, inside.get(kernel["name"], Counter()))) for kernel in found]
-
-
-def _told(op: Op) -> Iterator[Hashable]:
-    """An operation, or a number, without the names of others."""
-    i = op.does
-    yield i.opcode, i.type, i.literal if i.opcode == "constant" else re.sub(r"%[\w.\-]+", "", i.attributes)
-    yield from op.holds
-
-
-def _kernel_key(kernel: Document, inside: Counter[Hashable]) -> Hashable:
-    members = Counter((member["opcode"], member["type"]) for member in kernel["members"])
-    return kernel["kind"], kernel["opcode"], kernel["type"], frozenset(members.items()), frozenset(inside.items())
+    return [(kernel, key(kernel)) for kernel in found if kernel["kind"] != "loop"]

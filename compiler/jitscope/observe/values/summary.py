@@ -119,9 +119,12 @@ def histogram(x: np.ndarray) -> Histogram | None:
     zeros = int(good.size - rest.size)
     if low == high:
         return Histogram(low, high, False, zeros, [int(good.size)])
-    bins = min(BINS, int(high - low) + 1) if x.dtype.kind in "biu" else BINS
     if not math.isfinite(high - low):
         return None
+    if x.dtype.kind in "biu":
+        bins = min(BINS, int(high - low) + 1)
+    else:  # as many as have edges that can be told apart
+        bins = int(np.clip((high - low) / (2 * np.spacing(max(-low, high))), 1, BINS))
     counts, _ = np.histogram(good, bins, (low, high))
     return Histogram(low, high, False, zeros, counts.tolist())
 
