@@ -95,7 +95,10 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
         parts.append(f"{shown} in {duration(sum(row.spent for row in made))}")
     if small:
         parts.append(f"{counted(len(small), 'small program')} outside jit in {duration(seconds)}")
-    return f"jax compiled {' and '.join(parts)}. %%jit as the cell's first line shows {'them' if len(made) != 1 else 'it'}."
+    compiled = f"jax compiled {' and '.join(parts)}."
+    return (
+        f"{compiled} %%jit as the cell's first line shows {'it' if len(made) == 1 else 'them'}." if made else compiled
+    )
 
 
 class AfterImports(ast.NodeTransformer):

@@ -213,7 +213,7 @@ class Session:
             self._panel.look()
 
     def _stopped(self, error: BaseException | None) -> Document | None:
-        """What was traced up to an error, if that stopped a trace."""
+        """What was traced up to an error, if that stopped a trace, or what else is to be told of an error of jax's."""
         try:
             if error is None:
                 return None
@@ -355,9 +355,12 @@ class Session:
         if running.plans:
             document = self._document(running, error)
             document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
-            if stopped is not None and document["error"]:
+            told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
+            if stopped is not None and stopped["kind"] == "diagnostics":
+                told = stopped | {"items": [*stopped["items"], *(told["items"] if told is not None else ())]}
+            elif stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
-            if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
+            if told is not None:
                 document["diagnostics"] = told
             running.live.close(document, self._answers())
             rows = [self.ledger.row(one["id"]) for one in document["compilations"]]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from jitscope import observe
+from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope.advise.code.ipython import python_of
 from jitscope.advise.program import of_cells
@@ -55,7 +55,7 @@ class SharpBits:
         self._watched: list[Diagnostic] = []
         self._programs: dict[int, tuple[Diagnostic, ...]] = {}
         self._before: list[Cell] = []
-        self._spent = 0.0  # seconds, for the last look at a cell that ran
+        self._spent = 0.0  # seconds of computing, for the last look at a cell that ran
 
     def began(self, texts: Iterable[str]) -> None:
         """The extension was loaded after these cells had run: what they import and define, later ones use."""
@@ -78,14 +78,14 @@ class SharpBits:
 
     def failed(self, error: BaseException, place_of: PlaceOf) -> Document | None:
         """A cell ended in an error. If it stopped a trace: the document of what was traced up to it, with rewrites that were
-        tried. What the error kept of the trace is let go."""
+        tried. What the error kept of the trace is let go. Else, of an error of jax's, the sharp bit with its edit if there is one."""
         one = explained(error)
         if one is not None:
             with self._lock:
                 self._errors.append(one)
         traces = unfinished(error)
         if not traces:
-            return None
+            return self._of_jax(one) if one is not None and one.fix.edits and jaxwatch.mistake(error) else None
         try:
             where = traces[0].where
             fixes = repaired(error, one.id, where) if one is not None and where is not None else []
@@ -93,6 +93,10 @@ class SharpBits:
             return observe.stopped_document(error, place_of, made)
         finally:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _of_jax(self, one: Diagnostic) -> Document | None:
+        cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
+        return _document([_item(cell, _in_text(one, cell.text))]) if cell is not None else None
 
     def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> Document:
         """A fix as a document, its edits those of the cell's text."""
@@ -154,19 +158,23 @@ class SharpBits:
 
     def document(self, cells: Sequence[Cell] | None = None) -> Document:
         """As a document; see docs/documents.md."""
-        return {"kind": "diagnostics", "version": 1, "items": [_item(cell, one) for cell, one in self.found(cells)]}
+        return _document([_item(cell, one) for cell, one in self.found(cells)])
 
     def of_cell(self, label: str, failed: bool) -> Document | None:
         """What is to be told of a cell that just ran; None for nothing. An error was told by its traceback, what was compiled again by
         cards. Nothing is told unasked once a look at the session takes too long."""
         if self._spent > _LONG:
             return None
-        start = time.perf_counter()
+        start = time.thread_time()
         found = [(cell, one) for cell, one in self.found() if cell.label == label]
-        self._spent = time.perf_counter() - start
+        self._spent = time.thread_time() - start
         told = [(cell, one) for cell, one in found if one.origin != "miss" and not (failed and one.severity == "error")]
         items = [_item(cell, one) for cell, one in told]
-        return {"kind": "diagnostics", "version": 1, "items": items} if items else None
+        return _document(items) if items else None
+
+
+def _document(items: list[Document]) -> Document:
+    return {"kind": "diagnostics", "version": 1, "items": items}
 
 
 def _item(cell: Cell, one: Diagnostic) -> Document:

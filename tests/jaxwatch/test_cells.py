@@ -6,6 +6,7 @@ import jax
 import pytest
 
 from jitscope import jaxwatch
+from jitscope_kernel import jax_cells
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
 
@@ -60,6 +61,11 @@ def test_other_cells_have_a_line(cells):
     (text,) = ran.texts
     assert text.startswith("jax compiled <lambda> in ")
     assert not cells.cell("g(x)").texts
+
+
+def test_of_small_programs_alone_nothing_is_promised():
+    small = [jaxwatch.Small("add", 1.0, 0.0, None)] * 2
+    assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s."
 
 
 def test_the_setting_says_which_cells(cells):

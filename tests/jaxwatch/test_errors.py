@@ -141,6 +141,35 @@ def test_rewrites_were_traced_by_jax_and_run(bare_shell, case, marked):  # noqa:
     assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
 
 
+EAGER = {
+    "an element": ("x[0] = 10.0", "x = x.at[0].set(10.0)"),
+    "a slice": ("x[1:] *= 2", "x = x.at[1:].multiply(2)"),
+    "of an attribute": ("class A: pass\na = A()\na.w = x\na.w[0] += 1", "a.w = a.w.at[0].add(1)"),
+    "of a tree": ("d = {'w': x}\nd['w'][1] = 3", "d['w'] = d['w'].at[1].set(3)"),
+    "in a function that runs": ("def change(v):\n    v[0] = 1.0\n    return v\nchange(x)", "v = v.at[0].set(1.0)"),
+    "of what a call gives": ("jnp.sort(x)[0] = 3", ""),
+}
+
+
+@pytest.mark.parametrize(("case", "marked"), [*((case, True) for case in EAGER), ("an element", False)])
+def test_an_assignment_outside_of_jit_has_its_rewrite(bare_shell, case, marked):  # noqa: F811
+    code, expected = EAGER[case]
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    text = f"%%jit\n{code}" if marked else code
+    ran = bare_shell.cell(text)
+    assert ran.error.startswith("TypeError")
+    (document,) = ran.documents if marked or expected else [{"items": []}]
+    validate(document)
+    told = document.get("diagnostics") if marked else document
+    if not expected:
+        assert told is None
+        return
+    (item,) = told["items"]
+    assert item["id"] == "item-assignment" and [edit["text"] for edit in item["fix"]["edits"]] == [expected]
+    again = bare_shell.cell(applied(text, item["fix"]["edits"]))
+    assert not again.error, again.traceback
+
+
 @pytest.mark.parametrize("marked", [True, False])
 def test_a_static_argument_of_a_function_that_another_cell_compiles_is_told_in_words(bare_shell, marked):  # noqa: F811
     bare_shell.cell(f"%load_ext jitscope\n{SETUP}")

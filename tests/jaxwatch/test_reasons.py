@@ -9,6 +9,7 @@ import pytest
 
 from jitscope import jaxwatch, observe
 from jitscope.advise.program import read
+from jitscope.observe.documents import signature_text
 from jitscope_kernel.check import check
 from jitscope_widgets import validate
 
@@ -136,6 +137,27 @@ def test_functions_that_a_library_jits_are_told_apart_by_their_definitions(rows)
     assert [(row.what, row.position.line - test_functions_that_a_library_jits_are_told_apart_by_their_definitions.__code__.co_firstlineno) for row in rows()] == [
         ("compiled", 3), ("compiled", 9), ("recompiled", 9),
     ]  # fmt: skip
+
+
+def test_what_a_library_bundles_is_told_by_the_values_in_it(rows):
+    eqx = pytest.importorskip("equinox")
+
+    class Net(eqx.Module):
+        w: jax.Array
+        times: int = eqx.field(static=True)
+        limit: int
+
+    @eqx.filter_jit
+    def run(net, v, mode):
+        return jnp.minimum(net.w * v * net.times, net.limit)
+
+    for limit in (7, 8):
+        run(Net(x, 2, limit), x, "train")
+    first, second = rows()
+    texts = [signature_text(row) for row in (first, second)]
+    assert not any("0x" in text or "PyTreeDef" in text or "function" in text for text in texts), texts
+    assert "7, 'train'" in texts[0] and "8, 'train'" in texts[1]
+    assert [("7, 'train'" in d.before, "8, 'train'" in d.after) for d in second.differences] == [(True, True)]
 
 
 def test_caches_that_were_cleared_are_no_change_of_the_call(rows):

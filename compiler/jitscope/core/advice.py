@@ -584,7 +584,8 @@ def _assignment(path: list[ast.AST]) -> Rewrite | None:
             case _:
                 continue
         at = ast.Subscript(ast.Attribute(array, "at"), index)  # slices of several axes have no brackets of their own
-        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(at)}.{change}")
+        named = not isinstance(array, ast.Call)
+        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(at)}.{change}") if named else None
     return None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..backend.made import Made, made
 from ..backend.signature import Leaf, Signature, Static, is_hashable, short_repr
+from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import private
 from .private import Entered
@@ -44,7 +45,7 @@ class Call:
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
         self.function = fun_name(fun)
-        self.made = made(written(entered))
+        self.made, bundled = made(written(entered)), written(entered) is not fun
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
         given = _parameters(fun, len(entered.args))
@@ -56,7 +57,7 @@ class Call:
             number_of(fun),
             tuple(leaf for leaf, _ in shown),
             text,
-            tuple(Static.of(name, value) for name, value in statics if is_hashable(value)),
+            tuple(_static(name, value, bundled) for name, value in statics if is_hashable(value)),
             (*_configuration(), *_options(info)),
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
@@ -115,6 +116,20 @@ _MOST_PARTS = 1000
 def _is_users(value: Any) -> bool:
     code = getattr(python_function(value), "__code__", None) if callable(value) else None
     return isinstance(code, types.CodeType) and not is_installed(code.co_filename)
+
+
+def _static(name: str, value: Any, bundled: bool) -> Static:
+    """A static argument; of what a library bundled, with the function and the structure of trees, the values that are in it."""
+    static = Static.of(name, value)
+    return static._replace(text=cut(", ".join(map(short_repr, _bundled(value))), 60)) if bundled else static
+
+
+def _bundled(value: Any, depth: int = 6) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)) and depth:
+        for part in value[:_MOST_PARTS]:
+            yield from _bundled(part, depth - 1)
+    elif value is not None and not callable(value) and type(value).__name__ != "PyTreeDef":
+        yield value
 
 
 def _parted(entered: Entered) -> tuple[dict[int, Any], dict[str, Any], list[tuple[str, Any]]]:

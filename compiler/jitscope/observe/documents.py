@@ -36,7 +36,7 @@ def signature_text(row: Row) -> str:
     """`layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]`"""
     if row.signature is not None:
         ins = _folded([(leaf.path, str(leaf)) for leaf in row.signature.leaves])
-        ins += [f"{static.name}={static.text}" for static in row.signature.statics]
+        ins += [f"{static.name}={static.text}" for static in row.signature.statics if static.text]
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
     return f"{row.function}({', '.join(shortened(ins))}) -> {row.result}"
