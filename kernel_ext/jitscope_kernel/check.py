@@ -23,7 +23,7 @@ from jitscope import jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
-from jitscope.core.words import counted
+from jitscope.core.words import counted, cut
 
 from .own_options import options_of_its_own
 
@@ -190,9 +190,19 @@ def _text(found: list[Found]) -> str:
     for one in found:
         cell = f"cell {one.cell}, " if one.cell and one.file.endswith(".ipynb") else ""
         parts.append(f"{one.file}: {cell}line {one.line}: {one.one.id} ({one.one.severity})\n  {one.one.message}")
+        parts[-1] += "".join(f"\n  {line}" for line in _evidence(one.one))
         if one.one.fix.text:
             parts[-1] += f"\n  fix: {one.one.fix.text}"
     return "\n".join([*parts, counted(len(found), "sharp bit")])
+
+
+_MOST_EVIDENCE, _WIDEST = 3, 150
+
+
+def _evidence(one: Diagnostic) -> list[str]:
+    """What shows that it is so, where the message does not say it: the first lines and the last."""
+    lines = [cut(line.rstrip(","), _WIDEST) for line in one.evidence if line not in one.message]
+    return [*lines[: _MOST_EVIDENCE - 1], *lines[-1:]] if len(lines) > _MOST_EVIDENCE else lines
 
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}

@@ -24,6 +24,15 @@ for start in range(0, 81, 32):
     batch = x[start : start + 32]
     f(jnp.pad(batch, (0, 32 - batch.shape[0])))
 """),
+    "growing, few sizes": ("shape", """\
+@jax.jit
+def scores(xs):
+    return jax.vmap(lambda x: jnp.tanh(x).sum() * UNIQUE)(xs)
+xs = jnp.ones((1, 2))
+for _ in range(3):
+    scores(xs)  #<-
+    xs = jnp.concatenate([xs, xs[:1]])
+"""),
     "growing": ("shape", """\
 f = jax.jit(lambda b: (b * UNIQUE).sum())
 for n in range(1, 10):

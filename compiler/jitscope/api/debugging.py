@@ -85,7 +85,9 @@ def log(
 
 def _options_alone(what: str, args: Any, kwargs: Any) -> None:
     if args or kwargs:
-        raise TypeError(f"{what}, called with options alone, gives a function that takes the other arguments")
+        raise TypeError(
+            f"{what}: it was given options alone, so that it takes no other arguments here: pass them in the next call"
+        )
 
 
 # callback ------------------------------------------------------------------------------------------------------------

@@ -204,9 +204,13 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
             raise _not_for_grad(f"{where}, but holomorphic=True needs complex arguments")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
             raise _not_for_grad(
-                f"{where}, and gradients are of floats: convert it with .astype(float), choose other argnums, or pass "
+                f"{where}, and gradients are of floats: pass a float ({_as_float(leaf)}), choose other argnums, or pass "
                 "allow_int=True"
             )
+
+
+def _as_float(x: Any) -> str:
+    return f"{float(x)} in place of {x}" if type(x) in (int, bool) else "x.astype(float)"
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:

@@ -53,7 +53,7 @@ class SvdAlgorithm(enum.Enum):
 def _only_here(name: str, given: Any, known: tuple[Any, ...], error: type[Exception] = NotImplementedError) -> None:
     if given not in known:
         names = " or ".join(str(k) for k in known if k is not None)
-        raise error(f"{name}: {given} is not to be had on the CPU; leave it out, or give {names}")
+        raise error(f"{name}: {given} is not available on the CPU: leave it out, or give {names}")
 
 
 # Triangular factors --------------------------------------------------------------------------------------------------

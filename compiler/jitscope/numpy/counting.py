@@ -105,7 +105,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     `range`, a pair), in floats; a vector of edges is given back. Raises NotImplementedError for bins by name,
     ValueError for an empty array without `range`."""
     if isinstance(bins, str):
-        raise NotImplementedError("histogram: bins by name; give their number or their edges")
+        raise NotImplementedError(f"histogram: bins={bins!r} is not supported: give the number of bins, or their edges")
     dtype = to_inexact(checked("histogram", a)[1].dtype)
     if checked("histogram", bins)[1].ndim:
         return asarray(bins, dtype)

@@ -66,7 +66,9 @@ def array(
     if out_sharding is not None:
         return laid(out_sharding, array, object, dtype, copy=copy, order=order, ndmin=ndmin)
     if order not in (None, "K", "C", "A"):
-        raise NotImplementedError(f"array: order {order!r}; elements are always stored with the last axis fastest")
+        raise NotImplementedError(
+            f"array: order={order!r} is not supported: elements are always stored row by row (order C)"
+        )
     to = None if dtype is None else requested(dtype, "array")
     result = _from_value(object, to, copy)
     if config.watching and not isinstance(result, Tracer):

@@ -164,7 +164,9 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     if mode == "wrap":
         i = remainder(i, size)
     elif mode == "raise":
-        raise NotImplementedError("put: mode='raise'; a compiled program cannot raise. Use 'clip' or 'wrap'")
+        raise NotImplementedError(
+            "put: mode='raise' is not supported, since a compiled program cannot raise: use 'clip' or 'wrap'"
+        )
     elif mode not in (None, "clip"):
         raise ValueError(f"put: mode is 'clip' or 'wrap', not {mode!r}")
     else:
@@ -179,7 +181,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     ValueError for other shapes, NotImplementedError unless `inplace=False`, and for `wrap`."""
     _new_array("fill_diagonal", inplace, NotImplementedError)
     if wrap:
-        raise NotImplementedError("fill_diagonal: wrap=True")
+        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
     x, value = array_operand("fill_diagonal", a), array_operand("fill_diagonal", val)
     shape = aval_of(x).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):

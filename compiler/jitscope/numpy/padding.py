@@ -212,7 +212,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
             x = apply_along_axis(mode, axis, x, width, axis, kwargs)
         return x
     if mode not in _ALLOWED:
-        raise NotImplementedError(f"pad: mode {mode!r}; there are {', '.join(map(repr, _ALLOWED))}, and functions")
+        raise NotImplementedError(
+            f"pad: there is no mode {mode!r}; there are {', '.join(map(repr, _ALLOWED))}, and functions"
+        )
     if unknown := set(kwargs) - _ALLOWED[mode]:
         raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
     reflect_type = kwargs.get("reflect_type", "even")

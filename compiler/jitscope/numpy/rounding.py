@@ -109,7 +109,9 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         raise ValueError("round is not defined for booleans")
     if kind in "iu":
         if decimals < 0:
-            raise NotImplementedError("round: integers with negative decimals")
+            raise NotImplementedError(
+                "round: negative decimals of integers are not supported: convert them to floats first"
+            )
         return x
     if decimals == 0:
         return _nearest(x)

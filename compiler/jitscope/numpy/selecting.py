@@ -64,7 +64,7 @@ def _mode(name: str, mode: Any) -> Any:
         return mode
     if mode == "raise":
         raise NotImplementedError(
-            f"{name}: mode='raise'; a compiled program cannot raise. Use 'fill', 'clip' or 'wrap'"
+            f"{name}: mode='raise' is not supported, since a compiled program cannot raise: use 'fill', 'clip' or 'wrap'"
         )
     if mode not in _MODES:
         raise ValueError(f"{name}: mode is 'fill', 'clip', 'wrap' or 'promise_in_bounds', not {mode!r}")

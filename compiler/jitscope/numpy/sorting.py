@@ -115,7 +115,7 @@ def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
     """The axis. Raises TypeError for a `kth` that is not an int, ValueError (as NumPy) for one out of bounds."""
     _, aval = checked(name, a)
     if dtypes.is_complex(aval.dtype):
-        raise NotImplementedError(f"{name}: complex numbers; use sort")
+        raise NotImplementedError(f"{name} does not take complex numbers: use sort")
     axis = one_axis(name, axis, aval.ndim)
     kth, size = integer(name, kth, "kth"), aval.shape[axis]
     if not -size <= kth < size:

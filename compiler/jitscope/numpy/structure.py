@@ -89,7 +89,9 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
     if order == "C":
         return reshape_value(x, sizes)
     if order == "A":
-        raise NotImplementedError("reshape: order 'A'; elements are always stored with the last axis fastest")
+        raise NotImplementedError(
+            "reshape: order 'A' is not supported: elements are always stored row by row, so that it is order 'C'"
+        )
     if order != "F":
         raise ValueError(f"reshape: order is 'C' or 'F', not {order!r}")
     backwards = transpose_value(x, tuple(reversed(range(len(own)))))

@@ -123,7 +123,7 @@ def computed_as(precision: Any, lhs: Any, rhs: Any, result: Any) -> tuple[Any, A
     an algorithm that the CPU does not have."""
     if not isinstance(precision, DotAlgorithmPreset) or precision.name not in _ON_CPU:
         raise ValueError(
-            f"precision {precision} of a product is not to be had on the CPU; it has {', '.join(_ON_CPU)} (names of a "
+            f"precision {precision} of a product is not available on the CPU, which has {', '.join(_ON_CPU)} (names of a "
             "DotAlgorithmPreset)"
         )
 

@@ -24,6 +24,8 @@ class Traced:
     bound: frozenset[str] = field(default=frozenset(), compare=False)
     inside: bool = field(default=False, compare=False)
     """Whether it is defined inside of a function that is traced without values."""
+    each_time: bool = field(default=False, compare=False)
+    """Whether Python runs it in each call: `grad` or `vmap` of it, and nothing compiles that."""
 
     @property
     def sorts(self) -> bool:
@@ -35,8 +37,21 @@ class Traced:
         """Whether values are unknown inside: `grad` of code that runs has values."""
         return self.inside or self.by not in _WITH_VALUES
 
+    @property
+    def ends(self) -> bool:
+        """Whether tracers of its trace have no value once the call is over."""
+        return self.by not in ("eval_shape", "make_jaxpr")
+
+    @property
+    def kept(self) -> bool:
+        """Whether what is traced runs later, without Python."""
+        return self.ends and not self.each_time
+
 
 _WITH_VALUES = {"grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "checkpoint", "remat"}
+
+_EACH_TIME = _WITH_VALUES - {"linearize"} | {"vmap", "jacfwd", "hessian", "filter_vmap", "nnx.vmap"}
+"""Transformations that run the function whenever they are called."""
 
 _TAKES: dict[str, tuple[int, ...]] = {
     "jax.jit": (0,), "jax.pmap": (0,), "jax.vmap": (0,), "jax.grad": (0,), "jax.value_and_grad": (0,), "jax.jacfwd": (0,),
@@ -87,12 +102,37 @@ class Functions:
             given.sort(key=lambda one: one[0])
 
     def _nest(self) -> None:
-        """`grad` of a function inside of a compiled one sees no values either."""
+        """`grad` of a function inside of a compiled one sees no values either, and is compiled with it."""
+        compiled = self._compiled_within()
+        self.traced = [
+            replace(one, each_time=one.by in _EACH_TIME and one.function not in compiled) for one in self.traced
+        ]
         without = {one.function for one in self.traced if one.abstract}
         self.traced = [
             replace(one, inside=True) if not one.abstract and without & set(self.code.around(one.function)) else one
             for one in self.traced
         ]
+
+    def _compiled_within(self) -> set[Function]:
+        """The functions that are compiled, bodies of loops and branches, and all that these name."""
+        found: set[Function] = set()
+        todo = [one.function for one in self.traced if one.by not in _EACH_TIME]
+        while todo:
+            function = todo.pop()
+            if function not in found:
+                found.add(function)
+                todo += [one for one in map(self._meant_by, ast.walk(function)) if one is not None]
+        return found
+
+    def _meant_by(self, node: ast.AST) -> Function | None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                return node
+            case ast.Name(id=name, ctx=ast.Load()):
+                return self.named(name, node)
+            case ast.Attribute():
+                return self.of_object(node, node)
+        return None
 
     # names
 

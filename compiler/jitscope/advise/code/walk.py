@@ -47,11 +47,6 @@ class Region:
         """Whether arguments have no values here."""
         return self.traced is not None and self.traced.abstract
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether what is traced here is run later, without Python."""
-        return self.traced is not None and self.traced.by not in ("eval_shape", "make_jaxpr")
-
 
 Listener = Callable[[Event, "Walk"], None]
 Scope = dict[str, Kind]

@@ -25,17 +25,19 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         if event.kind.is_traced and event.region.abstract:
             whole = walk.code.parents.get(node)
             guilty = node.right if isinstance(node, ast.BinOp) else node.value
-            yield _seen(walk, whole if isinstance(whole, ast.JoinedStr) else node, guilty)
-    elif any(kind.is_traced for kind in event.inner):
+            yield _seen(event, walk, whole if isinstance(whole, ast.JoinedStr) else node, guilty)
+    elif any(kind.is_traced for kind in event.inner) and event.region.abstract:
         named = isinstance(node.func, ast.Name) and node.func.id in ("print", "str", "repr", "format")
         if named or event.dotted.startswith("logging.") or _is_logger(node.func) or _is_template(node.func):
             given = [*node.args, *(k.value for k in node.keywords)]
-            yield _seen(walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
+            yield _seen(event, walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
 
 
-def _seen(walk: Walk, node: ast.AST, guilty: ast.expr) -> Diagnostic:
+def _seen(event: Event, walk: Walk, node: ast.AST, guilty: ast.expr) -> Diagnostic:
     text = short(walk.code, guilty)
     message = f"this runs while tracing: it sees a tracer in place of `{text}`, once, and calls of the compiled function skip it."
+    if event.region.traced is not None and event.region.traced.each_time:
+        message = f"this sees a tracer in place of `{text}`: under {event.region.traced.by} it has no value that Python could show."
     return diagnostic(walk.code, "trace-time-print", node, message, _debug_print(walk, node, text))
 
 
@@ -74,6 +76,14 @@ def _is_for_people(node: ast.AST, walk: Walk) -> bool:
     )
 
 
+def _ends(event: Event) -> bool:
+    return event.region.traced is not None and event.region.traced.ends
+
+
+def _is_kept(event: Event) -> bool:
+    return event.region.traced is not None and event.region.traced.kept
+
+
 # --- changes --------------------------------------------------------------------------------------------------------------
 
 _CHANGING = {
@@ -84,9 +94,8 @@ _ADDING = {"append", "extend", "insert", "setdefault"}
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
-    if event.what == "name" and event.region.is_kept and not _is_static_note(event, walk):
-        make = _leaking if event.kind.is_traced else _change_in(event)
-        yield make(walk, event.node, event.node.id)
+    if event.what == "name" and not _is_static_note(event, walk):
+        yield from _kept(event, walk, event.kind.is_traced, event.node.id)
 
 
 def _is_static_note(event: Event, walk: Walk) -> bool:
@@ -105,30 +114,37 @@ def _reads(target: ast.Name, walk: Walk) -> bool:
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `p["w"] = …`, `state.count = …` on what came from outside."""
     node, function = event.node, event.region.function
-    if event.what != "store" or not event.region.is_kept or function is None or _is_ref(node, walk):
+    if event.what != "store" or not _ends(event) or function is None or _is_ref(node, walk):
         return
     base = _root(node)
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.held:
-        make = _leaking if event.stored.is_traced else _change_in(event)
-        yield make(walk, node, short(walk.code, node))
+        yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
-            is_by_name(node, walk)
+            _is_kept(event)
+            and is_by_name(node, walk)
             and not event.region.depth
             and not _bound_anew(base, function)
             and not _given_back(base, function)
         ):
             yield _copy_changed(walk, node, short(walk.code, node))
     elif not _is_local(base, event, walk):
-        make = _leaking if event.stored.is_traced else _change_in(event)
-        yield make(walk, node, short(walk.code, node))
+        yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
+
+
+def _kept(event: Event, walk: Walk, traced: bool, what: str) -> Iterator[Diagnostic]:
+    """Something is stored outside of the function: a tracer, or what compiled calls do not store again."""
+    if traced and _ends(event):
+        yield _leaking(walk, event.node, what)
+    elif not traced and _is_kept(event):
+        yield _change_in(event)(walk, event.node, what)
 
 
 def environment(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """host-nondeterminism of `os.environ["HOME"]`."""
-    if event.what == "index" and event.region.is_kept and walk.code.names.dotted(event.node.value) == "os.environ":
+    if event.what == "index" and _is_kept(event) and walk.code.names.dotted(event.node.value) == "os.environ":
         yield _frozen(walk, event.node, "os.environ")
 
 
@@ -139,11 +155,11 @@ def _frozen(walk: Walk, node: ast.expr, dotted: str) -> Diagnostic:
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
-    if event.what != "call" or not event.region.is_kept or event.region.function is None:
+    if event.what != "call" or not _ends(event) or event.region.function is None:
         return
-    node, code = event.node, walk.code
+    node, code, kept = event.node, walk.code, _is_kept(event)
     if event.dotted:
-        if _is_nondeterministic(event.dotted):
+        if kept and _is_nondeterministic(event.dotted):
             yield _frozen(walk, node, event.dotted)
         return
     match node.func:
@@ -152,12 +168,13 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         ):
             what = code.source(base)
             if what in walk.generators:
-                yield _frozen(walk, node, "random.")
+                if kept:
+                    yield _frozen(walk, node, "random.")
             elif attr in _CHANGING:
                 yield from _changing(event, walk, what)
-        case ast.Attribute(value=base, attr=attr) if attr in _ADDING and _is_lost(base, event, walk):
+        case ast.Attribute(value=base, attr=attr) if kept and attr in _ADDING and _is_lost(base, event, walk):
             yield _copy_changed(walk, node, code.source(base))
-        case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
+        case ast.Name(id="next") if kept and node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
             if _is_outer(node.args[0], event, walk):
                 yield _changed(walk, node, code.source(node.args[0]))
 
@@ -181,7 +198,7 @@ def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
         return  # a dict's or set's takes one argument and gives nothing: this one is an optimizer's
     if any(kind.is_traced for kind in event.inner) and isinstance(walk.code.parents.get(node), ast.Expr):
         yield _leaking(walk, node, what)
-    elif what in walk.containers or node.func.attr not in ("update", "add", "remove"):
+    elif _is_kept(event) and (what in walk.containers or node.func.attr not in ("update", "add", "remove")):
         yield _change_in(event)(walk, node, what)
 
 

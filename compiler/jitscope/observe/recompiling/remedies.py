@@ -78,6 +78,8 @@ def _shape(group: Group) -> str:
         return f"Pad {axes} to {one.buckets[0]:,} in the last batch {mask}; or leave the last batch out."
     if one.pattern == "two":
         return f"Pad {axes} to {one.buckets[0]:,} {mask}; two programs are right where both shapes come often."
+    if len(one.buckets) == 1:
+        return f"Pad {axes} to {one.buckets[0]:,}, the largest size so far, {mask}."
     sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
     return f"Pad {axes} to the next of {len(one.buckets)} sizes ({sizes}) {mask}."
 

@@ -35,9 +35,9 @@ class Sizes(NamedTuple):
     @property
     def buckets(self) -> tuple[int, ...]:
         """The sizes to pad to, so that few programs serve all."""
-        if self.pattern in ("last batch", "two"):
-            return (max(self.sizes),)
-        return tuple(sorted({bucket(size) for size in self.sizes}))
+        found = {bucket(size) for size in self.sizes}
+        few = self.pattern not in ("last batch", "two") and len(found) < len(set(self.sizes))
+        return tuple(sorted(found)) if few else (max(self.sizes),)
 
 
 def bucket(size: int) -> int:
