@@ -99,7 +99,7 @@ def test_what_was_not_exported_is_said():
             ({"scale": 2.0}, X.astype(np.int32)),
             r"Dtype mismatch for args\[1\]: model was exported for f32\[3\], it got i32\[3\]",
         ),
-        (({"scale": "big"}, X), r"at args\[0\]\['scale'\]; a value of type builtins.str"),
+        (({"scale": "big"}, X), r"at args\[0\]\['scale'\]; a value of type str"),
         (({"scale": 2.0},), "another structure"),
     ],
 )
