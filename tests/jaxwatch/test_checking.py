@@ -101,6 +101,10 @@ a = old.draw()
 b = old.draw()  #<- key-reuse
 c = new.draw()
 d = draws(new.key, 2.0)  #<- key-reuse
+third, words = Sampler(jax.random.key(1)), Sampler(jax.random.PRNGKey(1))
+e = jax.random.split(third.key), jax.random.split(words.key)
+f = third.draw()  #<- key-reuse
+g = words.draw()  #<- key-reuse
 """,
     "keys that objects hold and renew, that are made again, cloned, folded in": """
 import jax, jax.numpy as jnp

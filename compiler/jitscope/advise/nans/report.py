@@ -316,7 +316,7 @@ def where_around(where: Position) -> Position | None:
     """The call of `where` that a position stands in."""
     path = advice.path_at(where)
     for node in path:
-        if _is_where(node):
+        if isinstance(node, ast.Call) and _is_where(node):
             return where.at(node)
     return None
 

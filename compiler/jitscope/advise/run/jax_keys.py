@@ -19,6 +19,8 @@ from ...observe.stacks import is_installed
 
 
 _USE = frozenset(("random_bits", "random_split"))
+_SPLITS = frozenset(("_threefry_split", "threefry_split"))
+"""Programs of the library that run where a key is split outside of a compiled function: they are given the key's words."""
 _CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call",
                     "custom_vjp_call"))  # fmt: skip
 _MESSAGE = "a random key was used twice{first}: the numbers drawn with it are not independent of each other."
@@ -56,7 +58,8 @@ class KeysOfJax:
         if id(program) not in self._of:
             jaxpr = program.translation.jaxpr
             given = {v: at for at, v in enumerate(jaxpr.invars) if _is_one_key(v.aval)}
-            self._of[id(program)] = program, sorted(_used_up(jaxpr, given)) if given else []
+            used = set(given.values()) if program.of_library and program.name in _SPLITS else _used_up(jaxpr, given)
+            self._of[id(program)] = program, sorted(used)
         return self._of[id(program)][1]
 
 
