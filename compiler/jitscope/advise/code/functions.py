@@ -9,6 +9,7 @@ from functools import cached_property
 
 from .definitions import Definitions
 from .libraries import Libraries
+from .each_time import EACH_TIME, compiled_within
 from .text import Cell, Code, Function
 
 
@@ -49,9 +50,6 @@ class Traced:
 
 
 _WITH_VALUES = {"grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "checkpoint", "remat"}
-
-_EACH_TIME = _WITH_VALUES - {"linearize"} | {"vmap", "jacfwd", "hessian", "filter_vmap", "nnx.vmap"}
-"""Transformations that run the function whenever they are called."""
 
 _TAKES: dict[str, tuple[int, ...]] = {
     "jax.jit": (0,), "jax.pmap": (0,), "jax.vmap": (0,), "jax.grad": (0,), "jax.value_and_grad": (0,), "jax.jacfwd": (0,),
@@ -103,36 +101,15 @@ class Functions:
 
     def _nest(self) -> None:
         """`grad` of a function inside of a compiled one sees no values either, and is compiled with it."""
-        compiled = self._compiled_within()
+        compiled = compiled_within(self)
         self.traced = [
-            replace(one, each_time=one.by in _EACH_TIME and one.function not in compiled) for one in self.traced
+            replace(one, each_time=one.by in EACH_TIME and one.function not in compiled) for one in self.traced
         ]
         without = {one.function for one in self.traced if one.abstract}
         self.traced = [
             replace(one, inside=True) if not one.abstract and without & set(self.code.around(one.function)) else one
             for one in self.traced
         ]
-
-    def _compiled_within(self) -> set[Function]:
-        """The functions that are compiled, bodies of loops and branches, and all that these name."""
-        found: set[Function] = set()
-        todo = [one.function for one in self.traced if one.by not in _EACH_TIME]
-        while todo:
-            function = todo.pop()
-            if function not in found:
-                found.add(function)
-                todo += [one for one in map(self._meant_by, ast.walk(function)) if one is not None]
-        return found
-
-    def _meant_by(self, node: ast.AST) -> Function | None:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                return node
-            case ast.Name(id=name, ctx=ast.Load()):
-                return self.named(name, node)
-            case ast.Attribute():
-                return self.of_object(node, node)
-        return None
 
     # names
 
