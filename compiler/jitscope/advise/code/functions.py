@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .definitions import Definitions
-from .libraries import Libraries
 from .each_time import EACH_TIME, compiled_within
+from .libraries import Libraries
 from .text import Cell, Code, Function
 
 
