@@ -78,14 +78,14 @@ class SharpBits:
 
     def failed(self, error: BaseException, place_of: PlaceOf) -> Document | None:
         """A cell ended in an error. If it stopped a trace: the document of what was traced up to it, with rewrites that were
-        tried. What the error kept of the trace is let go. Else, of an error of jax's, the sharp bit with its edit if there is one."""
+        tried. What the error kept of the trace is let go. Else, of an error of jax's, the sharp bit with what to do."""
         one = explained(error)
         if one is not None:
             with self._lock:
                 self._errors.append(one)
         traces = unfinished(error)
         if not traces:
-            return self._of_jax(one) if one is not None and one.fix.edits and jaxwatch.mistake(error) else None
+            return self._of_jax(one, error) if one is not None else None
         try:
             where = traces[0].where
             fixes = repaired(error, one.id, where) if one is not None and where is not None else []
@@ -94,9 +94,12 @@ class SharpBits:
         finally:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _of_jax(self, one: Diagnostic) -> Document | None:
+    def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
+        own = one.fix.text and type(error).__module__.startswith("jax")
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
-        return _document([_item(cell, _in_text(one, cell.text))]) if cell is not None else None
+        if cell is None or not (own or (one.fix.edits and jaxwatch.mistake(error))):
+            return None
+        return _document([_item(cell, _in_text(one, cell.text))])
 
     def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> Document:
         """A fix as a document, its edits those of the cell's text."""

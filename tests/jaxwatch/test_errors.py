@@ -170,6 +170,28 @@ def test_an_assignment_outside_of_jit_has_its_rewrite(bare_shell, case, marked):
     assert not again.error, again.traceback
 
 
+OUTSIDE = {
+    "a branch under vmap": (
+        "def one(v):\n    if v > 0:\n        return v\n    return -v\njax.vmap(one)(x)",
+        ("branch-on-tracer", 2, "jnp.where(v > 0, v, -v)"),
+    ),
+    "a tracer that was kept": (
+        "kept = []\n@jax.jit\ndef leak(v):\n    kept.append(v)\n    return v\nleak(x)\nkept[0] + 1",
+        ("tracer-leak", 4, "Return the value from the function"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_an_error_of_jaxs_that_stops_no_trace_has_what_to_do(bare_shell, case):  # noqa: F811
+    code, (id, line, words) = OUTSIDE[case]
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    documents = bare_shell.cell(code).documents
+    (item,) = [item for document in documents if document["kind"] == "diagnostics" for item in document["items"]]
+    validate(documents[0])
+    assert (item["id"], item["position"]["line"]) == (id, line) and words in item["fix"]["text"]
+
+
 @pytest.mark.parametrize("marked", [True, False])
 def test_a_static_argument_of_a_function_that_another_cell_compiles_is_told_in_words(bare_shell, marked):  # noqa: F811
     bare_shell.cell(f"%load_ext jitscope\n{SETUP}")

@@ -6,6 +6,10 @@ jitscope's names are JAX's, so both libraries have the same canonical names, whi
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
 
 
 _CANONICAL = {"jitscope": "jax"}
@@ -49,3 +53,16 @@ def canonical(dotted: str) -> str:
     root, _, rest = dotted.partition(".")
     root = _CANONICAL.get(root, root)
     return f"{root}.{rest}" if rest else root
+
+
+def imported(values: Mapping[str, Any]) -> Names:
+    """What the names of running code mean that other cells and files imported."""
+    known: dict[str, str] = {}
+    for name, value in list(values.items()):
+        if isinstance(value, ModuleType):
+            known[name] = canonical(value.__name__)
+        elif str(getattr(value, "__module__", "")).startswith(("jitscope.api", "jax")) and callable(value):
+            known[name] = f"jax.{getattr(value, '__name__', name)}"
+        elif value is functools.partial:
+            known[name] = "functools.partial"
+    return Names(known)

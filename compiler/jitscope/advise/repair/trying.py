@@ -7,9 +7,8 @@ others are tried as they are called; nothing is compiled or run. Code that does 
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator, Mapping, Sequence
-from types import FunctionType, ModuleType, TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 from ... import jaxwatch
@@ -17,7 +16,7 @@ from ...core import advice, source
 from ...core.source import Position
 from ...core.staging import trace_to_jaxpr
 from ...core.unfinished import Unfinished, unfinished
-from ..code.names import Names, canonical
+from ..code.names import imported
 from ..code.text import Code
 from ..code.trial import holding, rewritten, runs_elsewhere, silence
 from ..diagnostic import Fix, applied
@@ -43,7 +42,7 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
         path = advice.path_at(where)
         functions = holding(path, where)
         given = functions[0].__globals__ if functions else {}
-        code = Code(text, where.file, known=_names(given))
+        code = Code(text, where.file, known=imported(given))
     except (SyntaxError, ValueError, RecursionError):
         return []
     found: list[Fix] = []
@@ -88,19 +87,6 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool, library: str
     except Exception:  # the user's code, with a value that was a tracer: whatever it raises, this is no fix
         return
     yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
-
-
-def _names(given: Mapping[str, Any]) -> Names:
-    """What the names mean that other cells and files imported."""
-    known: dict[str, str] = {}
-    for name, value in given.items():
-        if isinstance(value, ModuleType):
-            known[name] = canonical(value.__name__)
-        elif str(getattr(value, "__module__", "")).startswith(("jitscope.api", "jax")) and callable(value):
-            known[name] = f"jax.{getattr(value, '__name__', name)}"
-        elif value is functools.partial:
-            known[name] = "functools.partial"
-    return Names(known)
 
 
 def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:

@@ -20,6 +20,7 @@ from ...core.messages import ADVICE, advice_of, sentence
 from ...core.source import Position
 from ...core.trace import Tracer
 from ..catalogue import CATALOGUE
+from ..code.names import Names, imported
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
@@ -40,7 +41,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
         return None
-    return _confirmed(known, cause or where) or _made(known, cause or where, error)
+    names = imported(frame.f_globals)
+    return _confirmed(known, cause or where, names) or _made(known, cause or where, error, names)
 
 
 def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
@@ -90,10 +92,10 @@ def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
     return call is not None and _called(call) not in (made.__name__, "cls", "replace", "_replace", "type", "__init__")
 
 
-def _confirmed(known: str, where: Position) -> Diagnostic | None:
-    """What the static look says of the line, if it says the same: it has the better fix."""
+def _confirmed(known: str, where: Position, names: Names) -> Diagnostic | None:
+    """What the static look says of the line, if it says the same: it has the better fix. `names` are those of other cells."""
     text = "".join(source.lines_of(where.file))
-    same = [one for one in look(text, where.file) if one.id == known]
+    same = [one for one in look(text, where.file, known=names) if one.id == known]
     here = [one for one in same if one.span.line <= where.line <= one.span.end_line]
     if not here and known in _CAUSED_ELSEWHERE and len(same) == 1:
         here = same
@@ -104,12 +106,12 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 """These are told where the look finds their cause, which is seldom the line that raises."""
 
 
-def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
+def _made(known: str, where: Position, error: BaseException, names: Names) -> Diagnostic:
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error))))
+    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error))), names)
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
@@ -133,13 +135,13 @@ _ASKED = {
 }  # fmt: skip
 
 
-def _fix(known: str, where: Position, otherwise: str) -> Fix:
+def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
     path = path_at(where)
     found = rewritten(path, _ASKED[known]) if path and known in _ASKED else None
     if found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
     try:
-        code = Code("".join(source.lines_of(where.file)), where.file)
+        code = Code("".join(source.lines_of(where.file)), where.file, known=names)
     except (SyntaxError, ValueError, RecursionError):
         return Fix(otherwise)
     sure = found.is_edit and names_known(code, found.text)
