@@ -15,6 +15,7 @@ import tests.many_devices.cases_of_exports
 import tests.many_devices.cases_of_inputs
 import tests.many_devices.cases_of_nesting
 import tests.many_devices.cases_of_one_device
+import tests.many_devices.cases_of_open_sums
 import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
 import tests.many_devices.cases_of_refusals

@@ -19,9 +19,10 @@ from ..core.explicit import entries_of
 from ..core.folding import folding
 from ..core.meshes import AbstractMesh, AxisType, Mesh, ordered
 from ..core.meshes_in_force import abstract, current_mesh
+from ..core.part_types import laid_of, sums_of, varying
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.trace import Tracer, evaluating
-from ..core.varying import inside, manual, varied, varying
+from ..core.varying import as_term, inside, manual, varied
 from ..core.wrapping import stand_for
 from ..ops.linear import reshape
 from ..xla import client
@@ -128,9 +129,10 @@ def _check_specs(specs: Any, mesh: Any, axes: Sequence[Any], what: str) -> None:
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"shard_map: {what} is a tree of PartitionSpecs, not of {type(spec).__name__}: {spec!r}")
         NamedSharding(mesh, spec)
-        if spec.unreduced or spec.reduced:
+        if (spec.unreduced or spec.reduced) and len(axes) < len(mesh.axis_names):
             raise NotImplementedError(
-                f"shard_map: {spec} in {what}: types do not say over which axes sums are still to be taken, or were"
+                f"shard_map: {spec} in {what}: sums may be open where the function sees one device along all axes of the mesh, {mesh.axis_names}, "
+                f"and this one does along {tuple(axes)}"
             )
         if other := mentioned(spec) - frozenset(axes):
             raise ValueError(
@@ -150,6 +152,7 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
     avals = [aval_of(x) for x in leaves]
     if in_specs is Infer:
         specs = _inferred(mesh, axes, avals)
+        _check_specs(specs, mesh, axes, "in_specs")
     else:
         given = tuple(in_specs) if isinstance(in_specs, list) else in_specs
         _check_specs(given, mesh, axes, "in_specs")
@@ -158,14 +161,16 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
     _check_sizes(f, mesh, specs, avals, tree.leaf_paths(args))
     if mesh.are_all_axes_explicit and axes == mesh.axis_names:
         _check_types(f, specs, avals, tree.leaf_paths(args))
-    parts = [part_aval(mesh, s, a, check) for s, a in zip(specs, avals)]
+    parts = [part_aval(mesh, s, a, axes, check) for s, a in zip(specs, avals)]
 
     def body(*shards: Any) -> Any:
         out, out_tree = tree.flatten(f(*shards))
         wanted = tree.broadcast_prefix(out_specs, out_tree, "shard_map: out_specs")
         if any(s is None for s in wanted):
             raise ValueError("shard_map: out_specs has None for an array; P() says that it is the same on all devices")
-        return out_tree.unflatten([varied(x, mentioned(s)) if check else x for x, s in zip(out, wanted)])
+        if check:
+            out = [as_term(varied(x, mentioned(s)), s.unreduced) for x, s in zip(out, wanted)]
+        return out_tree.unflatten(out)
 
     body.__name__ = name_of(f)
     asked = tuple(tree.leaves(out_specs)), str(tree.structure(out_specs))
@@ -202,8 +207,8 @@ def _inferred(mesh: Any, axes: Sequence[Any], avals: Sequence[Any]) -> list[Part
         raise TypeError(
             "shard_map needs in_specs, a tree of PartitionSpecs: they follow from the arguments for Explicit axes alone"
         )
-    specs = [a.sharding.spec if isinstance(a.sharding, NamedSharding) else PartitionSpec() for a in avals]
-    return [PartitionSpec(*[tuple(n for n in names_of(e) if n in axes) for e in s.partitions]) for s in specs]
+    specs = [PartitionSpec() if (laid := laid_of(a)) is None else laid.spec for a in avals]
+    return [s.update(partitions=[tuple(n for n in names_of(e) if n in axes) for e in s.partitions]) for s in specs]
 
 
 def _check_sizes(f: Any, mesh: Any, specs: Sequence[Any], avals: Sequence[Any], paths: Sequence[str]) -> None:
@@ -224,7 +229,8 @@ def _check_sizes(f: Any, mesh: Any, specs: Sequence[Any], avals: Sequence[Any], 
 def _check_types(f: Any, specs: Sequence[Any], avals: Sequence[Any], paths: Sequence[str]) -> None:
     """Over Explicit axes types say how arguments lie; raises ValueError for specs that say otherwise."""
     for spec, aval, path in zip(specs, avals, paths):
-        if tuple(map(names_of, padded(spec, aval.ndim))) != entries_of(aval):
+        sums = (spec.unreduced, spec.reduced)
+        if tuple(map(names_of, padded(spec, aval.ndim))) != entries_of(aval) or sums != sums_of(aval):
             raise ValueError(
                 f"shard_map of {name_of(f)}: args{path} is {aval.short()}, and does not lie as its spec {spec} says. What to do: leave in_specs "
                 "out, they follow from the arguments over Explicit axes; or move it with jitscope.sharding.reshard(x, spec)"
@@ -240,7 +246,16 @@ def _check_results(f: Any, mesh: Any, axes: Sequence[Any], specs: Sequence[Any],
             raise ValueError(
                 f"shard_map of {name_of(f)}: result{path} is {aval.short()}, and its spec {spec} has {len(spec)} axes{hint}"
             )
-        left = ordered(mesh, (varying(aval) - mentioned(spec)) & frozenset(axes)) if check else ()
+        if not check:
+            continue
+        for word, said, found in zip(("unreduced", "reduced"), (spec.unreduced, spec.reduced), sums_of(aval)):
+            if said != found & frozenset(axes):
+                raise ValueError(
+                    f"shard_map of {name_of(f)}: result{path} is {aval.short()}, and its spec {spec} says that it is {word} over "
+                    f"{ordered(mesh, said) or 'no axes'}. What to do: out_specs with P(..., {word}={set(found) or '{}'}), or lax.pcast and "
+                    "lax.psum inside"
+                )
+        left = ordered(mesh, (varying(aval) - mentioned(spec)) & frozenset(axes))
         if left:
             raise ValueError(
                 f"shard_map of {name_of(f)}: result{path} is {aval.short()}, which may differ between the devices along {left}, and its "
@@ -382,7 +397,7 @@ def _pmapped(fun: Any, name: Any, in_axes: Any, out_axes: Any, statics: Any, dev
             f"pmap of {name_of(fun)} inside a function that runs on one device's part already (pmap or shard_map). What to do: "
             "map the outer function over a mesh of two axes, with shard_map"
         )
-    parts = [part_aval(mesh, _spec(name, a, aval_of(x).ndim), aval_of(x), False) for x, a in zip(leaves, axes)]
+    parts = [part_aval(mesh, _spec(name, a, aval_of(x).ndim), aval_of(x), (name,), False) for x, a in zip(leaves, axes)]
     with inside(mesh, (name,), False):
         traced = trace_body(one, tree.structure(tuple(leaves)), parts)
     out_tree, at, ranks = found

@@ -18,6 +18,7 @@ from ..core.errors import DeletedArrayError
 from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.messages import immutable_message
 from ..core.operators import Operators
+from ..core.part_types import sums_of
 from ..core.recent import make_room
 from ..core.references import Reference
 from ..core.trace import Tracer
@@ -45,12 +46,22 @@ class Array(Operators):
     # Values
 
     def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.aval.sharding is not None:
+            self._check_summed()
         value = client.to_numpy(self.buf, self.aval.dtype)
         if value.dtype is not self.aval.dtype:
             value = self._otherwise(value)
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)
         return value.copy() if copy else value
+
+    def _check_summed(self) -> None:
+        """Raises NotImplementedError where the devices have terms of a sum that is still to be taken."""
+        if terms := sums_of(self.aval).unreduced:
+            raise NotImplementedError(
+                f"{self.aval.short()} has no value yet: its sum over {', '.join(sorted(map(str, terms)))} is still to be taken. What to do: "
+                "jitscope.sharding.reshard(x, spec)"
+            )
 
     def _otherwise(self, value: np.ndarray) -> np.ndarray:
         """What is seen of an array of another dtype than its memory has."""
@@ -145,6 +156,8 @@ class Array(Operators):
             below = Array(self.buf, physical(self.aval))
             return f"Array({self.aval.shape}, dtype={self.aval.dtype.name}) overlaying:\n{np.asarray(below)}"
         weak = ", weak_type=True" if self.aval.weak_type else ""
+        if self.aval.sharding is not None and sums_of(self.aval).unreduced:
+            return f"Array(shape={self.aval.shape}, dtype={self.aval.dtype.name}{weak}, sharding={self.sharding})"
         value = (
             np.array2string(np.asarray(self), prefix="Array(", separator=", ")
             if self.aval.size
@@ -153,7 +166,7 @@ class Array(Operators):
         return f"Array({value}, dtype={self.aval.dtype.name}{weak})"
 
     def __str__(self) -> str:
-        if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted():
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted() or sums_of(self.aval).unreduced:
             return repr(self)
         value = np.asarray(self)
         if notices.number_listeners and value.size == 1:

@@ -7,6 +7,7 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import no_effects
 from ..core.explicit import entries_of
+from ..core.part_types import laid_of, sums_of
 from ..core.primitive import Primitive
 from ..core.resharding import Laid, reshard_p
 from ..core.shardings import UNCONSTRAINED, NamedSharding, names_of, padded
@@ -34,7 +35,7 @@ sharding_constraint_p = Constraint("sharding_constraint")
 
 def constrained(x: Any, sharding: NamedSharding) -> Any:
     """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit."""
-    if type(aval_of(x).sharding) is NamedSharding and sharding.mesh.are_all_axes_explicit:
+    if laid_of(aval_of(x)) is not None and sharding.mesh.are_all_axes_explicit:
         return claimed(x, sharding)
     return _bound(sharding_constraint_p, x, sharding)
 
@@ -44,7 +45,8 @@ def claimed(x: Any, sharding: NamedSharding) -> Any:
     aval = aval_of(x)
     sharding.check(aval.shape)
     said = zip(entries_of(aval), padded(sharding.spec, aval.ndim))
-    if any(entry is not UNCONSTRAINED and names_of(entry) != names for names, entry in said):
+    sums = (sharding.spec.unreduced, sharding.spec.reduced)
+    if sums != sums_of(aval) or any(e is not UNCONSTRAINED and names_of(e) != names for names, e in said):
         raise AssertionError(
             f"with_sharding_constraint: the value is {aval.short()}, and does not lie as {sharding.spec}. Over Explicit axes types say how "
             "values lie, and a constraint only claims it. What to do: move it with jitscope.sharding.reshard(x, spec)"

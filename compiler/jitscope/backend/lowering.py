@@ -17,8 +17,8 @@ from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.messages import place, with_advice
+from ..core.part_types import NO_SUMS, varying, with_mark
 from ..core.staging import trace_to_jaxpr
-from ..core.varying import varying
 from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution
 from ..xla import mlir, portable
@@ -200,9 +200,7 @@ def _unmarked(avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
     """Avals that do not say how values lie along Explicit axes: what an operation is made of lies where the compiler puts it."""
     if not marked:
         return avals
-    return [
-        a.update(sharding=None) if getattr(a, "sharding", None) is not None and not varying(a) else a for a in avals
-    ]
+    return [a if getattr(a, "sharding", None) is None else with_mark(a, varying(a), NO_SUMS, None) for a in avals]
 
 
 def aval_type(aval: ShapedArray) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
+from ..core.part_types import laid_of
 
 
 if TYPE_CHECKING:
@@ -44,19 +45,19 @@ class Meshes:
         from ..core.shardings import UNCONSTRAINED
 
         entries = [*spec.partitions, *[None] * (ndim - len(spec))]
-        return f"<@{self.name(mesh)}, [{', '.join(_axis(e, e is UNCONSTRAINED or i in set(open_axes)) for i, e in enumerate(entries))}]>"
+        cut = ", ".join(_axis(e, e is UNCONSTRAINED or i in set(open_axes)) for i, e in enumerate(entries))
+        terms = ", ".join(f'"{name}"' for name in mesh.axis_names if name in spec.unreduced)
+        return f"<@{self.name(mesh)}, [{cut}]{f', unreduced={{{terms}}}' if terms else ''}>"
 
     def laid(self, ctx: Any, eqn: Any, out: Any) -> Any:
         """The results of an equation, laid out as their types say."""
-        from ..core.shardings import NamedSharding
-
         several = eqn.primitive.multiple_results
         values = list(out) if several else [out]
         for i, var in enumerate(eqn.outvars):
-            mark = getattr(var.aval, "sharding", None)
-            if type(mark) is NamedSharding and var.aval.ndim and eqn.primitive.name != "reshard":
+            laid = laid_of(var.aval)
+            if laid is not None and (var.aval.ndim or laid.spec.unreduced) and eqn.primitive.name != "reshard":
                 rank = ctx.rank(values[i])
-                said = self.sharding(mark.mesh, mark.spec, rank, range(rank) if mark.mesh.auto_axes else ())
+                said = self.sharding(laid.mesh, laid.spec, rank, range(rank) if laid.mesh.auto_axes else ())
                 values[i] = self.module.mlir.sdy.ShardingConstraintOp(values[i], said).result
         return values if several else values[0]
 

@@ -8,7 +8,10 @@ from typing import Any
 from .. import tree
 from ..core.avals import aval_of
 from ..core.effects import no_effects
+from ..core.errors import ShardingTypeError
 from ..core.jaxpr import ClosedJaxpr, equations_in
+from ..core.messages import with_advice
+from ..core.part_types import sums_of
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
@@ -93,7 +96,7 @@ def moved(x: Any, device: Any) -> Any:
 
 def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
     """What `fun` gives, laid out as asked (`out_sharding`); how what it computes on the way lies, the compiler decides."""
-    from ..core.meshes import AxisType, use_abstract_mesh  # of several devices
+    from ..core.meshes import AxisType, summing_later, use_abstract_mesh  # of several devices
     from ..core.resharding import unsaid
     from ..core.shardings import padded
     from .constraint import resharded
@@ -102,10 +105,28 @@ def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
     if not is_layout(wanted):
         return tree.map(lambda x: moved(x, wanted), fun(*args, **kwargs))
     mesh = wanted.mesh.abstract_mesh
+    if wanted.spec.unreduced:
+        with use_abstract_mesh(mesh), summing_later(wanted.spec.unreduced):
+            out = fun(*args, **kwargs)
+        _check_terms(wanted, args, out)
+        return tree.map(lambda x: resharded(x, wanted.with_spec(padded(wanted.spec, aval_of(x).ndim))), out)
     args, kwargs = tree.map(lambda x: unsaid(x) if hasattr(x, "aval") else x, (args, kwargs))
     with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
         out = fun(*args, **kwargs)
     return tree.map(lambda x: resharded(x, wanted.with_spec(padded(wanted.spec, aval_of(x).ndim))), out)
+
+
+def _check_terms(wanted: Any, args: Any, out: Any) -> None:
+    """Raises ShardingTypeError for what was computed of arrays and is no sum over the axes of which `wanted` says that it is."""
+    for x in tree.leaves(out) if any(hasattr(x, "aval") for x in tree.leaves(args)) else []:
+        if sums_of(aval_of(x)).unreduced != wanted.spec.unreduced:
+            raise ShardingTypeError(
+                with_advice(
+                    f"the result is {aval_of(x).short()}, and out_sharding={wanted.spec} says that it is unreduced over {set(wanted.spec.unreduced)}: "
+                    "it would be, were the axes that are summed over cut along these",
+                    "move the operands with jitscope.sharding.reshard(x, spec), or reshard the result",
+                )
+            )
 
 
 def laying(fun: Any) -> Any:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import tree
+from ..core.avals import aval_of
+from ..core.resharding import typed_as
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..xla import client
 from .array import Array, is_put, placed, sharding_of, to_array
-from .constraint import constrained
+from .constraint import constrained, resharded
 from .spreading import moved_to, place_of, requested
 
 
@@ -78,12 +80,23 @@ class Shardings:
         """The layouts of the results; None where XLA chooses."""
         return list(map(_asked, tree.broadcast_prefix(self.outs, traced.out_tree, "out_shardings")))
 
+    def typed_results(self, out_tree: Any, leaves: Sequence[Any]) -> list[Any]:
+        """The results of the function, whose types say that they lie along Explicit axes as asked."""
+        asked = map(_asked, tree.broadcast_prefix(self.outs, out_tree, "out_shardings"))
+        return [resharded(x, s) if _says_otherwise(x, s) else x for x, s in zip(leaves, asked)]
+
     def constrained(self, arguments: Arguments) -> list[Any]:
         """The arguments of a call inside a trace, laid out as asked."""
         return [x if s is None else constrained(x, s) for x, s in zip(arguments.leaves, self.wanted(arguments))]
 
     def constrained_results(self, traced: Traced, outs: Sequence[Any]) -> list[Any]:
         return [x if s is None else constrained(x, s) for x, s in zip(outs, self.results(traced))]
+
+
+def _says_otherwise(x: Any, asked: Any) -> bool:
+    aval = aval_of(x)
+    explicit = isinstance(asked, NamedSharding) and asked.mesh.explicit_axes and len(asked.spec) <= aval.ndim
+    return bool(explicit) and typed_as(aval, asked) is not aval
 
 
 def _asked(x: Any) -> Any:

@@ -11,8 +11,10 @@ from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.meshes import AbstractMesh, Mesh
 from ..core.meshes_in_force import abstract, current_mesh
-from ..core.resharding import typed_as as typed
+from ..core.part_types import sums_of
+from ..core.resharding import reshard_p, typed_as as typed
 from ..core.shardings import UNCONSTRAINED, NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
+from ..core.trace import evaluating
 from ..core.varying import manual
 from ..xla import client, parts
 from ..xla.resharding import in_layout
@@ -61,9 +63,9 @@ def _made(sharding: NamedSharding, ndim: int) -> Any:
     place = place_of(mesh)
     if not isinstance(place, Group):
         return client.named_placement(place, sharding)
-    if sharding.spec.unreduced:
-        raise NotImplementedError(f"arrays whose sums are still to be taken ({sharding.spec}) cannot leave a program")
-    return parts.layout(place, mesh.axis_sizes, _cuts(sharding, ndim), sharding, sharding._memory_kind)
+    found = parts.layout(place, mesh.axis_sizes, _cuts(sharding, ndim), sharding, sharding._memory_kind)
+    found.terms = bool(sharding.spec.unreduced)
+    return found
 
 
 def _cuts(sharding: NamedSharding, ndim: int) -> list[tuple[int, ...]]:
@@ -157,11 +159,24 @@ def _as_in_force(mesh: Mesh) -> Mesh:
 def moved_to(x: Any, sharding: Any) -> Array:
     """Any value as an array in a layout, which the user asks for."""
     array, sharding = to_array(x), _settled(sharding)
+    if sums_of(array.aval).unreduced or (type(sharding) is NamedSharding and sharding.spec.unreduced):
+        return _summed(array, sharding)
     at = layout_for(sharding, array.aval)
     aval = typed(array.aval, sharding)
     if array.buf._sharding is at:
         return array if aval is array.aval else Array(array.buf, aval)
     return stays(Array(in_layout(array.buf, at), aval))
+
+
+def _summed(array: Array, sharding: Any) -> Array:
+    """The same where terms of sums are added up, or made: a program does that."""
+    if type(sharding) is not NamedSharding or not evaluating():
+        raise NotImplementedError(
+            f"{array.aval.short()} to {sharding}: devices have terms of a sum. What to do: jitscope.sharding.reshard(x, spec)"
+        )
+    if getattr(array.buf._sharding, "_device", None) is not place_of(sharding.mesh):
+        array = moved_to(array, sharding.with_spec(sharding.spec.update(unreduced=frozenset())))
+    return array if array.sharding is sharding else reshard_p.bind(array, sharding=sharding)
 
 
 def _settled(sharding: Any) -> Any:

@@ -20,6 +20,7 @@ from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
 from ..core.folding import folding
 from ..core.jaxpr import ClosedJaxpr
+from ..core.part_types import laid_of
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
@@ -142,8 +143,7 @@ class ShapeDtypeStruct:
 
 def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
     """The aval as a `ShapeDtypeStruct`, with how it lies along Explicit axes."""
-    said = aval.sharding if hasattr(aval.sharding, "spec") else None  # how it lies along Explicit axes
-    return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=said, weak_type=aval.weak_type)
+    return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=laid_of(aval), weak_type=aval.weak_type)
 
 
 def aval_like(x: Any, what: str = "an argument") -> ShapedArray:

@@ -123,7 +123,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
         check_results(function._name, function._fun, leaves, out)
         whole = len(leaves) == 1 and leaves[0] is out
         results.append((out_tree, ("",) if whole else tuple(tree.leaf_paths(out))))
-        return leaves
+        return leaves if function._shardings is None else function._shardings.typed_results(out_tree, leaves)
 
     debug = DebugInfo(function._name, names, (), source.position_of_function(function._fun))
     detail: dict[str, Any] = {"nested": device is None}

@@ -13,6 +13,7 @@ from ..core.effects import debug_effect, io_effect, ordered_debug_effect, ordere
 from ..core.jaxpr import Jaxpr, equations_in
 from ..core.messages import message_here
 from ..core.primitive import FunctionCall
+from ..core.sums import refuse_terms
 from ..core.trace import evaluating
 from ..ops.families import pure
 from ..ops.linear import broadcast_in_dim_p
@@ -23,6 +24,7 @@ class Callback(FunctionCall):
     """Calls the function of `callback`; its results have the avals `result_avals`."""
 
     def abstract(self, /, *avals, result_avals, **params):
+        refuse_terms(self.name, avals)
         return pure(list(result_avals))
 
     def lower(self, ctx, /, *values, callback, **params):
@@ -97,6 +99,7 @@ class IOCallback(Callback):
     """A function with effects on the world: it is called once for each time the program comes by, in order if `ordered`."""
 
     def abstract(self, /, *avals, result_avals, ordered, **params):
+        refuse_terms(self.name, avals)
         return list(result_avals), frozenset([ordered_io_effect if ordered else io_effect])
 
     def jvp(self, primals, tangents, /, *, callback, **params):
@@ -126,6 +129,7 @@ class DebugCallback(Callback):
     """A function that shows something and gives nothing. Derivatives leave it where it is: it is called with the primals."""
 
     def abstract(self, /, *avals, ordered, **params):
+        refuse_terms(self.name, avals)
         return [], frozenset([ordered_debug_effect if ordered else debug_effect])
 
     def evaluate(self, args, /, *, callback, **params):

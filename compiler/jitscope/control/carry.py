@@ -14,7 +14,8 @@ from ..core.effects import no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.messages import with_advice
-from ..core.varying import as_said, lie_alike, pvary_p, varied, vary_alike, varying, with_varying
+from ..core.part_types import laid_of, sums_of, unsummed, varying, with_mark, with_varying
+from ..core.varying import as_said, lie_alike, pvary_p, reduced_vary_p, varied, vary_alike
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of, short, shown
 
@@ -76,9 +77,9 @@ def settle_carry(
                 changed.append(i)
                 leaves[i] = varied(leaves[i], varying(b))
                 avals[i] = with_varying(avals[i], varying(a) | varying(b))
-            elif a.sharding is None and b.sharding is not None and lie_alike(a, b):
+            elif laid_of(a) is None and laid_of(b) is not None and lie_alike(a, b):
                 changed.append(i)
-                avals[i] = avals[i].update(sharding=b.sharding)
+                avals[i] = with_mark(a, varying(a), sums_of(a), unsummed(laid_of(b)))
                 leaves[i] = as_said(leaves[i], avals[i])
         if not changed:
             break
@@ -122,12 +123,14 @@ def with_result_avals(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> Clos
 
 
 def _conversion(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
-    eqns, left = [], sorted(varying(aval) - varying(atom.aval), key=str)
-    if left:
-        var = Var(with_varying(atom.aval, varying(aval) | varying(atom.aval)))
-        eqns.append(JaxprEqn([atom], [var], pvary_p, {"axes": tuple(left)}, no_effects))
-        atom = var
-    if atom.aval.sharding is not aval.sharding and not varying(aval):
+    eqns, left = [], varying(aval) - varying(atom.aval)
+    reduced = left & sums_of(atom.aval).reduced
+    for primitive, axes in ((reduced_vary_p, reduced), (pvary_p, left - reduced)):
+        if axes:
+            var = Var(with_varying(atom.aval, axes | varying(atom.aval)))
+            eqns.append(JaxprEqn([atom], [var], primitive, {"axes": tuple(sorted(axes, key=str))}, no_effects))
+            atom = var
+    if laid_of(atom.aval) is not laid_of(aval):
         eqns += _relaid(atom, aval)
         atom = eqns[-1].outvars[0]
     if not (left or eqns) or atom.aval is not aval:
@@ -139,15 +142,13 @@ def _conversion(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
 def _relaid(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
     """The equation that gives a value the layout of a type (or the same one, which its own does not say)."""
     from ..core.meshes import AxisType  # of several devices
-    from ..core.resharding import reshard_p
+    from ..core.resharding import reshard_p, typed_as
     from ..core.shardings import NamedSharding, PartitionSpec
 
-    mark = atom.aval.sharding if aval.sharding is None else aval.sharding
-    auto = mark.mesh.update_axis_types(dict.fromkeys(mark.mesh.axis_names, AxisType.Auto))
-    sharding = mark if aval.sharding is not None else NamedSharding(auto, PartitionSpec())
-    return [
-        JaxprEqn([atom], [Var(atom.aval.update(sharding=aval.sharding))], reshard_p, {"sharding": sharding}, no_effects)
-    ]
+    laid = laid_of(aval) or laid_of(atom.aval)
+    auto = laid.mesh.update_axis_types(dict.fromkeys(laid.mesh.explicit_axes, AxisType.Auto))
+    sharding = laid if laid_of(aval) is not None else NamedSharding(auto, PartitionSpec())
+    return [JaxprEqn([atom], [Var(typed_as(atom.aval, sharding))], reshard_p, {"sharding": sharding}, no_effects)]
 
 
 # Messages ------------------------------------------------------------------------------------------------------------

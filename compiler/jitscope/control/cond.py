@@ -17,10 +17,11 @@ from ..core.effects import moved, no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.messages import with_advice
+from ..core.part_types import laid_of, nothing, sums_of, unsummed, varying, with_mark, with_varying
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
-from ..core.varying import Varying, lie_alike, vary_alike, varying, with_varying
+from ..core.varying import lie_alike, vary_alike
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.elementwise import clamp_p, eq_p, ne_p, stop_gradient_p
 from ..ops.families import pure
@@ -495,9 +496,9 @@ def _same_results(
 
 
 def _said(column: Sequence[ShapedArray]) -> Any:
-    """What the types of one result in each branch say of how it lies along Explicit axes."""
-    marks = (a.sharding for a in column)
-    return next((mark for mark in marks if mark is not None and type(mark) is not Varying), None)
+    """What the types of one result in each branch say of several devices, but for what it varies over."""
+    like = next((a for a in column if laid_of(a) is not None), column[0])
+    return with_mark(like, nothing, sums_of(like), unsummed(laid_of(like))).sharding
 
 
 def _guilty(body: Body, other: Body) -> source.Position | None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from .. import tree
 from ..core import dtypes, source
-from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
+from ..core.avals import ShapedArray, aval_of, cotangent_aval, is_python_scalar, tangent_aval
 from ..core.errors import UnexpectedTracerError
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer, evaluating
-from ..core.varying import varied, varying
+from ..core.varying import as_cotangent
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
@@ -202,7 +202,7 @@ custom_lin_p = CustomLin("custom_lin")
 
 
 def _as_varying(ct: Any, aval: ShapedArray) -> Any:
-    return ct if is_zero(ct) else varied(ct, varying(aval))
+    return ct if is_zero(ct) else as_cotangent(ct, cotangent_aval(aval))
 
 
 def no_forward_mode(name: str) -> TypeError:

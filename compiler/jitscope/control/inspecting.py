@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.effects import debug_effect
 from ..core.primitive import FunctionCall
+from ..core.sums import refuse_terms
 
 
 class InspectSharding(FunctionCall):
@@ -14,6 +15,7 @@ class InspectSharding(FunctionCall):
     gives that of a value that is there, and of one that is to come (None)."""
 
     def abstract(self, x, /, *, callback, layout_of):
+        refuse_terms(self.name, [x])
         return [], frozenset([debug_effect])
 
     def evaluate(self, args, /, *, callback, layout_of):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..core.primitive import HigherOrder
+from ..core.sums import refuse_terms
 
 
 class Partitioned(HigherOrder):
     """Runs `jaxpr` on one device; over several, `how` says how it is divided. It has no derivative and no map of its own."""
 
     def abstract(self, /, *avals, jaxpr, how):
+        refuse_terms(self.name, avals)
         return jaxpr.out_avals, jaxpr.effects
 
     def lower(self, ctx, /, *values, jaxpr, how):

@@ -8,7 +8,7 @@ from typing import Any
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
-from ..core.varying import varying
+from ..core.part_types import varying
 from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
 

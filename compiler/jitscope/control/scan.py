@@ -12,10 +12,11 @@ import numpy as np
 
 from .. import tree
 from ..core.advice import position_of_result
-from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.avals import ShapedArray, aval_of, cotangent_aval, tangent_aval
 from ..core.config import settings
 from ..core.errors import ConcretizationTypeError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
+from ..core.part_types import laid_of
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.references import ReferenceAval
 from ..core.staging import literal_value, trace_to_jaxpr
@@ -143,21 +144,21 @@ class Scan(HigherOrder):
             operands = [next(known) if not lin else UndefinedPrimal(a) for a, lin in zip(const_avals, consts)]
             operands += [UndefinedPrimal(a) for a in carry_avals]
             operands += [next(known_xs) if not lin else UndefinedPrimal(a) for a, lin in zip(x_avals, xs)]
-            full = [*carried, *[next(found_ys) if g else Zero(tangent_aval(a)) for g, a in zip(given, y_avals)]]
+            full = [*carried, *[next(found_ys) if g else Zero(cotangent_aval(a)) for g, a in zip(given, y_avals)]]
             found = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, full)
             wanted = [ct for ct, lin in zip(found, linear) if lin]
             of_consts, of_carry, of_xs = _spread(wanted, num_linear, num_carry)
             sums = [add_tangents(total, ct) for total, ct in zip(sums, of_consts)]
             return [*sums, *map(instantiate, [*of_carry, *of_xs])]
 
-        avals = [*fixed_consts, *map(tangent_aval, [*totals, *carry_avals]), *fixed_xs]
-        avals += [tangent_aval(a) for a, g in zip(y_avals, given) if g]
+        avals = [*fixed_consts, *map(cotangent_aval, [*totals, *carry_avals]), *fixed_xs]
+        avals += [cotangent_aval(a) for a, g in zip(y_avals, given) if g]
         key = ("scan transpose", tuple(linear), tuple(given))
         if key not in jaxpr.derived:
             jaxpr.derived[key] = trace_to_jaxpr(body, avals, jaxpr.jaxpr.debug)
         const_args, init_args, x_args = _spread(args, num_consts, num_carry)
         operands = [x for x, lin in zip(const_args, consts) if not lin]
-        operands += [zeros(tangent_aval(a)) for a in totals] + [instantiate(ct) for ct in ct_carry]
+        operands += [zeros(cotangent_aval(a)) for a in totals] + [instantiate(ct) for ct in ct_carry]
         operands += [x for x, lin in zip(x_args, xs) if not lin] + [ct for ct, g in zip(ct_ys, given) if g]
         outs = self._bind(
             jaxpr.derived[key], operands, len(fixed_consts), num_linear + num_carry, reverse=not reverse, **params
@@ -419,7 +420,7 @@ def scan(
     leaves = tree.leaves(xs)
     x_avals = check_leaves(leaves, xs, f"scan over {name_of(f)}: xs has, at xs")
     size = _length(f, xs, x_avals, length)
-    if cut := [a for a in x_avals if hasattr(a.sharding, "spec") and not a.sharding.is_whole_along(0)]:
+    if cut := [a for a in x_avals if laid_of(a) is not None and not a.sharding.is_whole_along(0)]:
         raise ValueError(f"scan over {name_of(f)}: it goes along axis 0 of xs, which devices divide: {cut[0].short()}. What to do: move xs with "
                          "jitscope.sharding.reshard, so that axis 0 is whole, or vmap")  # fmt: skip
     unroll = _unrolled(unroll, size)

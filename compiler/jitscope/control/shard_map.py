@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.avals import ShapedArray, aval_of, cotangent_aval, tangent_aval
 from ..core.jaxpr import ClosedJaxpr
-from ..core.meshes import AxisType, ordered
+from ..core.meshes import ordered
+from ..core.part_types import NO_SUMS, Sums, laid_of, nothing, sums_of, varying, with_mark
 from ..core.primitive import HigherOrder
-from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
+from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.varying import Varying, inside, manual, varied, varying
+from ..core.varying import as_cotangent, inside, manual_axes
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.collective import psum_p
 from ..ops.elementwise import div_p
@@ -30,28 +31,49 @@ from .bodies import lift_constants
 Specs = tuple[PartitionSpec, ...]
 
 
-def part_aval(mesh: Any, spec: PartitionSpec, aval: ShapedArray, check: bool) -> ShapedArray:
-    """The aval of one device's part of a value."""
-    sizes = mesh.shape
-    cut = [math.prod(sizes[n] for n in names_of(e)) for e in spec.partitions] + [1] * (aval.ndim - len(spec))
-    axes = (mentioned(spec) | varying(aval)) if check else frozenset()
-    return ShapedArray(
-        tuple(n // c for n, c in zip(aval.shape, cut)), aval.dtype, aval.weak_type, Varying(axes) if axes else None
-    )
+def part_aval(mesh: Any, spec: PartitionSpec, aval: ShapedArray, axes: Sequence[Any], check: bool) -> ShapedArray:
+    """The aval of one device's part of a value, where the function sees one device along `axes`."""
+    shape = tuple(n // c for n, c in zip(aval.shape, _cuts(mesh, spec, aval.ndim)))
+    part = ShapedArray(shape, aval.dtype, aval.weak_type)
+    within, left = ordered(mesh, (*manual_axes(), *axes)), None
+    if _explicit(mesh, within):
+        own = laid_of(aval) or NamedSharding(mesh.abstract_mesh, PartitionSpec(*[None] * aval.ndim))
+        left = own.within(within)
+    if not check:
+        return with_mark(part, nothing, NO_SUMS, left)
+    unreduced, reduced = sums_of(aval)
+    sums = Sums(unreduced | spec.unreduced, reduced | spec.reduced)
+    return with_mark(part, mentioned(spec) | varying(aval), sums, left)
 
 
 def whole_aval(mesh: Any, spec: PartitionSpec, aval: ShapedArray, axes: Sequence[Any]) -> ShapedArray:
     """The aval of the value whose parts are like this."""
-    sizes = mesh.shape
-    cut = [math.prod(sizes[n] for n in names_of(e)) for e in spec.partitions] + [1] * (aval.ndim - len(spec))
-    shape = tuple(n * c for n, c in zip(aval.shape, cut))
-    left = varying(aval) - frozenset(axes)
-    mark: Any = Varying(left) if left else None
-    explicit = [n for n, t in zip(mesh.axis_names, mesh.axis_types) if t is AxisType.Explicit]
-    if not left and explicit and manual() is None:
-        entries = [*spec.partitions, *[None] * (aval.ndim - len(spec))]
-        mark = NamedSharding(mesh.abstract_mesh, PartitionSpec(*entries))
-    return ShapedArray(shape, aval.dtype, aval.weak_type, mark)
+    shape = tuple(n * c for n, c in zip(aval.shape, _cuts(mesh, spec, aval.ndim)))
+    unreduced, reduced = sums_of(aval)
+    sums = Sums(unreduced - frozenset(axes), reduced - frozenset(axes))
+    laid, explicit = None, _explicit(mesh, manual_axes())
+    if explicit:
+        own = laid_of(aval)
+        inner = [()] * aval.ndim if own is None else map(names_of, padded(own.spec, aval.ndim))
+        outer = [tuple(n for n in names_of(e) if n in explicit) for e in padded(spec, aval.ndim)]
+        entries = [(*a, *b) for a, b in zip(outer, inner)]
+        laid = NamedSharding(mesh.abstract_mesh, PartitionSpec(*entries)).within(manual_axes())
+        sums = Sums(sums.unreduced | spec.unreduced, sums.reduced | spec.reduced)
+    return with_mark(ShapedArray(shape, aval.dtype, aval.weak_type), varying(aval) - frozenset(axes), sums, laid)
+
+
+def _cuts(mesh: Any, spec: PartitionSpec, ndim: int) -> list[int]:
+    return [math.prod(mesh.shape[n] for n in names_of(e)) for e in padded(spec, ndim)]
+
+
+def _explicit(mesh: Any, within: Sequence[Any]) -> tuple[Any, ...]:
+    """The Explicit axes of a mesh that are left in a function that sees one device along those `within`."""
+    return tuple(n for n in mesh.explicit_axes if n not in within)
+
+
+def _swapped(specs: Specs) -> Specs:
+    """The specs of cotangents."""
+    return tuple(s.update(unreduced=s.reduced, reduced=s.unreduced) for s in specs)
 
 
 class ShardMap(HigherOrder):
@@ -90,8 +112,8 @@ class ShardMap(HigherOrder):
         given = [ct for ct in cts if not is_zero(ct)]
         others = [x for x, lin in zip(args, linear) if not lin]
         specs = [s for s, lin in zip(in_specs, linear) if not lin]
-        specs += [s for s, ct in zip(out_specs, cts) if not is_zero(ct)]
-        wanted = [s for s, lin in zip(in_specs, linear) if lin]
+        specs += [s for s, ct in zip(_swapped(out_specs), cts) if not is_zero(ct)]
+        wanted = [s for s, lin in zip(_swapped(in_specs), linear) if lin]
         if not check:
             # Each device is given all of the cotangent of a result that is the same on several of them: an equal share.
             copies = [_copies(mesh, axes, s) for s, ct in zip(out_specs, cts) if not is_zero(ct)]
@@ -111,11 +133,11 @@ class ShardMap(HigherOrder):
         def fun(*flat):
             outs = backward(*flat)
             if check:
-                return [varied(x, varying(a)) for x, (_, a) in zip(outs, wanted)]
+                return [as_cotangent(x, cotangent_aval(a)) for x, (_, a) in zip(outs, wanted)]
             return [_summed(x, _unmentioned(mesh, axes, s)) for x, (s, _) in zip(outs, wanted)]
 
         avals = [a for a, lin in zip(jaxpr.in_avals, linear) if not lin]
-        avals += [tangent_aval(a) for a, ct in zip(jaxpr.out_avals, cts) if not is_zero(ct)]
+        avals += [cotangent_aval(a) for a, ct in zip(jaxpr.out_avals, cts) if not is_zero(ct)]
         with inside(mesh, axes, check):
             return trace_to_jaxpr(fun, avals, jaxpr.jaxpr.debug)
 
@@ -205,7 +227,7 @@ shard_map_p = ShardMap("shard_map")
 
 
 def _unmentioned(mesh: Any, axes: Sequence[Any], spec: PartitionSpec) -> tuple[Any, ...]:
-    used = mentioned(spec)
+    used = mentioned(spec) | spec.unreduced | spec.reduced
     return tuple(name for name in ordered(mesh, axes) if name not in used)
 
 
@@ -221,7 +243,7 @@ def _with_axis(spec: PartitionSpec, dim: int | None, names: tuple[Any, ...]) -> 
     if dim is None:
         return spec
     entries = [*spec.partitions, *[None] * (dim - len(spec))]
-    return PartitionSpec(*entries[:dim], names, *entries[dim:])
+    return spec.update(partitions=(*entries[:dim], names, *entries[dim:]))
 
 
 # What the forward pass keeps for the backward pass: each device's own, in rows -----------------------------------------
@@ -233,7 +255,7 @@ def _saved_in_rows(
     """The known part with each value it keeps as one row, and how these rows are put together: those of all devices between
     which it differs."""
     avals = known.out_avals[results:]
-    specs = [PartitionSpec(ordered(mesh, varying(a) & frozenset(axes) if check else axes)) for a in avals]
+    specs = [_of_rows(mesh, a, frozenset(axes), check) for a in avals]
     if not avals:
         return known, []
 
@@ -244,18 +266,30 @@ def _saved_in_rows(
     return trace_to_jaxpr(fun, known.in_avals, known.jaxpr.debug), specs
 
 
+def _of_rows(mesh: Any, aval: ShapedArray, axes: frozenset, check: bool) -> PartitionSpec:
+    if not check:
+        return PartitionSpec(ordered(mesh, axes))
+    unreduced, reduced = sums_of(aval)
+    return PartitionSpec(ordered(mesh, varying(aval) & axes), unreduced=unreduced & axes, reduced=reduced & axes)
+
+
 def _taking_rows(unknown: ClosedJaxpr, rows: Sequence[bool]) -> ClosedJaxpr:
     """The unknown part, which takes these of its residuals as rows."""
     if not any(rows):
         return unknown
     avals = unknown.in_avals
-    given = [a.update(shape=(1, *a.shape)) if row else a for a, row in zip(avals, [*rows, *[False] * len(avals)])]
+    given = [_in_row(a) if row else a for a, row in zip(avals, [*rows, *[False] * len(avals)])]
 
     def fun(*args):
         plain = [reshape(x, a.shape) if x_aval is not a else x for x, a, x_aval in zip(args, avals, given)]
         return jaxpr_as_fun(unknown)(*plain)
 
     return trace_to_jaxpr(fun, given, unknown.jaxpr.debug)
+
+
+def _in_row(aval: ShapedArray) -> ShapedArray:
+    mark = None if aval.sharding is None else aval.sharding.beside(0)
+    return aval.update(shape=(1, *aval.shape), sharding=mark)
 
 
 def _residual_spec(

@@ -46,8 +46,7 @@ class ShapedArray(AbstractValue):
     dtype: DType
     weak_type: bool
     sharding: Any
-    """None, or a mark: over which mesh axes the value varies (`core.varying`), or how it lies along Explicit axes of a mesh
-    (`core.shardings`)."""
+    """None, or a mark: what the type says of several devices (`core.part_types`)."""
     ndim: int
 
     def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
@@ -92,7 +91,9 @@ class ShapedArray(AbstractValue):
         """The aval of tangents of such an array."""
         return tangent_aval(self)
 
-    to_ct_aval = to_tangent_aval
+    def to_ct_aval(self) -> "ShapedArray":
+        """The aval of cotangents of such an array: what is reduced over mesh axes is unreduced in them, and the other way round."""
+        return cotangent_aval(self)
 
     def str_short(self, short_dtypes: bool = False) -> str:
         """float32[3,4], or with `short_dtypes` f32[3,4]."""
@@ -137,12 +138,15 @@ class ShapedArray(AbstractValue):
     @property
     def vma(self) -> frozenset:
         """Inside `shard_map`: the mesh axes over which the value varies."""
-        return getattr(self.sharding, "axes", frozenset())
+        return getattr(self.sharding, "varying", frozenset())
 
     @property
     def manual_axis_type(self) -> "ManualAxisType":
         """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
-        return ManualAxisType(varying=self.vma)
+        mark = self.sharding
+        if not hasattr(mark, "varying"):
+            return ManualAxisType()
+        return ManualAxisType(varying=mark.varying, unreduced=mark.unreduced, reduced=mark.reduced)
 
     mat = manual_axis_type
 
@@ -326,3 +330,9 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
     if dtypes.is_inexact(aval.dtype):
         return aval if type(aval) is ShapedArray else aval.inner_aval  # pyright: ignore[reportAttributeAccessIssue]
     return ShapedArray(aval.shape, dtypes.float0)
+
+
+def cotangent_aval(aval: ShapedArray) -> ShapedArray:
+    """The aval of cotangents: that of tangents, and where sums are open the cotangents' were taken, and the other way round."""
+    found = tangent_aval(aval)
+    return found if found.sharding is None else found.update(sharding=found.sharding.swapped())

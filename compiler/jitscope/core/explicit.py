@@ -14,6 +14,7 @@ from .avals import ShapedArray, aval_of, physical
 from .errors import ShardingTypeError
 from .meshes_in_force import abstract
 from .messages import with_advice
+from .part_types import laid_of, sums_of
 from .shardings import NamedSharding, PartitionSpec, names_of
 
 
@@ -52,23 +53,23 @@ INDEXED = "say how the result is to lie: x.at[...].get(out_sharding=spec), or .s
 
 
 def explicit_in_force() -> Any:
-    """The abstract mesh in force, if it has Explicit axes and no Manual ones; else None."""
+    """The abstract mesh in force, if it has Explicit axes; else None."""
     mesh = abstract.get()
-    return mesh if mesh is not None and mesh.explicit_axes and not mesh.manual_axes else None
+    return mesh if mesh is not None and mesh.explicit_axes else None
 
 
 def mesh_of(aval: Any) -> Any:
     """The mesh that a type speaks of, or None."""
-    mark = getattr(aval, "sharding", None)
-    return mark.mesh if type(mark) is NamedSharding else None
+    laid = laid_of(aval)
+    return None if laid is None else laid.mesh
 
 
 def entries_of(aval: Any) -> Entries:
     """How a value lies; one that says nothing is whole."""
-    mark = getattr(aval, "sharding", None)
-    if type(mark) is not NamedSharding:
+    laid = laid_of(aval)
+    if laid is None:
         return ((),) * aval.ndim
-    entries = tuple(names_of(e) for e in mark.spec.partitions)
+    entries = tuple(names_of(e) for e in laid.spec.partitions)
     return entries + ((),) * (aval.ndim - len(entries))
 
 
@@ -79,7 +80,7 @@ def with_entries(aval: Any, mesh: Any, entries: Sequence[Names]) -> Any:
 
 def laid_out(primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """The avals of an operation's results, which say how they lie. Raises ShardingTypeError where that is not clear."""
-    if outs and all(type(getattr(out, "sharding", None)) is NamedSharding for out in outs):
+    if outs and all(laid_of(out) is not None for out in outs):
         return list(outs)  # an exported function's
     mesh = _mesh(primitive.name, avals)
     name = primitive.name
@@ -111,9 +112,11 @@ def merged(name: str, values: Sequence[Any]) -> list[Any]:
 
     avals = [aval_of(x) for x in values]
     mesh = _mesh(name, avals)
+    if len({sums_of(a) for a in avals if a.ndim}) > 1 or any(sums_of(a).unreduced for a in avals):
+        raise Operation(name, avals, [], {}, mesh, []).refuse("sums over devices are open", RESHARD)
     spec = _elementwise(Operation(name, avals, avals, {}, mesh, [entries_of(a) for a in avals]))
-    at = NamedSharding(mesh, PartitionSpec(*spec))
-    return [x if not a.ndim or a.sharding is at else reshard_p(x, sharding=at) for x, a in zip(values, avals)]
+    at = NamedSharding(mesh, PartitionSpec(*spec, reduced=next(sums_of(a).reduced for a in avals if a.ndim)))
+    return [x if not a.ndim or laid_of(a) is at else reshard_p(x, sharding=at) for x, a in zip(values, avals)]
 
 
 def whole_results(outs: Sequence[Any], mesh: Any) -> list[Any]:
@@ -126,7 +129,7 @@ def _whole(out: Any, mesh: Any) -> Any:
 
 
 def _mesh(name: str, avals: Sequence[Any]) -> Any:
-    meshes = list(dict.fromkeys(a.sharding.mesh for a in avals if type(getattr(a, "sharding", None)) is NamedSharding))
+    meshes = list(dict.fromkeys(laid.mesh for a in avals if (laid := laid_of(a)) is not None))
     grids = {(m.shape_tuple, m.axis_types) for m in meshes}
     if len(grids) > 1:
         raise ShardingTypeError(
@@ -317,7 +320,7 @@ def _updated(o: Operation) -> Any:
 
 
 def _alike(o: Operation) -> Entries:
-    said = list(dict.fromkeys(s for s, a in zip(o.specs, o.avals) if type(a.sharding) is NamedSharding))
+    said = list(dict.fromkeys(s for s, a in zip(o.specs, o.avals) if laid_of(a) is not None))
     if len(said) > 1:
         raise o.refuse("the operands must lie alike", RESHARD)
     return said[0]
@@ -353,8 +356,9 @@ def _tiled(o: Operation) -> Any:
 @rule("dot_general")
 def _dot(o: Operation) -> Any:
     (x, y), ((x_in, y_in), (x_batch, y_batch)) = o.specs, o.params["dimension_numbers"]
+    open_over = set(o.params.get("unreduced", ()))
     for i, j in zip(x_in, y_in):
-        if x[i] and y[j]:
+        if x[i] and y[j] and not (x[i] == y[j] and open_over.issuperset(x[i])):
             raise o.refuse(f"axes that are summed over are cut, along {x[i]} and {y[j]}: the result could lie in several ways", OUT)  # fmt: skip
     batch = []
     for i, j in zip(x_batch, y_batch):
@@ -364,6 +368,13 @@ def _dot(o: Operation) -> Any:
     free = [names for i, names in enumerate(x) if i not in (*x_in, *x_batch)]
     free += [names for i, names in enumerate(y) if i not in (*y_in, *y_batch)]
     return (*batch, *free)
+
+
+def cut_alike(x: Any, y: Any, contracted: Any, among: frozenset) -> Names:
+    """The mesh axes, of those `among`, along which both factors of a product are cut where it sums."""
+    one, other = entries_of(x), entries_of(y)
+    pairs = ((one[i], other[j]) for i, j in zip(*contracted))
+    return tuple(sorted((n for a, b in pairs if a and a == b and among.issuperset(a) for n in a), key=str))
 
 
 @rule("conv_general_dilated")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import math
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..xla.devices import all_devices
 from .config import override
-from .meshes_in_force import a_mesh_is_made, abstract, concrete, mesh_in_force
+from .meshes_in_force import a_mesh_is_made, abstract, concrete, mesh_in_force, summed_later
 from .trace import evaluating
 
 
@@ -352,6 +353,17 @@ class use_abstract_mesh:
     def __exit__(self, *_: Any) -> None:
         self._scope.__exit__()
         abstract.reset(self._token)
+
+
+@contextmanager
+def summing_later(axes: frozenset) -> Iterator[None]:
+    """Inside the block products whose factors are cut alike along what is summed leave the sums over these axes open."""
+    token = summed_later.set(axes)
+    try:
+        with override.unchecked(mesh=mesh_in_force()):
+            yield
+    finally:
+        summed_later.reset(token)
 
 
 def ordered(mesh: Any, names: Iterable[Hashable]) -> tuple[Hashable, ...]:

@@ -34,19 +34,23 @@ def current_mesh() -> Mesh | None:
     return concrete.get()
 
 
+summed_later: ContextVar[frozenset] = ContextVar("jitscope_summed_later", default=frozenset())
+"""The axes over which products leave their sums open, where `out_sharding` asks for a result that is unreduced over them."""
+
+
 def mesh_in_force() -> Any:
     """What of meshes belongs to the key of a trace: None where none is in force."""
-    mesh, grid = concrete.get(), abstract.get()
-    return None if mesh is None and grid is None else (mesh, grid)
+    mesh, grid, later = concrete.get(), abstract.get(), summed_later.get()
+    return None if mesh is None and grid is None and not later else (mesh, grid, later)
 
 
 @contextmanager
 def meshes_in_force(state: Any) -> Iterator[None]:
     """What `mesh_in_force` gave, in force again inside the block."""
-    mesh, grid = state or (None, None)
-    tokens = concrete.set(mesh), abstract.set(grid)
+    found = zip((concrete, abstract, summed_later), state or (None, None, frozenset()))
+    tokens = [(variable, variable.set(value)) for variable, value in found]
     try:
         yield
     finally:
-        concrete.reset(tokens[0])
-        abstract.reset(tokens[1])
+        for variable, token in tokens:
+            variable.reset(token)

@@ -54,6 +54,9 @@ class Primitive:
     takes_references = False
     types_itself = False
     """Whether `abstract` sees and gives what types say of several devices; for others that follows from their operands."""
+    sums = ""
+    """How it acts on terms of a sum over devices (`core.sums`): "each", it is linear in its first operand, the others are none of those; "all",
+    in all operands at once; "choice", in all but the first; "product" and "dot", in each of two; "quotient", in the first of two."""
     repeats = False
     """Whether its result has the elements of its one operand, perhaps several times."""
     inlined = ""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..xla.devices import all_devices
 from .meshes import AbstractMesh, AxisType, Mesh
+from .part_types import sums_text
 
 
 class _Unconstrained:
@@ -316,6 +317,10 @@ class NamedSharding(Sharding):
     def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
         shape = tuple(global_shape)
         self.check(shape)
+        if self.spec.unreduced:
+            raise NotImplementedError(
+                f"{self}: no device has a part of the array, each has a term of the sum over {', '.join(map(str, self.spec.unreduced))}"
+            )
         found: dict[Any, tuple[slice, ...]] = {}
         sizes = self.mesh.shape
         for place in np.ndindex(*self.mesh.axis_sizes):
@@ -332,7 +337,7 @@ class NamedSharding(Sharding):
 
     @property
     def is_fully_replicated(self) -> bool:
-        return all(n == 1 for n in self.factors(0))
+        return not self.spec.unreduced and all(n == 1 for n in self.factors(0))
 
     def is_equivalent_to(self, other: Any, ndim: int) -> bool:
         if self is other:
@@ -348,15 +353,31 @@ class NamedSharding(Sharding):
     def without(self, axis: int) -> NamedSharding:
         """Of a value without one of its axes."""
         entries = list(self.spec.partitions)
-        return self.with_spec(PartitionSpec(*entries[:axis], *entries[axis + 1 :]))
+        return self.with_spec(self.spec.update(partitions=(*entries[:axis], *entries[axis + 1 :])))
 
     def beside(self, axis: int, names: tuple[Any, ...] = ()) -> NamedSharding:
         """Of a value with one more axis, which lies along `names`."""
         entries = list(self.spec.partitions)
-        return self.with_spec(PartitionSpec(*entries[:axis], names, *entries[axis:]))
+        return self.with_spec(self.spec.update(partitions=(*entries[:axis], names, *entries[axis:])))
+
+    def within(self, manual: Any) -> NamedSharding:
+        """Inside of a function that sees one device along the axes `manual`: how its part lies along the others."""
+        if not manual:
+            return self
+        mesh = self.mesh.abstract_mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual))
+        entries = [tuple(n for n in names_of(e) if n not in manual) for e in self.spec.partitions]
+        return NamedSharding(mesh, PartitionSpec(*entries))
+
+    def swapped(self) -> NamedSharding:
+        """Of cotangents: where sums are open, those of cotangents were taken, and the other way round."""
+        return self.with_spec(self.spec.update(unreduced=self.spec.reduced, reduced=self.spec.unreduced))
 
     def shape_text(self, shape: tuple[Any, ...]) -> str:
-        """A shape as types show it: [8@x,4]."""
+        """A shape as types show it: [8@x,4]{U:y}."""
+        return self.cut_text(shape) + sums_text(frozenset(), self.spec.unreduced, self.spec.reduced)
+
+    def cut_text(self, shape: tuple[Any, ...]) -> str:
+        """How a shape is cut: [8@x,4]."""
         entries = [*self.spec.partitions, *[None] * (len(shape) - len(self.spec))]
         return f"[{','.join(_size_text(n, e) for n, e in zip(shape, entries))}]"
 
@@ -417,15 +438,10 @@ def explicit_part(sharding: NamedSharding, ndim: int) -> NamedSharding | None:
     mesh = sharding.mesh
     if AxisType.Explicit not in mesh.axis_types:
         return None
-    if sharding.spec.unreduced or sharding.spec.reduced:
-        raise NotImplementedError(
-            f"{sharding.spec}: types do not say over which axes sums are still to be taken, or were. What to do: name the axes of the array "
-            "alone; the compiler takes the sums where they are needed"
-        )
     shown = frozenset(mesh.explicit_axes)
     entries = [tuple(n for n in names_of(e) if n in shown) for e in sharding.spec.partitions]
     entries += [()] * (ndim - len(entries))
-    return NamedSharding(mesh.abstract_mesh, PartitionSpec(*entries))
+    return NamedSharding(mesh.abstract_mesh, sharding.spec.update(partitions=entries))
 
 
 _single: WeakValueDictionary[Any, SingleDeviceSharding] = WeakValueDictionary()

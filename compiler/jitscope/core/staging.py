@@ -17,11 +17,12 @@ from .effects import Effects, has_refs, no_effects
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, last_uses
 from .leaks import check_leaks
 from .messages import place, with_advice
+from .part_types import sums_of, varying, with_varying
 from .primitive import FunctionCall, Primitive
 from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, chain_of, current_trace, leaked, using
 from .types import typed
-from .varying import pvary_p, varying, with_varying
+from .varying import pvary_p, reduced_vary_p, seen_here
 
 
 __all__ = ["eval_jaxpr", "jaxpr_as_fun"]
@@ -103,12 +104,23 @@ class JaxprTrace(Trace):
     def _varied(self, atom: Atom, axes: list[Any]) -> Atom:
         """The atom as one that varies over further axes. What repeats a smaller value repeats that one's: the derivative sums over
         the devices what is varied, so the less the better."""
-        var = Var(with_varying(atom.aval, varying(atom.aval) | frozenset(axes)))
+        if reduced := [name for name in axes if name in sums_of(atom.aval).reduced]:
+            atom = self._appended([atom], reduced_vary_p, {"axes": tuple(reduced)}, reduced)
+            axes = [name for name in axes if name not in reduced]
+            if not axes:
+                return atom
         made = next((eqn for eqn in reversed(self.eqns[-_NEAR:]) if atom in eqn.outvars), None)
         if made is not None and made.primitive.repeats and not isinstance(made.invars[0], Literal):
-            inputs, primitive, params = [self._varied(made.invars[0], axes)], made.primitive, made.params
-        else:
-            inputs, primitive, params = [atom], pvary_p, {"axes": tuple(axes)}
+            inner = self._varied(made.invars[0], axes)
+            return self._appended([inner], made.primitive, made.params, axes, atom)
+        return self._appended([atom], pvary_p, {"axes": tuple(axes)}, axes)
+
+    def _appended(
+        self, inputs: list[Atom], primitive: Primitive, params: dict[str, Any], axes: Sequence[Any], like: Any = None
+    ) -> Var:
+        """The result of an operation that gives `like` (its operand, if left out), varying over further axes."""
+        aval = (like or inputs[0]).aval
+        var = Var(with_varying(aval, varying(aval) | frozenset(axes)))
         self.eqns.append(JaxprEqn(inputs, [var], primitive, params, no_effects, source.capture()))
         return var
 
@@ -143,7 +155,8 @@ class JaxprTrace(Trace):
         found = self.constants.get(key)
         if found is None:
             # The value is kept beside its variable, so its id stays taken while the trace lives.
-            found = self.constants[key] = (Var(aval_of(x)), x)
+            aval = aval_of(x)
+            found = self.constants[key] = (Var(seen_here(aval) if aval.sharding is not None else aval), x)
         return found[0]
 
     def close(self, outs: Sequence[Any], result_names: tuple[str, ...] = ()) -> ClosedJaxpr:

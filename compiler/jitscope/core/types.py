@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from .effects import Effects
 from .meshes_in_force import abstract
+from .part_types import NO_SUMS, laid_of, nothing, sums_of, varying, with_mark
 from .primitive import Primitive
-from .varying import Varying, nothing, varying, with_varying
+from .sums import open_after
 
 
 class Typed(NamedTuple):
@@ -23,21 +24,26 @@ def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) ->
     """`primitive.abstract`, and what types say of several devices."""
     if primitive.types_itself:
         return Typed(*primitive.abstract(*avals, **params), nothing)
-    marks = {type(mark) for a in avals if (mark := getattr(a, "sharding", None)) is not None}
-    if not marks:
+    if all(getattr(a, "sharding", None) is None for a in avals):
         out, effects = primitive.abstract(*avals, **params)
         return Typed(out if abstract.get() is None else _whole(primitive, out), effects, nothing)
     plain = [a if a.sharding is None else a.update(sharding=None) for a in avals]
     out, effects = primitive.abstract(*plain, **params)
-    if Varying not in marks:
+    outs = list(out) if primitive.multiple_results else [out]
+    laid = outs
+    if any(laid_of(a) is not None for a in avals):
         from .explicit import laid_out  # of several devices
 
-        outs = laid_out(primitive, avals, out if primitive.multiple_results else [out], params)
-        return Typed(outs if primitive.multiple_results else outs[0], effects, nothing)
+        laid = laid_out(primitive, avals, outs, params)
+    elif abstract.get() is not None:
+        laid = _whole(primitive, out) if primitive.multiple_results else [_whole(primitive, out)]
     axes = frozenset().union(*map(varying, avals))
-    if axes:
-        out = [with_varying(a, axes) for a in out] if primitive.multiple_results else with_varying(out, axes)
-    return Typed(out, effects, axes)
+    open_sums = [NO_SUMS] * len(outs)
+    if any(any(sums_of(a)) for a in avals) or "unreduced" in params:
+        open_sums = open_after(primitive, avals, outs, params, axes)
+    if axes or any(map(any, open_sums)):
+        laid = [with_mark(a, axes, sums, laid_of(a)) for a, sums in zip(laid, open_sums)]
+    return Typed(laid if primitive.multiple_results else laid[0], effects, axes)
 
 
 def _whole(primitive: Primitive, out: Any) -> Any:

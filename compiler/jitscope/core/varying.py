@@ -1,8 +1,9 @@
-"""Inside `shard_map`: over which mesh axes a value varies, and the two operations that change it.
+"""Inside `shard_map`: over which mesh axes a value varies, and the operations that change what its type says of them.
 
 A function that is run on each device's part has values that differ between devices and values that are the same. Their avals say
 along which axes they may differ (`varying`). Operations take operands that vary alike: where some do not, recording inserts
-`pvary`, whose transpose is a sum over these axes. So a value used on all devices gets the sum of its cotangents.
+`pvary`, whose transpose is a sum over these axes. So a value used on all devices gets the sum of its cotangents. Of a value that is
+`reduced` over axes the sum is left to be taken: its cotangent is `unreduced`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 from .avals import ShapedArray, aval_of
 from .axes import current_axes, use_axes
 from .effects import no_effects
+from .part_types import NO_SUMS, Sums, laid_of, nothing, sums_of, unsummed, varying, with_mark
 from .primitive import Primitive
 from .zeros import Zero, is_zero
 
@@ -54,78 +55,50 @@ def inside(mesh: Any, axes: Iterable[Hashable], check: bool) -> Iterator[None]:
         _manual.reset(token)
 
 
-_known: WeakValueDictionary[Any, Varying] = WeakValueDictionary()
-
-
-class Varying:
-    """The mark of an aval that varies over mesh axes. Equal ones are one object."""
-
-    __slots__ = ("__weakref__", "axes")
-    axes: frozenset
-
-    def __new__(cls, axes: frozenset) -> Varying:
-        found = _known.get(axes)
-        if found is None:
-            made = object.__new__(cls)
-            made.axes = axes
-            found = _known.setdefault(axes, made)
-        return found
-
-    def __reduce__(self) -> Any:
-        return Varying, (self.axes,)
-
-    def shape_text(self, shape: tuple[Any, ...]) -> str:
-        """As types show it."""
-        names = sorted(map(str, self.axes))
-        said = names[0] if len(names) == 1 else f"({','.join(names)})"
-        return f"[{','.join(map(str, shape))}]{{V:{said}}}"
-
-    def without(self, axis: int) -> Varying:
-        """Of a value without one of its axes."""
-        return self
-
-    def beside(self, axis: int, names: tuple[Any, ...] = ()) -> Varying:
-        """Of a value with one more axis."""
-        return self
-
-    def __repr__(self) -> str:
-        return f"varying over {', '.join(sorted(map(str, self.axes)))}"
-
-
-nothing: frozenset = frozenset()
-
-
-def varying(aval: Any) -> frozenset:
-    """The mesh axes over which a value varies."""
-    mark = getattr(aval, "sharding", None)
-    return mark.axes if type(mark) is Varying else nothing
-
-
-def with_varying(aval: ShapedArray, axes: frozenset) -> ShapedArray:
-    """The aval of the same value, varying over these axes."""
-    return aval if varying(aval) == axes else aval.update(sharding=Varying(axes) if axes else None)
-
-
 def as_said(x: Any, aval: ShapedArray) -> Any:
-    """`x` with what the type of another value says of several devices."""
-    if varying(aval):
-        return varied(x, varying(aval))
-    own = aval_of(x).sharding
-    if own is aval.sharding or type(own) is Varying:
+    """`x`, zeros or the same on all devices, with what the type of another value says of several devices."""
+    own, wanted = aval_of(x), aval
+    if own.sharding is wanted.sharding:
         return x
-    from .resharding import as_typed
+    if laid_of(own) is not laid_of(wanted):
+        from .resharding import as_typed
 
-    return as_typed(x, aval)
+        x = as_typed(x, wanted)
+    unreduced, reduced = sums_of(wanted)
+    here = frozenset(manual_axes())
+    x = varied(x, varying(wanted) | (unreduced & here) - sums_of(aval_of(x)).unreduced)
+    x = _cast(vary_unreduced_p, x, unreduced & here & varying(aval_of(x)))
+    return _cast(preduced_p, x, reduced & here - sums_of(aval_of(x)).reduced)
+
+
+def manual_axes() -> tuple[Hashable, ...]:
+    """The mesh axes over which the code at hand sees one device."""
+    here = _manual.get()
+    return () if here is None else here.axes
 
 
 def lie_alike(a: Any, b: Any) -> bool:
-    """Whether two types do not contradict each other in how values lie along Explicit axes."""
-    one, other = getattr(a, "sharding", None), getattr(b, "sharding", None)
-    if one is other or one is None or other is None or type(one) is Varying or type(other) is Varying:
+    """Whether two types do not contradict each other in how values lie along Explicit axes, and in the sums that are open."""
+    if getattr(a, "sharding", None) is getattr(b, "sharding", None):
+        return True
+    (terms, cut), (other_terms, other_cut) = sums_of(a), sums_of(b)
+    if terms != other_terms or cut - varying(b) != other_cut - varying(a):
+        return False
+    one, other = laid_of(a), laid_of(b)
+    if one is other or one is None or other is None:
         return True
     from .explicit import entries_of
 
     return entries_of(a) == entries_of(b)
+
+
+def seen_here(aval: Any) -> Any:
+    """The aval of a value from outside of a `shard_map`, inside of it: its type speaks of the axes that are left."""
+    here, laid = _manual.get(), laid_of(aval)
+    if here is None or laid is None or laid.mesh.manual_axes == here.axes:
+        return aval
+    own = frozenset(laid.mesh.explicit_axes) - frozenset(here.axes)
+    return with_mark(aval, varying(aval), NO_SUMS, laid.within(here.axes) if own else None)
 
 
 def vary_alike(one: str, a: Any, other: str, b: Any) -> str:
@@ -156,48 +129,75 @@ class AlongAxes(Primitive):
         return self(*args, axes=axes), dims[0]
 
 
-class Vary(AlongAxes):
-    """The same value, taken for one that varies over `axes`."""
+class Retyped(AlongAxes):
+    """The same value with another type: `axes` are no longer among those that its mark names `before` (None: not at all), but among
+    those that it names `after`. With `adds`, it is the sum over the devices along them."""
+
+    transposed: Retyped
+
+    def __init__(self, name: str, before: str | None, after: str | None, adds: bool = False):
+        super().__init__(name)
+        self.before, self.after, self.adds = before, after, adds
 
     def abstract(self, x, /, *, axes):
-        both = set(axes) & varying(x)
-        if both:
-            raise ValueError(f"pvary: {x.short()} varies over {', '.join(sorted(map(str, both)))} already")
-        return with_varying(x, varying(x) | frozenset(axes)), no_effects
+        mark = {"varying": varying(x), **sums_of(x)._asdict()}
+        names = frozenset(axes)
+        for word, said in mark.items():
+            wrong = names - said if word == self.before else names & said
+            if wrong:
+                how = "not" if word == self.before else "already" if word == self.after else ""
+                text = f"{self.name}: {x.short()} is {how} {word} over {', '.join(sorted(map(str, wrong)))}"
+                raise ValueError(text.replace("  ", " ") + _ADVICE.get(word if word != self.before else "", ""))
+            if word == self.before:
+                mark[word] = said - names
+        if self.after is not None:
+            mark[self.after] |= names
+        return with_mark(x, mark["varying"], Sums(mark["unreduced"], mark["reduced"]), unsummed(laid_of(x))), no_effects
 
     def lower(self, ctx, x, /, *, axes):
-        return x
+        return ctx.all_reduce(x, axes, "add") if self.adds else x
 
     def transpose(self, ct, x, /, *, axes):
-        return [psum_invariant_p(ct, axes=axes)]
+        return [self.transposed(ct, axes=axes)]
 
 
-class SumInvariant(AlongAxes):
-    """The sum over the devices along `axes`, which is the same on all of them."""
+_ADVICE = {"unreduced": ". What to do: take the sum first, with lax.psum or lax.psum_scatter"}
 
-    def abstract(self, x, /, *, axes):
-        left = set(axes) - varying(x)
-        if left:
-            raise ValueError(f"psum_invariant: {x.short()} does not vary over {', '.join(sorted(map(str, left)))}")
-        return with_varying(x, varying(x) - frozenset(axes)), no_effects
-
-    def lower(self, ctx, x, /, *, axes):
-        return ctx.all_reduce(x, axes, "add")
-
-    def transpose(self, ct, x, /, *, axes):
-        return [pvary_p(ct, axes=axes)]
+pvary_p = Retyped("pvary", None, "varying")
+psum_invariant_p = Retyped("psum_invariant", "varying", None, adds=True)
+vary_unreduced_p = Retyped("vary_unreduced_cast", "varying", "unreduced")
+reduced_vary_p = Retyped("reduced_vary_cast", "reduced", "varying")
+preduced_p = Retyped("preduced", None, "reduced")
+unreduced_psum_p = Retyped("unreduced_psum", "unreduced", None, adds=True)
+for _one, _other in ((pvary_p, psum_invariant_p), (vary_unreduced_p, reduced_vary_p), (preduced_p, unreduced_psum_p)):
+    _one.transposed, _other.transposed = _other, _one
 
 
-pvary_p = Vary("pvary")
-psum_invariant_p = SumInvariant("psum_invariant")
+def _cast(primitive: Retyped, x: Any, axes: frozenset) -> Any:
+    return primitive(x, axes=tuple(sorted(axes, key=str))) if axes else x
 
 
 def sum_invariant(x: Any, axes: tuple[Any, ...]) -> Any:
-    """The sum over mesh axes, which does not vary over them."""
-    return psum_invariant_p(x, axes=axes)
+    """The sum over mesh axes, which does not vary over them; it may be open over all of them."""
+    return (
+        unreduced_psum_p(x, axes=axes) if set(axes) <= sums_of(aval_of(x)).unreduced else psum_invariant_p(x, axes=axes)
+    )
 
 
 def varied(x: Any, axes: Iterable[Hashable]) -> Any:
     """A value that varies over these axes at least."""
-    left = tuple(sorted(frozenset(axes) - varying(aval_of(x)), key=str))
-    return pvary_p(x, axes=left) if left else x
+    left = frozenset(axes) - varying(aval_of(x))
+    reduced = left & sums_of(aval_of(x)).reduced
+    return _cast(pvary_p, _cast(reduced_vary_p, x, reduced), left - reduced)
+
+
+def as_term(x: Any, axes: Iterable[Hashable]) -> Any:
+    """A value that varies over these axes, or is the sum's over them already, as a term of a sum over them."""
+    return _cast(vary_unreduced_p, x, frozenset(axes) - sums_of(aval_of(x)).unreduced)
+
+
+def as_cotangent(ct: Any, aval: ShapedArray) -> Any:
+    """A cotangent with what its type must say of the axes over which the code at hand sees one device: `aval`'s."""
+    here = frozenset(manual_axes())
+    ct = varied(ct, varying(aval))
+    return as_term(ct, sums_of(aval).unreduced & here & varying(aval_of(ct)))

@@ -17,7 +17,7 @@ from ..backend.lowering import lower_jaxpr
 from ..control.callbacks import calls_python
 from ..control.discharge import flattened
 from ..core import dtypes
-from ..core.avals import ShapedArray, physical, tangent_aval
+from ..core.avals import ShapedArray, cotangent_aval, physical, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import ReferenceAval
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
@@ -172,7 +172,7 @@ def _constant(x: Any) -> np.ndarray:
 def _pullback(closed: ClosedJaxpr, exported: Exported, layouts: Layouts) -> Exported:
     """The program of the flat arguments and the cotangents of the results."""
     count = len(closed.in_avals)
-    cotangents = [tangent_aval(a) for a in closed.out_avals]
+    cotangents = [cotangent_aval(a) for a in closed.out_avals]
     moving, given = ([has_tangent(a) for a in side] for side in (closed.in_avals, closed.out_avals))
 
     def fun(*flat: Any) -> list[Any]:

@@ -104,11 +104,8 @@ class Place:
             "indices_are_sorted": indices_are_sorted,
         }
         if out_sharding is not None:
-            place = lambda x: Place(x, self.index)
-            how["mode"] = mode
-            return laid(
-                out_sharding, lambda x: place(x).get(**how, wrap_negative_indices=wrap_negative_indices), self.array
-            )
+            how["mode"], how["wrap_negative_indices"] = mode, wrap_negative_indices
+            return laid(out_sharding, lambda x, index: Place(x, index).get(**how), self.array, self.index)
         x, aval = checked("at", self.array)
         index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
         whole = evaluating() and type(x) is Array
@@ -144,8 +141,8 @@ class Place:
         self, how: str, values: Any, ordered: bool, unique: bool, mode: Any, out_sharding: Any, wraps: bool
     ) -> Any:
         if out_sharding is not None:
-            place = lambda x, v: Place(x, self.index)._update(how, v, ordered, unique, mode, None, wraps)
-            return laid(out_sharding, place, self.array, values)
+            place = lambda x, index, v: Place(x, index)._update(how, v, ordered, unique, mode, None, wraps)
+            return laid(out_sharding, place, self.array, self.index, values)
         if how in _THROUGH_ONES:
             return self._through_ones(how, values, ordered, unique, mode, wraps)
         x, aval = checked("at", self.array)

@@ -22,6 +22,7 @@ from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
 from ..core.jax_values import jax_kind
 from ..core.meshes_in_force import abstract
+from ..core.part_types import Sums, nothing, sums_of, with_sums
 from ..core.trace import Tracer, evaluating
 from ..core.varying import as_said
 from ..eager.functions import eager_jit
@@ -295,9 +296,10 @@ def full_like(
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
-        device = a.sharding if sizes == a.shape else None
+        device = a.sharding if sizes == a.shape and not sums_of(a.aval).unreduced else None
     elif isinstance(a, Tracer) and a.aval.sharding is not None and sizes == a.aval.shape:
-        return as_said(full_like(a.aval.update(sharding=None), fill_value, dtype, device=device), a.aval)
+        made = full_like(a.aval.update(sharding=None), fill_value, dtype, device=device)
+        return as_said(made, with_sums(a.aval, Sums(nothing, sums_of(a.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):
         return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)

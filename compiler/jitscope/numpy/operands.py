@@ -17,6 +17,7 @@ from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError, TypePromotionError
+from ..core.part_types import laid_of
 from ..core.source import stack_level
 from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
@@ -251,12 +252,12 @@ def finite_info(dtype: Any) -> Any:
 
 def lies_explicitly(x: Any) -> bool:
     """Whether the type of a value says how it lies along Explicit axes of a mesh."""
-    return hasattr(aval_of(x).sharding, "spec")
+    return laid_of(aval_of(x)) is not None
 
 
 def check_whole(name: str, aval: ShapedArray, axes: Iterable[int] | None = None) -> None:
     """Raises ShardingTypeError where devices divide one of these axes of a value (None: any) along an Explicit axis of a mesh."""
-    if hasattr(aval.sharding, "spec"):
+    if laid_of(aval) is not None:
         from ..core import explicit  # of several devices
 
         explicit.check_whole(name, aval, axes)

@@ -15,9 +15,10 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.axes import axis_size as _axis_size
+from ..core.part_types import Sums, laid_of, sums_of, varying, with_sums, with_varying
 from ..core.primitive import Primitive
 from ..core.trace import Tracer
-from ..core.varying import checked_axes, manual, sum_invariant, varied, varying, with_varying
+from ..core.varying import checked_axes, manual, sum_invariant, unreduced_psum_p, varied
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
@@ -153,6 +154,10 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
     if not checked:
         return primitive(x, axes=axes, axis_index_groups=groups)
     if primitive is psum_p:
+        if terms := sums_of(aval_of(x)).unreduced & checked:
+            x = unreduced_psum_p(x, axes=tuple(n for n in axes if n in terms))
+            axes = tuple(n for n in axes if n not in terms)
+            return over(primitive, x, axes, (), groups)
         check_alike("psum", x, checked)
     if groups is not None and primitive is psum_p:
         raise NotImplementedError(
@@ -170,6 +175,11 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
 
 def check_alike(name: str, x: Any, axes: frozenset) -> None:
     """Raises ValueError for a value that differs between the devices along some of these axes and is the same along others."""
+    if reduced := sums_of(aval_of(x)).reduced & axes:
+        raise ValueError(
+            f"{name} of {aval_of(x).short()}: it is reduced over {', '.join(sorted(map(str, reduced)))}, all devices have the same. What to do: leave "
+            "that axis out"
+        )
     same = axes - varying(aval_of(x))
     if same and same != axes and isinstance(x, Tracer):
         said = tuple(sorted(map(str, same)))
@@ -214,7 +224,7 @@ class AllGather(Collective):
         if not 0 <= at < x.ndim + (not tiled):
             raise ValueError(f"all_gather of {x.short()}: there is no axis {at}")
         shape[at: at + tiled] = [axis_size * shape[at] if tiled else axis_size]  # fmt: skip
-        return pure(x.update(shape=tuple(shape)))
+        return pure(reshaped(x, shape, new=None if tiled else at))
 
     def among_devices(self, ctx, x, /, *, all_gather_dimension, axis_name, axis_size, tiled, axis_index_groups=None):
         if tiled or not ctx.apart:
@@ -251,6 +261,18 @@ class AllGatherInvariant(AllGather):
         return [part if tiled else reshape(part, (*shape[:at], *shape[at + 1 :]))]
 
 
+class AllGatherReduced(AllGather):
+    """The same, taken for a value that is reduced over the axis: what flows back to a device is its part of the sum of the cotangents."""
+
+    def abstract(self, x, /, *, axis_name, **params):
+        out, effects = super().abstract(x, axis_name=axis_name, **params)
+        out = with_varying(out, varying(out) - {axis_name})
+        return with_sums(out, Sums(sums_of(out).unreduced, sums_of(out).reduced | {axis_name})), effects
+
+    def transpose(self, ct, x, /, *, all_gather_dimension, **same):
+        return [unreduced_reduce_scatter_p(ct, scatter_dimension=all_gather_dimension, **same)]
+
+
 class ReduceScatter(Collective):
     """The sum over the examples, of which each keeps its part along `scatter_dimension`: one element, and the axis goes,
     or, if `tiled`, an equal share of it."""
@@ -266,7 +288,7 @@ class ReduceScatter(Collective):
             raise ValueError(f"psum_scatter of {x.short()} over the axis {axis_name!r}, which has {axis_size} examples: "
                              f"the size of axis {at} must {how}")  # fmt: skip
         shape[at: at + 1] = [shape[at] // axis_size] if tiled else []  # fmt: skip
-        return pure(x.update(shape=tuple(shape)))
+        return pure(reshaped(x, shape, gone=None if tiled else at))
 
     def among_devices(self, ctx, x, /, *, scatter_dimension, axis_name, axis_size, tiled, axis_index_groups=None):
         part = ctx.reduce_scatter(x, (axis_name,), scatter_dimension, axis_index_groups)
@@ -281,6 +303,17 @@ class ReduceScatter(Collective):
 
     def beside(self, x, /, *, scatter_dimension, **same):
         return reduce_scatter_p(x, scatter_dimension=scatter_dimension + 1, **same)
+
+
+class UnreducedReduceScatter(ReduceScatter):
+    """The same of a value whose sum over the axis is open."""
+
+    def abstract(self, x, /, *, axis_name, **params):
+        out, effects = super().abstract(x, axis_name=axis_name, **params)
+        return with_varying(out, varying(out) | {axis_name}), effects
+
+    def transpose(self, ct, x, /, *, scatter_dimension, **same):
+        return [all_gather_reduced_p(ct, all_gather_dimension=scatter_dimension, **same)]
 
 
 class AllToAll(Collective):
@@ -301,7 +334,8 @@ class AllToAll(Collective):
         else:
             del shape[split_axis]
             shape.insert(concat_axis, size)
-        return pure(x.update(shape=tuple(shape)))
+        moved = {} if tiled else {"gone": split_axis, "new": concat_axis}
+        return pure(reshaped(x, shape, **moved))
 
     def among_devices(self, ctx, x, /, *, split_axis, concat_axis, axis_name, tiled, axis_index_groups=None):
         if tiled:
@@ -382,7 +416,9 @@ class Permute(Collective):
 
 all_gather_p = AllGather("all_gather")
 all_gather_invariant_p = AllGatherInvariant("all_gather_invariant")
+all_gather_reduced_p = AllGatherReduced("all_gather_reduced")
 reduce_scatter_p = ReduceScatter("reduce_scatter")
+unreduced_reduce_scatter_p = UnreducedReduceScatter("unreduced_reduce_scatter")
 all_to_all_p = AllToAll("all_to_all")
 ppermute_p = Permute("ppermute")
 
@@ -395,6 +431,19 @@ def group_size(axis_name: Hashable, groups: Any) -> int:
 def _check_size(axis_name: Hashable, size: int, groups: Any) -> None:
     if group_size(axis_name, groups) != size:
         raise ValueError(f"the axis {axis_name!r} has {_axis_size(axis_name)} examples here, not {size}")
+
+
+def reshaped(x: ShapedArray, shape: list[int], gone: int | None = None, new: int | None = None) -> ShapedArray:
+    """The aval of another shape, without the axis `gone`, with the axis `new`. Raises ValueError where devices do not divide it."""
+    mark = x.sharding
+    if mark is not None and gone is not None:
+        mark = mark.without(gone)
+    if mark is not None and new is not None:
+        mark = mark.beside(new)
+    found = x.update(shape=tuple(shape), sharding=mark)
+    if (laid := laid_of(found)) is not None:
+        laid.check(found.shape)
+    return found
 
 
 def merged(x: Any, at: int) -> Any:

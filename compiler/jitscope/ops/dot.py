@@ -7,6 +7,8 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.meshes_in_force import summed_later
+from ..core.part_types import sums_of
 from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
@@ -25,10 +27,12 @@ class DotGeneral(Bilinear):
     `dimension_numbers` is ((axes of x, axes of y that are contracted in pairs), (batch axes of x, of y)).
     The result has the batch axes, then the other axes of x, then those of y. It is of `preferred_element_type` (None:
     the operands' dtype), in which integers and small floats are summed. `precision` is None, one Precision for each
-    operand, or an algorithm.
+    operand, or an algorithm. `unreduced`: mesh axes that cut contracted axes of both, over which the sum is left open.
     """
 
-    def abstract(self, x, y, /, *, dimension_numbers, precision, preferred_element_type):
+    sums = "dot"
+
+    def abstract(self, x, y, /, *, dimension_numbers, precision, preferred_element_type, unreduced=()):
         dtype = _result_dtype(same_dtype("dot_general", (x, y)), preferred_element_type, x, y)
         (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
         _check_axes(x, y, x_contracting, y_contracting, x_batch, y_batch)
@@ -37,7 +41,7 @@ class DotGeneral(Bilinear):
         shape += [y.shape[a] for a in free_axes(y.ndim, y_contracting, y_batch)]
         return pure(ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type))
 
-    def lower(self, ctx, x, y, /, *, dimension_numbers, precision, preferred_element_type):
+    def lower(self, ctx, x, y, /, *, dimension_numbers, precision, preferred_element_type, unreduced=()):
         (x_aval, y_aval), out = ctx.avals_in, ctx.avals_out[0]
         if is_algorithm(precision):
             own = {"dimension_numbers": dimension_numbers, "precision": None}
@@ -69,13 +73,13 @@ class DotGeneral(Bilinear):
             return ctx.reduce(result, 0, ctx.hlo.add, (0,))
         return ctx.convert(result, wide, out.dtype)
 
-    def transpose_left(self, ct, aval, y, /, *, dimension_numbers, precision, preferred_element_type):
+    def transpose_left(self, ct, aval, y, /, *, dimension_numbers, precision, preferred_element_type, unreduced=()):
         (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
         start, end = aval.ndim - len(x_contracting), aval_of(ct).ndim  # of the axes of y
         numbers = (x_contracting, y_contracting), (x_batch, y_batch)
         return _other_factor(ct, aval, y, *numbers, tuple(range(start, end)), precision)
 
-    def transpose_right(self, ct, x, aval, /, *, dimension_numbers, precision, preferred_element_type):
+    def transpose_right(self, ct, x, aval, /, *, dimension_numbers, precision, preferred_element_type, unreduced=()):
         (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
         start, end = len(x_batch), aval_of(x).ndim - len(x_contracting)  # of the axes of x
         numbers = (y_contracting, x_contracting), (y_batch, x_batch)
@@ -100,7 +104,7 @@ class DotGeneral(Bilinear):
     def shown_params(self, params):
         contracting, batch = params["dimension_numbers"]
         shown = {"dimension_numbers": (tuple(map(list, contracting)), tuple(map(list, batch)))}
-        return shown | {k: v for k, v in params.items() if k != "dimension_numbers" and v is not None}
+        return shown | {k: v for k, v in params.items() if k != "dimension_numbers" and v is not None and v != ()}
 
 
 dot_general_p = DotGeneral("dot_general")
@@ -114,9 +118,18 @@ def dot_general(
     (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
     numbers = (_ints(x_contracting), _ints(y_contracting)), (_ints(x_batch), _ints(y_batch))
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
-    return dot_general_p(
-        lhs, rhs, dimension_numbers=numbers, precision=as_precision(precision), preferred_element_type=preferred
-    )
+    params = {"precision": as_precision(precision), "preferred_element_type": preferred}
+    return _product(lhs, rhs, numbers, params, summed_later.get())
+
+
+def _product(lhs: Any, rhs: Any, numbers: Any, params: dict[str, Any], later: frozenset) -> Any:
+    """The product; over those of the mesh axes `later` that cut what is summed, the sum is left open."""
+    if later:
+        from ..core.explicit import cut_alike  # of several devices
+
+        if open_over := cut_alike(aval_of(lhs), aval_of(rhs), numbers[0], later):
+            params = {**params, "unreduced": open_over}
+    return dot_general_p(lhs, rhs, dimension_numbers=numbers, **params)
 
 
 def _ints(axes: Any) -> tuple[int, ...]:
@@ -241,10 +254,10 @@ def _other_factor(ct, aval, y, contracting, batch, y_part, precision):
     y_first = (*x_batch, *by_y, *x_free)
     if _is_sorted(y_first) and not _is_sorted(ct_first):
         numbers = (y_free, y_part), (y_batch, ct_batch)
-        out, order = dot_general_p(y, ct, dimension_numbers=numbers, **_params(precision, swap=True)), y_first
+        out, order = _product(y, ct, numbers, _params(precision, swap=True), sums_of(aval).reduced), y_first
     else:
         numbers = (y_part, y_free), (ct_batch, y_batch)
-        out, order = dot_general_p(ct, y, dimension_numbers=numbers, **_params(precision)), ct_first
+        out, order = _product(ct, y, numbers, _params(precision), sums_of(aval).reduced), ct_first
     return convert(transpose(out, _inverse(order)), aval.dtype)
 
 

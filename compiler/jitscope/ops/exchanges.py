@@ -12,10 +12,12 @@ from .. import tree
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.axes import axis_size as _axis_size
+from ..core.part_types import sums_of
 from ..core.varying import checked_axes, manual, varied
 from .collective import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
     check_alike,
@@ -29,6 +31,7 @@ from .collective import (
     ppermute_p,
     psum_p,
     reduce_scatter_p,
+    unreduced_reduce_scatter_p,
 )
 from .elementwise import div_p, eq_p
 from .families import scalar_like
@@ -149,13 +152,14 @@ def all_gather(
     """Each leaf of all examples: side by side along a new axis, or one after another along that axis if `tiled`.
 
     Of several named axes the last varies fastest. `to` says what shard_map with `check_vma` takes the result for: one that
-    varies over the axis ("varying", "reduced"), or is the same on all devices ("invarying"); elsewhere it changes nothing. Raises ValueError for another `to` and an axis that the leaf
+    varies over the axis ("varying"), is reduced over it ("reduced": its cotangent is an open sum), or is the same on all devices
+    ("invarying"); elsewhere it changes nothing. Raises ValueError for another `to` and an axis that the leaf
     does not have, NameError for an unknown name.
     """
     groups = checked_groups("all_gather", axis_name, axis_index_groups)
     if to not in ("varying", "reduced", "invarying"):
         raise ValueError(f"all_gather: to is 'varying', 'invarying' or 'reduced', not {to!r}")
-    gather = all_gather_invariant_p if to == "invarying" and checked_axes(_names(axis_name)) else all_gather_p
+    gather = _GATHERS[to] if checked_axes(_names(axis_name)) else all_gather_p
     *outer, last = (_one_name("all_gather with axis_index_groups", axis_name),) if groups else _names(axis_name)
 
     def leaf(x):
@@ -176,6 +180,9 @@ def all_gather(
     return tree.map(leaf, x)
 
 
+_GATHERS = {"varying": all_gather_p, "invarying": all_gather_invariant_p, "reduced": all_gather_reduced_p}
+
+
 def psum_scatter(
     x: Any, axis_name: Any, *, scatter_dimension: int = 0, axis_index_groups: Any = None, tiled: bool = False
 ) -> Any:
@@ -188,16 +195,18 @@ def psum_scatter(
     sizes = tuple(group_size(name, groups) for name in names)
 
     def leaf(x):
-        check_alike("psum_scatter", x, checked_axes(names))
+        check_alike("psum_scatter", x, checked_axes(names) - sums_of(aval_of(x)).unreduced)
         at = position("psum_scatter", scatter_dimension, aval_of(x).ndim)
         if len(names) > 1 and not tiled:
             _check_parts("psum_scatter", x, at, names, math.prod(sizes), tiled)
             shape = aval_of(x).shape
             x = reshape(x, (*shape[:at], *sizes, *shape[at + 1 :]))
         for name, size in zip(names, sizes):
-            x = varied(x, checked_axes((name,)))
+            is_term = name in sums_of(aval_of(x)).unreduced
+            scatter = unreduced_reduce_scatter_p if is_term else reduce_scatter_p
+            x = x if is_term else varied(x, checked_axes((name,)))
             along = {"axis_name": name, "axis_size": size, "axis_index_groups": groups}
-            x = reduce_scatter_p(x, scatter_dimension=at, tiled=tiled, **along)
+            x = scatter(x, scatter_dimension=at, tiled=tiled, **along)
         return x
 
     return tree.map(leaf, x)

@@ -38,6 +38,8 @@ def pure(out: Any) -> tuple[Any, Effects]:
 class AddAny(Primitive):
     """The sum of two tangents or cotangents of one aval: what every derivative rule of two operands ends in."""
 
+    sums = "all"
+
     def abstract(self, x, y, /):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type and y.weak_type))
 
@@ -185,6 +187,8 @@ class Linear(Primitive):
 
 class Structural(Linear):
     """Base of linear operations of one operand that only move elements."""
+
+    sums = "each"
 
     def transpose(self, ct, x, /, **params):
         return [self.transpose_to(ct, x.aval, **params)]

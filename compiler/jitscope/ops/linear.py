@@ -339,6 +339,8 @@ rev_p = Rev("rev")
 class Concatenate(Linear):
     """Operands one after another along the axis `dimension`."""
 
+    sums = "all"
+
     def abstract(self, /, *avals, dimension):
         dtype = same_dtype("concatenate", avals)
         first = avals[0]
@@ -434,6 +436,8 @@ def unbroadcast(ct: Any, aval: ShapedArray) -> Any:
 class LinearElementwise(Elementwise):
     """Elementwise and linear in all operands at once."""
 
+    sums = "all"
+
     def __init__(self, name: str, *signs: int, **options: Any):
         super().__init__(name, **options)
         self.signs = signs
@@ -461,6 +465,8 @@ sub_p = LinearElementwise("sub", 1, -1, accepts="iufc", hlo="subtract")
 
 class Mul(Bilinear, Elementwise):
     """The product, element by element."""
+
+    sums = "product"
 
     def transpose_left(self, ct, aval, y, /):
         return unbroadcast(mul_p(ct, y), aval)
@@ -516,6 +522,8 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
 
 class SelectN(Elementwise):
     """`cases[which]` element by element; `which` is boolean for two cases, else int32, and may be a scalar."""
+
+    sums = "choice"
 
     def abstract(self, which, case, /, *others):
         cases = (case, *others)

@@ -13,6 +13,8 @@ from .families import is_zero, pure, zero_of
 class Name(Primitive):
     """The same value under the name `name`, by which policies of `checkpoint` find it. Its tangent has no name."""
 
+    sums = "each"
+
     def abstract(self, x, /, *, name):
         return pure(x)
 
@@ -61,6 +63,8 @@ dce_sink_p = DceSink("dce_sink")
 class OptimizationBarrier(Primitive):
     """The same values. The compiler sees no connection between what is before and behind: it merges no operation here
     with an equal one there, and computes nothing behind before all operands are there."""
+
+    sums = "all"
 
     multiple_results = True
 

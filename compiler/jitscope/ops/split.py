@@ -18,6 +18,8 @@ __all__ = ["split"]
 class Split(Linear):
     """Parts of the given `sizes`, one after the other along `axis`."""
 
+    sums = "each"
+
     multiple_results = True
 
     def abstract(self, x, /, *, sizes, axis):

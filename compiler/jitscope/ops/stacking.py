@@ -10,6 +10,8 @@ from .linear import instantiate, reduce_sum_p, reshape
 class Stack(Linear):
     """Arrays of one shape, one after another along a new axis `axis`."""
 
+    sums = "all"
+
     def abstract(self, /, *avals, axis):
         dtype, shape = same_dtype("stack", avals), avals[0].shape
         if any(a.shape != shape for a in avals) or not 0 <= axis <= len(shape):
@@ -39,6 +41,8 @@ class Stack(Linear):
 
 class Unstack(Linear):
     """The parts along `axis`, which goes."""
+
+    sums = "each"
 
     multiple_results = True
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import source
-from ..core.avals import marked, tangent_aval
+from ..core.avals import cotangent_aval, marked
 from ..core.errors import ShardingTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from ..core.staging import literal_value, recording
@@ -30,7 +30,7 @@ def backward_pass(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cts:
         _accumulate(totals, values, atom, ct)
     for eqn in reversed(linear):
         _transpose_equation(eqn, values, totals)
-    return [totals.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None for v, x in zip(jaxpr.invars, args)]
+    return [totals.get(v, _zero(v)) if type(x) is UndefinedPrimal else None for v, x in zip(jaxpr.invars, args)]
 
 
 def reduced(jaxpr: Jaxpr, wanted: Sequence[bool]) -> Jaxpr:
@@ -62,6 +62,12 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
     return linear
 
 
+def _zero(var: Var) -> Zero:
+    """The cotangent of a variable that nothing depends on."""
+    mark = getattr(var.aval, "sharding", None)
+    return Zero(var.aval if mark is None else var.aval.update(sharding=mark.swapped()))
+
+
 def _read(values: dict[Var, Any], atom: Atom) -> Any:
     if isinstance(atom, Literal):
         return literal_value(atom)
@@ -78,7 +84,7 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
     cts = [totals.pop(v, None) for v in eqn.outvars]
     if all(ct is None for ct in cts):
         return
-    cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
+    cts = [_zero(v) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
     args = [_read(values, a) for a in eqn.invars]
     if isinstance(eqn.primitive, Bilinear) and all(type(x) is UndefinedPrimal for x in args):
         raise _not_linear(eqn)
@@ -98,18 +104,20 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
     if all(getattr(a.aval, "sharding", None) is None for a in (*eqn.invars, *eqn.outvars)):
         return _transposed(eqn, cts, args)
     from ..core.resharding import as_typed, unsaid  # of several devices
+    from ..core.varying import as_cotangent
 
     recorder = recording(current_trace())
     start = 0 if recorder is None else len(recorder.eqns)
     try:
         found = _transposed(eqn, cts, args)
-    except ShardingTypeError:
+    except (ShardingTypeError, NotImplementedError):
         if recorder is not None:
             del recorder.eqns[start:]
         cts = [ct if is_zero(ct) else unsaid(ct) for ct in cts]
         args = [x if type(x) is UndefinedPrimal else unsaid(x) for x in args]
         found = _transposed(eqn, cts, args)
-    return [ct if ct is None or is_zero(ct) else as_typed(ct, tangent_aval(a.aval)) for ct, a in zip(found, eqn.invars)]
+    wanted = [cotangent_aval(a.aval) for a in eqn.invars]
+    return [ct if ct is None or is_zero(ct) else as_cotangent(as_typed(ct, a), a) for ct, a in zip(found, wanted)]
 
 
 def _not_linear(eqn: JaxprEqn) -> TypeError:

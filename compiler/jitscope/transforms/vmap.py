@@ -9,10 +9,11 @@ from ..core import source
 from ..core.avals import ShapedArray, aval_of
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr
+from ..core.part_types import nothing, varying, with_varying
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, using
-from ..core.varying import checked_axes, nothing, varying, with_varying
+from ..core.varying import checked_axes
 from ..ops.linear import broadcast_in_dim_p, moveaxis
 
 
@@ -40,7 +41,7 @@ class BatchAxis:
         from ..core.shardings import NamedSharding, PartitionSpec
 
         whole = NamedSharding(self.mesh, PartitionSpec(*[None] * (aval_of(x).ndim - 1)))
-        mark = mark if type(mark) is NamedSharding else whole
+        mark = whole if mark is None else getattr(mark, "laid", mark) or whole
         return reshard_p(x, sharding=mark.beside(to, self.names))
 
     def align(self, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[list[Any], int]:

@@ -27,6 +27,11 @@ def in_layout(buf: Any, at: Any) -> Any:
     old = buf._sharding
     if old is at:
         return buf
+    if isinstance(old, Layout) and old.terms:
+        raise NotImplementedError(
+            "the devices have terms of a sum that is still to be taken, so that there is no value to move. What to do: take the sum first, with "
+            "jitscope.sharding.reshard(x, spec)"
+        )
     buffers.block_until_ready([buf])
     shape, dtype = buf.aval.shape, buf.aval.dtype
     if not isinstance(at, Layout):

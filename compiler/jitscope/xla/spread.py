@@ -43,6 +43,8 @@ class Layout(xc.GSPMDSharding):
         self.said: Any = None
 
     memory_kind = None
+    terms = False
+    """Whether what the devices have are terms of a sum that nobody took yet."""
 
     def _to_xla_hlo_sharding(self, ndim: int) -> Any:
         return self.hlo

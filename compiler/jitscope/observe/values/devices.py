@@ -16,7 +16,7 @@ from ...core.jaxpr import ClosedJaxpr, JaxprEqn, equations_in, subjaxprs
 from ...core.meshes import AxisType, Mesh
 from ...core.shardings import PartitionSpec, names_of, padded
 from ...core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ...core.varying import inside, nothing, psum_invariant_p, pvary_p, with_varying
+from ...core.varying import inside, psum_invariant_p, pvary_p
 from ...ops.linear import reshape
 from .evaluation import Evaluation, changed_equation, one_equation
 
@@ -145,7 +145,7 @@ class OnDevices(Evaluation):
         return [self._unstacked(_below(out), out.aval) for out in outs]
 
     def _unstacked(self, below: np.ndarray, aval: ShapedArray) -> Parts:
-        one = with_varying(aval, nothing).update(shape=aval.shape[1:])
+        one = aval.update(shape=aval.shape[1:], sharding=None)
         return self._parts([_array(below[i], one) for i in range(self.copies)])
 
     def _on_mesh(self, eqn: JaxprEqn) -> ClosedJaxpr:
@@ -161,7 +161,7 @@ class OnDevices(Evaluation):
             inner = trace_to_jaxpr(part, given, one.jaxpr.debug)
         params = {"mesh": self.mesh, "axes": self.axes, "check": self.check}
         specs = {"in_specs": (spec,) * len(given), "out_specs": (spec,) * len(one.out_avals)}
-        stacked = [with_varying(a, nothing).update(shape=(self.copies, *a.shape)) for a in one.in_avals]
+        stacked = [a.update(shape=(self.copies, *a.shape), sharding=None) for a in one.in_avals]
         return trace_to_jaxpr(lambda *xs: shard_map_p.apply(inner, xs, **specs, **params), stacked, one.jaxpr.debug)
 
 
@@ -191,5 +191,5 @@ def _array(below: np.ndarray, aval: ShapedArray) -> Array:
 
 
 def _unmarked(x: Any) -> Any:
-    aval = with_varying(x.aval, nothing)
+    aval = x.aval.update(sharding=None)
     return x if aval is x.aval else Array(x.buf, aval)

@@ -39,6 +39,8 @@ def _constants(ctx, value):
 class Div(Divide):
     """The quotient; of integers, rounded towards zero."""
 
+    sums = "quotient"
+
     def transpose(self, ct, x, y, /):
         return [unbroadcast(div_p(ct, y), x.aval), None]
 

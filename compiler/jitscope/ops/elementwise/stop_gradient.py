@@ -11,6 +11,8 @@ __all__ = ["StopGradient", "stop_gradient_p"]
 class StopGradient(DiscreteElementwise):
     """The value itself, with derivative zero."""
 
+    sums = "each"
+
     def abstract(self, x, /):
         check_kind(self.name, x, self.accepts)
         return pure(x)

@@ -20,6 +20,8 @@ __all__ = ["DynamicSlice", "DynamicUpdateSlice", "dynamic_slice_p", "dynamic_upd
 class DynamicSlice(Linear):
     """The slice of `slice_sizes` that starts at computed indices, one scalar for each axis; it is moved into bounds."""
 
+    sums = "each"
+
     def abstract(self, x, /, *starts, slice_sizes):
         _check_starts("dynamic_slice", x, starts)
         if len(slice_sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(slice_sizes, x.shape)):

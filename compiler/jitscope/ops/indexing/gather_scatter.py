@@ -44,6 +44,8 @@ class Gather(Linear):
     the greatest unsigned one, True) stands where mode FILL_OR_DROP finds nothing.
     """
 
+    sums = "each"
+
     def abstract(self, x, indices, /, *, dimension_numbers, slice_sizes, indices_are_sorted, unique_indices, mode,
                  fill_value):  # fmt: skip
         rank = len(dimension_numbers.offset_dims) + max(indices.ndim, 1) - 1

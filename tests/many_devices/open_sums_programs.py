@@ -1,0 +1,66 @@
+"""Open sums where JAX 0.10.2 ends the process, and what is exchanged where they stay open. Prints JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+
+
+os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
+
+import numpy as np
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.sharding import NamedSharding, PartitionSpec as P, reshard
+
+
+MESH = jx.make_mesh((4, 2), ("x", "y"))
+N = np.arange(32, dtype=np.float32).reshape(8, 4)
+
+
+def put(a, *spec, **sums):
+    return jx.device_put(a, NamedSharding(MESH, P(*spec, **sums)))
+
+
+def raised(call) -> str:
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
+
+
+def main() -> None:
+    with jx.set_mesh(MESH):
+        u, x, w = put(N, "x", unreduced={"y"}), put(N, "x"), put(N[:4] / 10, reduced={"x"})
+        shown = [
+            lambda: jx.jit(lambda u: jx.pure_callback(lambda a: a, u, u))(u),
+            lambda: jx.jit(lambda u: jx.debug.print("{}", u))(u),
+            lambda: jx.jit(lambda u: jx.debug.inspect_array_sharding(u, callback=print))(u),
+            lambda: u @ u.T,
+            lambda: jx.jit(jnp.sort)(u),
+        ]
+        moved = jx.jit(jx.grad(lambda a: reshard(reshard(a, P(reduced={"x"})), P()).sum()))(put(N[:4], reduced={"y"}))
+        rows = put(np.array([0, 2, 2, 3]), "x")
+        looked_up = jx.jit(jx.grad(lambda w: (w.at[rows].get(out_sharding=P("x")) ** 2).sum()))(w)
+        loss = lambda w, x: (jnp.tanh(x @ w) ** 2).sum()
+        slopes = lambda w, xs: [jx.grad(loss)(w, x) for x in xs]
+        step = lambda w, xs: reshard(functools.reduce(jnp.add, slopes(w, xs)), P())
+        exchanged = [jx.jit(f).lower(w, [x, x, x]).compile().as_text().count(" all-reduce(") for f in (step, slopes)]
+        kept = jx.jit(jx.shard_map(lambda v: lax.pcast(v, "x", to="unreduced"), in_specs=P("x"), out_specs=P(unreduced={"x"})))  # fmt: skip
+        found = {
+            "shown": list(map(raised, shown)),
+            "moved": [str(jx.typeof(moved)), np.asarray(reshard(moved, P())).tolist()],
+            "looked up": [str(jx.typeof(looked_up)), np.asarray(reshard(looked_up, P())).tolist()],
+            "exchanged": exchanged,
+            "summed": np.asarray(jx.jit(step)(w, [x, 2 * x])).tolist(),
+            "kept": kept.lower(x).compile().as_text().count(" all-reduce("),
+        }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Sums that are left open over devices: nothing is exchanged before they are taken, and nobody sees a term for the value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.many_devices.several import said_by
+
+
+def test_open_sums() -> None:
+    found = said_by("open_sums_programs")
+    assert found["shown"] == ["NotImplementedError"] * 3 + ["ShardingTypeError", "NotImplementedError"]
+    assert found["moved"] == ["float32[4,4]{U:y}", np.ones((4, 4)).tolist()]
+    weights = np.arange(16, dtype=np.float32).reshape(4, 4) / 10
+    wanted = np.array([2, 0, 4, 2])[:, None] * weights
+    assert found["looked up"][0] == "float32[4,4]{U:x}"
+    np.testing.assert_allclose(found["looked up"][1], wanted, rtol=1e-6)
+    assert found["exchanged"] == [1, 0] and found["kept"] == 0
+    rows = np.arange(32, dtype=np.float64).reshape(8, 4)
+    slopes = 0
+    for x in (rows, 2 * rows):
+        y = np.tanh(x @ weights)
+        slopes = slopes + x.T @ (2 * y * (1 - y**2))
+    np.testing.assert_allclose(found["summed"], slopes, rtol=2e-3, atol=1e-4)
