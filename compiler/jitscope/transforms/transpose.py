@@ -11,6 +11,7 @@ from ..core.errors import ShardingTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from ..core.staging import literal_value, recording
 from ..core.trace import current_trace
+from ..core.varying import as_cotangent
 from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.families import Bilinear, add_tangents
 from ..ops.linear import instantiate
@@ -104,7 +105,6 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
     if all(getattr(a.aval, "sharding", None) is None for a in (*eqn.invars, *eqn.outvars)):
         return _transposed(eqn, cts, args)
     from ..core.resharding import as_typed, unsaid  # of several devices
-    from ..core.varying import as_cotangent
 
     recorder = recording(current_trace())
     start = 0 if recorder is None else len(recorder.eqns)
