@@ -20,6 +20,7 @@ from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.sides import Side, side_of, side_with
 from jitscope.observe.machine import code_of
 from jitscope.observe.machine.listing import assembly_text, llvm_text
+from jitscope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
@@ -260,6 +261,21 @@ class Inspection(Shown):
         schedule, for which the program is compiled once more, and not run."""
         return Memory(self._compiled.memory_analysis(), lambda: self._look("memory"))
 
+    def with_numbers(self, numbers: Numbers, name: str = "number", unit: str = "") -> Inspection:
+        """Numbers of your own beside the equations of the graph, with what they are called and their unit ("s", "B", "flop", or any
+        word). `numbers` is a function of an equation that gives None where there is nothing to say, or a dict by path. The search of
+        the graph finds them (`number:>100`). Gives this inspection.
+
+        inspect(f)(x).with_numbers(lambda eqn: eqn.outvars[0].aval.size, "elements")
+        inspect(f)(x).with_numbers({"e3": 0.2, "e5/e0": 1.5}, "sensitivity")
+
+        Raises TypeError for what is neither a function nor a dict and for what is no number, ValueError for a path that no equation
+        has and for NaN and infinities.
+        """
+        graph = with_numbers(self.document["graph"], self._row.needed("jaxpr"), numbers, name, unit)
+        self.document = {**self.document, "graph": graph}
+        return self
+
     def compare(
         self, other: Inspection | None = None, *, options: dict[str, Any] | None = None, limit: float = 2.0
     ) -> Shown:
@@ -304,7 +320,7 @@ class Inspection(Shown):
         return self
 
     def _measured(self) -> Document:
-        return observe.measured(self._row.id, given=self._given)
+        return {**observe.measured(self._row.id, given=self._given), "graph": self.document["graph"]}
 
 
 class JaxInspection(Inspection):

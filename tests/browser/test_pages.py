@@ -224,3 +224,27 @@ def test_two_programs_are_compared_on_a_page_without_a_kernel(bare: Bare, dark: 
     expect(only).to_be_visible()
     saved = bare.mount(pack(document).text)
     assert saved.element.locator(".jitscope-verdict").inner_text() == words
+
+
+@looks(420, 1280)
+def test_numbers_of_ones_own_stand_in_the_graph_and_are_found_by_keyboard(bare: Bare, dark: bool, width: int) -> None:
+    def f(x):
+        y = jnp.tanh(x @ x)
+        return y.sum(axis=0) * 2
+
+    seen = jx.inspect(f)(np.ones((30, 30), np.float32))
+    seen.with_numbers(lambda eqn: eqn.outvars[0].aval.size / 1000, "thousand elements")
+    for view in (bare.show(seen.document, dark=dark, width=width), bare.mount(pack(seen.document).text)):
+        view.open_graph()
+        labels = [label["text"] for label in view.labels()]
+        assert "tanh · 0.9" in labels and "reduce_sum · 0.03" in labels
+        assert "after the names: thousand elements" in view.element.inner_text()
+        assert view.covered_nodes() == view.spilled_labels() == []
+        assert_readable(view.element)
+        view.element.get_by_role("searchbox").focus()
+        view.page.keyboard.type("number:>0.5 -op:dot")
+        view.page.keyboard.press("Enter")
+        details = view.element.locator(".jitscope-details")
+        expect(details).to_contain_text("thousand elements 0.9")
+        expect(details).to_contain_text("tanh")
+    view.page.screenshot(path=SCREENSHOTS / f"numbers-{width}-{'dark' if dark else 'light'}.png")

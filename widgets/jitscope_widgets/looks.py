@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .plain import clean
+from .quantities import number
 from .scopes import Scopes
 from .sentences import TABLES
 from .words import Document, plural
@@ -54,7 +55,14 @@ def label_of(node: Document) -> str:
     label = f"{CHANGES[node['mark']]} {clean(node['label'])}" if node.get("mark") in CHANGES else clean(node["label"])
     if len(label) > LONGEST_LABEL:
         label = f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
-    return label or "?"
+    own = number_of(node)
+    return f"{label or '?'} · {own}" if own else label or "?"
+
+
+def number_of(node: Document) -> str:
+    """The number of a user's own at a node; "" where there is none."""
+    own = node.get("number")
+    return number(own["value"], clean(own["unit"])) if own else ""
 
 
 def second_line(node: Document, scopes: Scopes) -> str:

@@ -20,6 +20,7 @@ from .plain import clean, clean_lines, escape
 from .profile_html import profile
 from .program_html import MOST_NODES, picture, source_lines
 from .quantities import amount, origin, seconds, show
+from .sentences import say
 from .sharding_view import sharding
 from .stopped import stopped_pieces
 from .transformations import transformations_html
@@ -45,6 +46,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
             *(source_lines(source, hues) if source else ()),
             picture("the graph", compilation["graph"], hues, worth=10.0),
             "</div>",
+            *_laid_over(compilation["graph"]),
         ],
         opened=True,
     )
@@ -59,6 +61,12 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
+
+
+def _laid_over(graph: Document) -> Pieces:
+    """What the numbers of a user's own are, where there are any."""
+    name = words.own_numbers(graph)
+    return [said(say("numbers laid over", what=name))] if name else []
 
 
 def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opened: bool = False) -> Pieces:

@@ -92,6 +92,7 @@ FORMS: dict[str, Record] = {
         transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
         call=Perhaps(Maybe(WHOLE)),
         mark=Perhaps(OneOf(("path", "stop", *_PASS_KINDS))),
+        number=Perhaps(_record(name=TEXT, value=NUMBER, unit=TEXT)),
         fused_into=Maybe(TEXT),
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE, "gone": Perhaps(FLAG)}),

@@ -9,6 +9,7 @@ from .changes import Group, fold, groups
 from .communication_text import communication
 from .compare_text import comparison
 from .grouping import in_full
+from .looks import number_of
 from .machine_text import machine
 from .memory_text import memory
 from .nan_hunt import hunt_text
@@ -161,6 +162,8 @@ def _node(node: Document, depth: int, width: int) -> list[str]:
         shown = f"{node['kind']} {clean(node['label'])}: {types}"
     place = words.lines(node["positions"])
     lines = wrap(f"{indent}{shown}{'   ' + place if place else ''}", width, indent + "    ")
+    if own := number_of(node):
+        lines += wrap(f"{indent}    {clean(node['number']['name'])}: {own}", width, indent + "      ")
     for name in ("devices exchange", "sharding"):
         if said := node["params"].get(name):
             lines += wrap(f"{indent}    {name}: {clean(said)}", width, indent + "      ")

@@ -17,6 +17,11 @@ from .sentences import say
 Document = Mapping[str, Any]
 
 
+def own_numbers(graph: Document) -> str:
+    """What the numbers of a user's own at a graph are called; "" where there are none."""
+    return next((clean(node["number"]["name"]) for node in graph["nodes"] if "number" in node), "")
+
+
 def plural(count: int, noun: str) -> str:
     """`1 kernel`, `2,000 kernels`."""
     ending = "" if count == 1 else "es" if noun.endswith(("x", "ss")) else "s"

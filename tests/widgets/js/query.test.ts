@@ -7,8 +7,8 @@ import { node } from "./graphs";
 const NODES = [
   node("e0", null, { label: "dot_general", types: ["f32[64,20]"], bytes: 5120, text: "c = dot_general a b" }),
   node("e1", null, { label: "dot_general", types: ["bf16[1024,1024]"], bytes: 2097152 }),
-  node("e2", null, { label: "broadcast_in_dim", types: ["f32[]"], bytes: 4 }),
-  node("e3", null, { label: "mul", types: ["f32[64,7]", "i32[7]"], bytes: 1792, transforms: ["transpose"] }),
+  node("e2", null, { label: "broadcast_in_dim", types: ["f32[]"], bytes: 4, number: { name: "cost", value: -0.5, unit: "" } }),
+  node("e3", null, { label: "mul", types: ["f32[64,7]", "i32[7]"], bytes: 1792, transforms: ["transpose"], number: { name: "cost", value: 0.25, unit: "" } }),
   node("in0", null, { kind: "input", label: "params['w']", types: ["f32[20]"], bytes: 80 }),
 ];
 const FACTS: Facts = {
@@ -44,6 +44,10 @@ const EXPECTED: Record<string, string[]> = {
   "kernel:dot.1": ["e1"],
   "time:>1%": ["e1"],
   "time:<1%": ["e0"],
+  "number:>0.1": ["e3"],
+  "number:<-1e-1": ["e2"],
+  "number:-1-0.5": ["e2", "e3"],
+  "number:-0.5": ["e2"],
   "is:backward": ["e3"],
   "is:input": ["in0"],
   "op:dot dtype:f32 line:21": ["e0"],
@@ -61,6 +65,7 @@ for (const [text, wanted] of Object.entries(EXPECTED))
 test("what cannot be understood is said", () => {
   assert.match(parse("size:big", FACTS).problem, /a number is needed, such as >1MB/);
   assert.match(parse("time:>x", FACTS).problem, />1%/);
+  assert.match(parse("number:big", FACTS).problem, />0\.1/);
   assert.match(parse("is:red", FACTS).problem, /known are backward, /);
   assert.match(parse("time:>1%", { ...FACTS, timed: false }).problem, /were not timed/);
   assert.match(parse("/(/", FACTS).problem, /no regular expression/);

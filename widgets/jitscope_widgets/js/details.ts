@@ -3,6 +3,7 @@ import { lineNumber } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
 import { h, plural } from "./dom";
 import { edgeDetails } from "./edgedetails";
+import { numberText } from "./graph/looks";
 import { kernelNames } from "./kernels";
 import { bytes } from "./numbers";
 import { hlo } from "./highlight";
@@ -79,6 +80,7 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
       h("strong", {}, node.label),
       h("code", {}, node.types.join(", ")),
       node.bytes ? h("span", { class: "jitscope-muted" }, bytes(node.bytes)) : null,
+      node.number ? h("span", {}, `${node.number.name} ${numberText(node)}`) : null,
       places(node, context.host),
       madeBy(node) ? h("span", { class: "jitscope-muted" }, madeBy(node)) : null,
       kernelsOf(selected, context),

@@ -49,6 +49,7 @@ export interface GraphNode {
   transforms?: ("jvp" | "transpose" | "vmap")[];
   call?: number | null;
   mark?: "path" | "stop" | "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
+  number?: { name: string; value: number; unit: string };
   fused_into: string | null;
 }
 export interface GraphEdge { from: string; to: string; type: string; bytes: number; gone?: boolean }

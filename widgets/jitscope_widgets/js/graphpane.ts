@@ -8,6 +8,7 @@ import { isLeftOut } from "./envelope";
 import { hlo } from "./highlight";
 import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
+import { say } from "./sentences";
 import { sourcePane } from "./source";
 import { choice } from "./tabs";
 import { withBadness } from "./valuecard";
@@ -81,6 +82,7 @@ export class GraphPane {
             first,
             (id) => this.show(id),
           ),
+          this.laidOver(),
           this.buttons(),
         ),
         this.place,
@@ -89,6 +91,12 @@ export class GraphPane {
     );
     selection.onChange(() => this.mark());
     this.show(first);
+  }
+
+  /** What the numbers of a user's own are, where there are any. */
+  private laidOver(): HTMLElement | null {
+    const what = this.documents.jaxpr!.nodes.find(({ number }) => number)?.number!.name;
+    return what === undefined ? null : h("span", { class: "jitscope-muted" }, say("numbers laid over", { what }));
   }
 
   private buttons(): HTMLElement {

@@ -2,6 +2,7 @@
 import table from "../../looks.json";
 import { lineNumber } from "../calls";
 import { plural } from "../dom";
+import { withUnit } from "../numbers";
 import { changeOf } from "./changes";
 import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
@@ -50,10 +51,15 @@ function signOf(node: ShownNode): string {
   return node.transforms?.includes("jvp") ? "∂ " : "";
 }
 
+/** The number of a user's own at a node; "" where there is none. */
+export function numberText({ number }: Pick<ShownNode, "number">): string {
+  return number ? withUnit(number.value, number.unit) : "";
+}
+
 export function lookOf(model: Model, i: number): Look {
   const node = model.node(i);
   const sign = signOf(node);
-  const main = short(node.label || node.id);
+  const main = [short(node.label || node.id), numberText(node)].filter(Boolean).join(" · ");
   const look = (shape: ShapeName, like: keyof typeof table.shapes, sub = ""): Look => {
     const { font: px, height, pad } = table.shapes[like];
     return { shape, px, sign, main, sub, height, pad };

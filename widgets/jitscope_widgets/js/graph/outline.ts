@@ -2,7 +2,7 @@
 // made, so that 50,000 nodes cost nothing.
 import { lineNumber } from "../calls";
 import { h } from "../dom";
-import { insideText } from "./looks";
+import { insideText, numberText } from "./looks";
 import type { GraphView } from "./view";
 
 const AROUND = 20;
@@ -72,7 +72,7 @@ export class Outline {
     if (model.isScope(node)) parts.push(insideText(model, node));
     if (model.isRepeat(node))
       parts.push(`block ${model.blockOf(node) + 1} of ${model.allChildrenOf(node).length} is shown, brackets change it`);
-    parts.push(model.shareText(node));
+    parts.push(model.shareText(node), shown.number ? `${shown.number.name} ${numberText(shown)}` : "");
     return parts.filter(Boolean).join(", ");
   }
 }

@@ -33,20 +33,23 @@ export const FILTERS: [string, string, string][] = [
   ["line", "line:21", "from this line of your code, or line:20-25"],
   ["kernel", "kernel:3", "computed in this kernel, by number or name"],
   ["time", "time:>1%", "in kernels with this share of the measured time"],
+  ["number", "number:>0.1", "numbers of your own, laid over the graph by with_numbers"],
   ["is", "is:backward", "backward, input, output, constant, fusion, library, scope, group"],
 ];
 
 const UNITS: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, "%": 0.01 };
+
+const EXAMPLES: Record<string, string> = { time: ">1%", number: ">0.1" };
 
 class Unclear extends Error {}
 
 /** ">1MB", "10-20kB", "<=4%": a test of a number. Without a sign the number itself is meant. */
 function range(text: string, what: string): (value: number) => boolean {
   const number = (part: string): number => {
-    const found = /^([\d.]+)([a-z%]*)$/i.exec(part);
+    const found = /^(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)$/i.exec(part);
     const unit = found?.[2] ? UNITS[found[2].toLowerCase()] : 1;
     if (!found || unit === undefined || !Number.isFinite(Number(found[1])))
-      throw new Unclear(`“${what}:${text}”: a number is needed, such as ${what === "time" ? ">1%" : ">1MB"}`);
+      throw new Unclear(`“${what}:${text}”: a number is needed, such as ${EXAMPLES[what] ?? ">1MB"}`);
     return Number(found[1]) * unit;
   };
   const compared = /^(<=|>=|<|>)(.+)$/.exec(text);
@@ -56,8 +59,8 @@ function range(text: string, what: string): (value: number) => boolean {
     return (value) =>
       sign === "<" ? value < limit : sign === ">" ? value > limit : sign === "<=" ? value <= limit : value >= limit;
   }
-  const [low, high] = text.split("-", 2) as [string, string | undefined];
-  const [from, to] = [number(low), number(high ?? low)];
+  const between = /^(-?[\d.]+(?:e[+-]?\d+)?[a-z%]*)-(.+)$/i.exec(text);
+  const [from, to] = between ? [number(between[1]!), number(between[2]!)] : [number(text), number(text)];
   return (value) => value >= from && value <= to;
 }
 
@@ -108,6 +111,10 @@ const MAKE: Record<string, Filter> = {
       const share = facts.shareOf(node);
       return share !== null && fits(share);
     };
+  },
+  number: (value) => {
+    const fits = range(value, "number");
+    return ({ number }) => number !== undefined && fits(number.value);
   },
   is: (value) => {
     const test = WHAT[value];

@@ -1,7 +1,7 @@
 // What stands beside the mouse: the operation, what it gives, and the line of the user's code that asked for it.
 import { h } from "../dom";
 import type { Position } from "../documents";
-import { insideText } from "./looks";
+import { insideText, numberText } from "./looks";
 import type { Model } from "./model";
 
 export function place(position: Position): string {
@@ -20,7 +20,8 @@ const MADE: Record<string, string> = {
 
 export function hoverText(model: Model, i: number): string[] {
   const node = model.node(i);
-  const title = [node.label, node.types.join(", "), model.shareText(i)].filter(Boolean).join("  ");
+  const own = node.number ? `${node.number.name} ${numberText(node)}` : "";
+  const title = [node.label, node.types.join(", "), model.shareText(i), own].filter(Boolean).join("  ");
   const made = node.transforms?.length ? [`made by ${node.transforms.map((name) => MADE[name] ?? name).join(", then ")}`] : [];
   const inside = model.isScope(i) ? [insideText(model, i)] : [];
   const first = node.positions[0];
