@@ -140,7 +140,7 @@ class Inspection(Shown):
     @property
     def stablehlo(self) -> Program:
         """The lowered program, before XLA's passes."""
-        return Program(self._lowered.as_text())
+        return Program(jaxwatch.readable(self._lowered.as_text()))
 
     def target(self, name: str) -> Program:
         """The StableHLO of the program for GPUs ("cuda:sm_90"), below what is not known of it without their compiler. Raises ValueError
@@ -150,12 +150,12 @@ class Inspection(Shown):
     @property
     def hlo_before(self) -> Program:
         """The lowered program as HLO, before XLA's passes."""
-        return Program(self._lowered.as_text("hlo"))
+        return Program(jaxwatch.readable(self._lowered.as_text("hlo")))
 
     @property
     def hlo(self) -> Program:
         """The program after XLA's passes."""
-        return Program(self._compiled.as_text())
+        return Program(jaxwatch.readable(self._compiled.as_text()))
 
     @property
     def graph(self) -> Graph:

@@ -103,6 +103,7 @@ BREAKS_WHEN_WRAPPED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:jax.core.:DeprecationWarning")  # what equinox names of an older jax
 @pytest.mark.parametrize("code", BREAKS_WHEN_WRAPPED.values(), ids=BREAKS_WHEN_WRAPPED)
 def test_a_marked_cell_of_jax_code_is_the_cell_without_the_mark(cells, code):
     plain = cells.cell(code)

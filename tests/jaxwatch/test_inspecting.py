@@ -1,6 +1,7 @@
 """`jitscope.inspect` and the magics on functions written for jax."""
 
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -65,6 +66,9 @@ def test_a_call_is_compiled_and_not_run(watcher, case, called):
     validate(seen.document)
     assert seen.kernels and seen.graph.document["nodes"] and "lambda" in seen.jaxpr
     assert "stablehlo" in seen.stablehlo and "HloModule" in seen.hlo and "HloModule" in seen.hlo_before
+    for text in (seen.stablehlo, seen.hlo, seen.hlo_before):
+        assert not re.search(r"~\w+\.\d|FileNames|StackFrames|stack_frame_id", text)
+    assert re.search(r'op_name="jit\([^)]*\)/', seen.hlo) and "ROOT" in seen.hlo
     assert seen.memory["peak"] > 0
     assert all(k["paths"] for k in seen.kernels if k["kind"] != "copy")
 

@@ -244,3 +244,17 @@ def test_values_over_several_devices(watcher):
     assert "arguments of the call" in repr(seen.measure().timing)
     assert "arguments 8 B" in repr(seen.memory), "what is compiled once more is for as many devices"
     assert {row["label"]: row["max"] for row in seen.values.document["rows"]}["shard_map"] == 16.0
+
+
+@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="this jax has no references")
+def test_a_program_that_captured_a_reference_is_not_run_again(watcher):
+    held = jax.new_ref(jnp.zeros(3))
+
+    @jax.jit
+    def bump(v):
+        held[1] += v
+
+    seen = jitscope.inspect(bump)(jnp.float32(2))
+    with pytest.raises(Exception, match="references that it captured: it is not run again"):
+        assert seen.values.document
+    assert held[...].tolist() == [0, 0, 0]

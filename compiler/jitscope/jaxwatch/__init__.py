@@ -10,6 +10,7 @@ to equations, `programs` is what views take for a compiled program.
 from .asking import Asked, ask, may_change_objects, run_again, traced
 from .calls import Calls
 from .errors import is_array, is_flag, is_tracer, is_tree, keep, stopped
+from .lineage import readable
 from .mistakes import Mistake, mistake, warned
 from .options import options, set_back
 from .private import (
@@ -29,6 +30,6 @@ from .watching import Small, Watcher, attach, current, detach, users_position
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
-           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "rebuilds",
+           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "readable", "rebuilds",
            "remember_direct_call", "room_of", "run_again", "set_back", "stopped", "there", "traced", "users_position",
            "warned"]  # fmt: skip

@@ -89,7 +89,12 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
     given = given or row.given
     arrays, captured = (one.arrays() if one is not None else None for one in (given, constants))
     takes: Any = row.takes
-    arrays = takes.of(arrays) if arrays is not None and takes is not None else None
+    taken = takes.of(arrays) if arrays is not None and takes is not None else None
+    if taken is None and arrays is not None:
+        raise Unavailable(
+            f"{row.function} takes other values than the arguments of its call, as with references that it captured: it is not run again"
+        )
+    arrays = taken
     if arrays is None or captured is None:
         raise Unavailable(
             f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "

@@ -121,3 +121,14 @@ def lowered(text: str, lineage: Lineage) -> str:
         return f'loc("{lineage.relative(name)}"' if marks.MARK.search(name) or "/" in name else found[0]
 
     return _LOCATION.sub(renamed, text)
+
+
+def readable(text: str) -> str:
+    """A program's text for people: names without marks, and without the tables of the frames that led to each operation, which are
+    longer than the program."""
+    return _FRAME.sub("", _TABLE.sub("", _SCOPE.sub("", text)))
+
+
+_TABLE = re.compile(r"^(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d+ .*\n)*\n*", re.MULTILINE)
+_FRAME = re.compile(r" stack_frame_id=\d+")
+_SCOPE = re.compile(rf"{marks.MARK.pattern}/")
