@@ -68,7 +68,8 @@ def test_each_row_is_a_kernel_of_xlas_text(facts):
         if line.opcode != "while":
             inside = facts.xla.members(line)
             computing = {opcode: n for opcode, n in inside.items() if opcode != "bitcast"}
-            assert row.members in (dict(inside), computing), (row, inside)
+            in_brief = {f"fusion of {sum(inside.values())}": 1}  # where the page has no room for more
+            assert row.members in (dict(inside), computing, in_brief), (row, inside)
 
 
 @every

@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from jitscope_widgets import text, write
+from jitscope_widgets.folding import MOST_AT_ONCE
+from jitscope_widgets.still import drawn_graph, still
 from tests.widgets import documents as made
 
 
@@ -32,6 +34,16 @@ def test_a_png_needs_graphviz(tmp_path: Path) -> None:
     else:
         with pytest.raises(ValueError, match="dot of Graphviz, which is not installed"):
             write(made.layer_graph(), tmp_path / "a.png")
+
+
+def test_a_png_of_a_large_program_shows_what_an_svg_shows() -> None:
+    """`dot` lays out some hundred nodes in a second, and some thousand not at all."""
+    graph = made.long_program(3000, scopes=100)["compilations"][0]["graph"]
+    drawn, remark = drawn_graph(graph)
+    shown = {node["id"] for node in drawn["nodes"]}
+    assert len(shown) <= MOST_AT_ONCE and remark == still(graph).remark and "closed, with" in remark
+    assert all(edge["from"] in shown and edge["to"] in shown and edge["from"] != edge["to"] for edge in drawn["edges"])
+    assert any(label.endswith("equations") for label in (node["label"] for node in drawn["nodes"]))
 
 
 @pytest.mark.parametrize(("name", "said"), [("a.pdf", "cannot be saved as '.pdf'"), ("a.svg", "a timing has no graph")])

@@ -185,3 +185,11 @@ def test_any_graph_is_a_harmless_picture(graph: dict[str, Any]) -> None:
         ElementTree.fromstring(picture)
         check_still(picture)
         assert min(font_sizes(picture)) >= 11
+
+
+def test_types_are_whole_and_equal_ones_are_counted() -> None:
+    graph = made.layer_graph()
+    graph["nodes"][5]["types"] = ["f32[8,16]", "f32[8,16]", "f32[40,8,16]"]
+    graph["nodes"][6]["types"] = [f"f32[{n},8,16]" for n in range(40, 50)]
+    texts = _texts(svg(graph))
+    assert {"f32[8,16] ×2, f32[40,8,16]", "f32[40,8,16], f32[41,8,16], 8 more"} <= set(texts)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import words
 from .page import page
+from .still import drawn_graph
 from .svg import svg
 from .text import text
 from .words import Document
@@ -32,7 +33,7 @@ def write(document: Document, path: str | Path) -> Path:
         case ".svg":
             said = svg(graph_of(document))
         case ".dot" | ".gv":
-            said = _graphviz(document).source
+            said = _graphviz(graph_of(document)).source
         case ".png":
             path.write_bytes(_png(document))
             return path
@@ -54,17 +55,21 @@ def graph_of(document: Document) -> Document:
     return graph
 
 
-def _graphviz(document: Document):
+def _graphviz(graph: Document):
     from .graphviz_view import to_graphviz
 
-    return to_graphviz(graph_of(document))
+    return to_graphviz(graph)
 
 
 def _png(document: Document) -> bytes:
+    """What an SVG shows, too: of some thousand nodes `dot` would not come to an end."""
     import graphviz
 
+    graph, remark = drawn_graph(graph_of(document))
+    drawing = _graphviz(graph)
+    drawing.attr(label=graphviz.escape(remark))
     try:
-        return _graphviz(document).pipe(format="png")
+        return drawing.pipe(format="png")
     except graphviz.ExecutableNotFound:
         raise ValueError(
             "a PNG needs the program dot of Graphviz, which is not installed; the live view exports PNG without it, "

@@ -7,6 +7,7 @@ the number at the right is that line.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -337,7 +338,13 @@ def _edge_width(size: int) -> float:
 
 
 def _types(node: Document) -> str:
-    return shorten(clean(", ".join(node["types"])), _LONGEST_TYPES)
+    """The types of a node's values, each as often as it follows itself, and how many more there are than there is room for."""
+    runs = [(shorten(clean(kind), _LONGEST_TYPES), len([*same])) for kind, same in itertools.groupby(node["types"])]
+    told = [f"{kind} ×{count}" if count > 1 else kind for kind, count in runs]
+    while len(told) > 1 and len(", ".join(told)) > _LONGEST_TYPES:
+        told.pop()
+    more = sum(count for _, count in runs[len(told) :])
+    return ", ".join([*told, f"{more} more"] if more else told)
 
 
 def _text(x: float, y: float, said: str, more: str = "") -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from ..xla import layout
 from . import dtypes, source
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in, subjaxprs
-from .primitive import HigherOrder
+from .primitive import HigherOrder, Primitive
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -91,7 +91,7 @@ def _shared(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
         if counts[current] > 2:
             continue  # what it holds has been counted twice already
         for eqn in current.eqns:
-            for _, inner in subjaxprs(eqn.params):
+            for _, inner in subjaxprs(eqn.params) if eqn.params else ():
                 called.setdefault(inner.jaxpr, str(eqn.params.get("name", "jaxpr")).strip("<>"))
                 todo.append(inner.jaxpr)
     names: dict[Jaxpr, str] = {}
@@ -123,7 +123,7 @@ def literal_text(literal: Literal) -> str:
     """2.0:f32[]"""
     item = literal.value
     if type(item) not in (float, int, bool):
-        value = np.asarray(item)
+        value = item if isinstance(item, np.generic) else np.asarray(item)
         narrow = value.dtype.itemsize < 4 and dtypes.is_float(value.dtype)
         item = (value.astype(np.float32) if narrow else value).item()
     return f"{item}:{literal.aval.short()}"
@@ -180,7 +180,7 @@ def _holds(value: Any) -> bool:
 
 def _line(eqn: JaxprEqn, names: Names) -> str:
     results, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
-    whole = eqn.primitive.text(results, operands, [a.aval for a in eqn.invars], **eqn.params)
+    whole = _own_text(eqn, results, operands)
     if whole is not None:
         return whole
     params = shown_params(eqn)
@@ -188,11 +188,17 @@ def _line(eqn: JaxprEqn, names: Names) -> str:
     return f"{' '.join(results)}{' = ' * bool(results)}{eqn.primitive.name}{inside} {' '.join(operands)}"
 
 
+def _own_text(eqn: JaxprEqn, results: list[str], operands: list[str]) -> str | None:
+    if type(eqn.primitive).text is Primitive.text:
+        return None
+    return eqn.primitive.text(results, operands, [a.aval for a in eqn.invars], **eqn.params)
+
+
 def _equation(eqn: JaxprEqn, names: Names, depth: int) -> layout.Doc:
     if len(line := names.line(eqn)) <= _WIDTH - 8 * depth and not (eqn.params and subjaxprs(eqn.params)):
         return layout.text(line, names.notes(eqn))
     outs, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
-    whole = eqn.primitive.text(outs, operands, [a.aval for a in eqn.invars], **eqn.params)
+    whole = _own_text(eqn, outs, operands)
     if whole is not None:
         return layout.text(whole, names.notes(eqn))
     name = layout.text(" = " * bool(eqn.outvars) + eqn.primitive.name, names.notes(eqn))

@@ -66,13 +66,14 @@ class CallTree:
         known: dict[int, int | None] = {}
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
-            stack, frame, transforms = self.stacks.found(eqn.traceback)
+            written = self.stacks.found(eqn.traceback)
+            stack, frame = written.stack, written.frame
             if id(stack) not in known:
                 known[id(stack)] = self._find(stack, jaxpr, around, holder) if stack else None
             call = known[id(stack)]
             own = (call, self._line(frame)) if call is not None and frame is not None else None if stack else place
             if own is not None:
-                self._note(path, own, "transpose" in transforms)
+                self._note(path, own, written.backward)
             if eqn.params:
                 self._inside(eqn, path, call if call is not None else around, stack or holder, own)
 

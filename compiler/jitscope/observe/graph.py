@@ -12,7 +12,7 @@ from ..core.printing import Names, atom_text, binder_text, literal_text, shown_p
 from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
-from .stacks import Stacks
+from .stacks import Stacks, Written
 
 
 Document = dict[str, Any]
@@ -84,21 +84,21 @@ class _Builder:
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
         self.levels[scope] = jaxpr.eqns
-        written: dict[Any, Document] = {}
+        origins: dict[int, Document] = {}
         for i, eqn in enumerate(jaxpr.eqns):
-            path = f"{prefix}e{i}"
-            origin = written.get(eqn.traceback)  # of equations written in one place it is one document
+            path, written = f"{prefix}e{i}", self.stacks.found(eqn.traceback)
+            origin = origins.get(id(written))  # of equations written in one place it is one document
             if origin is None:
-                origin = written[eqn.traceback] = self._origin(eqn, path)
+                origin = origins[id(written)] = self._origin(written, path)
             self._equation(eqn, path, scope, origin)
 
-    def _origin(self, eqn: JaxprEqn, path: str) -> Document:
+    def _origin(self, written: Written, path: str) -> Document:
         """What a node says of where its equation was written."""
         position, call = self.positions.get(path), self.calls.get(path)
         return {
             "positions": [position] if position else [],
             "call": call and call[0],
-            "transforms": [*self.stacks.transforms(eqn.traceback)],
+            "transforms": [*written.transforms],
         }
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None, origin: Document) -> None:

@@ -24,6 +24,7 @@ _PATH = re.compile(rf"^({_EQUATION}(?:/{_SEGMENT}{_EQUATION})*)(?=$|[/.])")
 _ALONE = re.compile(r"e\d+")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
 _CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
+_AGAIN = re.compile(r"((?:[^/]+/)*[^/]*\(\d+\))(/.*)?/\1(?:/.*)?")
 _LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")
 
 
@@ -91,7 +92,7 @@ def paths_in(op_name: str | None) -> tuple[str, ...]:
 
     It does that in the function they are in; the path of the call is put in front when the function is inlined, once:
     "e1(0)/e3;e2" are `e1/e3` and `e1/e2`. Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in
-    front of a callee's "e1" or "e10".
+    front of a callee's "e1" or "e10". XLA gives what has no name that of the call, behind what it is in: "e1(0)/e3/e1(0)" is in `e1/e3`.
     """
     if not op_name:
         return ()
@@ -99,8 +100,14 @@ def paths_in(op_name: str | None) -> tuple[str, ...]:
         return (op_name,)
     first, *rest = [piece.strip() for piece in op_name.split(";")]
     calls = _CALLS.match(first).group()  # type: ignore[union-attr]
-    found = map(_PATH.match, [first, *[calls + piece for piece in rest if _PATH.match(piece)]])
+    found = map(_PATH.match, map(_once, [first, *[calls + piece for piece in rest if _PATH.match(piece)]]))
     return unique(_CALL_NUMBER.sub("", path.group(1)) for path in found if path)
+
+
+def _once(name: str) -> str:
+    """A name up to where a call that it is in is named again."""
+    again = _AGAIN.fullmatch(name)
+    return again.group(1) + (again.group(2) or "") if again else name
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:
@@ -174,16 +181,18 @@ class _Walk:
         self, i: Instruction, known: dict[str, _Value], arguments: Sequence[_Value] | None, place: _Place
     ) -> _Value:
         operands = [known.get(name, _UNKNOWN) for name in i.operands]
+        rule = self.rules.get(i.opcode)
+        if rule is None:
+            return _Value(((self.add(i, place, operands).id, i.type),))
         if i.opcode == "parameter" and arguments is not None:
             return arguments[int(i.literal)]
-        rule = self.rules.get(i.opcode)
-        return _Value(((self.add(i, place, operands).id, i.type),)) if rule is None else rule(i, operands, place)
+        return rule(i, operands, place)
 
     def add(
         self,
         i: Instruction,
         place: _Place,
-        operands: Iterable[_Value] = (),
+        operands: Sequence[_Value] = (),
         does: Instruction | None = None,
         is_input: bool = False,
         is_scope: bool = False,
@@ -280,6 +289,7 @@ def _index(i: Instruction) -> int:
     return int(i.attributes.split("index=")[1].split(",")[0])
 
 
-def _each(values: Iterable[_Value]) -> list[tuple[str, str]]:
-    found = [source for value in values for source in (value.sources if value.parts is None else value.all())]
-    return list(dict.fromkeys(found)) if len(found) > 1 else found
+def _each(values: Sequence[_Value]) -> list[tuple[str, str]]:
+    if len(values) == 1 and values[0].parts is None:
+        return [*values[0].sources]
+    return [*dict.fromkeys([source for value in values for source in value.all()])]

@@ -198,14 +198,11 @@ def _giving(before: Flow, number: int) -> set[str]:
 
 def _reads(before: Flow) -> dict[str, set[Token]]:
     """What the operations of each equation read; where that is only another shape of something, what it is a shape of, too."""
-    ops = before.by_id
     found: dict[str, set[Token]] = defaultdict(set)
+    values: dict[str, set[Token]] = {}
     for op in before.ops:
-        read: set[Token] = set()
-        for source, _ in op.sources:
-            read.update(_tokens(ops[source]))
-            if ops[source].opcode in _SAME_VALUES:
-                read.update(*(found[path] for path in ops[source].paths))
+        read = set[Token]().union(*(values[source] for source, _ in op.sources))
+        values[op.id] = {*_tokens(op), *(read if op.opcode in _SAME_VALUES else ())}
         for path in _with_outer(op.paths):
             found[path] |= read
     return found

@@ -54,7 +54,7 @@ def positions_of(
     stacks, known = stacks or Stacks(), dict[Any, dict[str, Any] | None]()
     inherited: dict[str, Any] = {}
     for path, eqn, names in _walk(jaxpr, "", ()) if jaxpr is not None else ():
-        frame = stacks.innermost(eqn.traceback) or inherited.get(path.rpartition("/e")[0])
+        frame = stacks.found(eqn.traceback).frame or inherited.get(path.rpartition("/e")[0])
         if frame is None:
             continue
         if eqn.params:

@@ -29,38 +29,50 @@ Stack = tuple[Frame, ...]
 """The user's frames, outermost first."""
 
 
-Found = tuple[Stack, Frame | None, tuple[str, ...]]
+class Written(NamedTuple):
+    """What a handle says: the user's frames, the innermost of them (which may be a comprehension's), what made the equation from the one
+    that was written there (any of "jvp", "transpose", "vmap", in this order), whether that is part of a backward pass, and the named
+    scopes it is in, outermost first."""
+
+    stack: Stack
+    frame: Frame | None
+    transforms: tuple[str, ...]
+    backward: bool
+    scopes: tuple[str, ...]
 
 
 class Stacks:
-    """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
+    """What handles say. That of equal ones is one object, and so are equal stacks: they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, Found] = {None: ((), None, ())}
+        self._seen: dict[int, tuple[Written, Any]] = {}  # by identity: to hash a handle takes ten times as long
+        self._known: dict[Any, Written] = {None: Written((), None, (), False, ())}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
     def of(self, handle: Any) -> Stack:
         """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
         comprehensions are part of the function that runs them."""
-        return self.found(handle)[0]
+        return self.found(handle).stack
 
     def innermost(self, handle: Any) -> Frame | None:
         """The innermost of the user's frames, which may be a comprehension's."""
-        return self.found(handle)[1]
+        return self.found(handle).frame
 
-    def transforms(self, handle: Any) -> tuple[str, ...]:
-        """What made an equation from the one that was written at the handle: any of "jvp", "transpose", "vmap", in this order."""
-        return self.found(handle)[2]
+    def found(self, handle: Any) -> Written:
+        """All that a handle says."""
+        seen = self._seen.get(id(handle))
+        if seen is None:
+            seen = self._seen[id(handle)] = (self._equal(handle), handle)
+        return seen[0]
 
-    def found(self, handle: Any) -> Found:
-        """`of`, `innermost` and `transforms` at once."""
+    def _equal(self, handle: Any) -> Written:
         found = self._known.get(handle)  # handles of one stack are equal
         if found is None:
             found = self._known[handle] = self._looked_up(handle)
         return found
 
-    def _looked_up(self, handle: Any) -> Found:
+    def _looked_up(self, handle: Any) -> Written:
         codes, offsets = handle.raw_frames()
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
@@ -69,7 +81,9 @@ class Stacks:
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
         )
         transforms = source.in_order((*source.transforms_of(handle), *_transforms(codes)))
-        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None, transforms
+        frame = self._frame(*own[0]) if own else None
+        stack = self._shared.setdefault(stack, stack)
+        return Written(stack, frame, transforms, "transpose" in transforms, source.names_of(handle))
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))

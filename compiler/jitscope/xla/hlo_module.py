@@ -180,7 +180,7 @@ def _instruction(line: str) -> Instruction | None:
     if opcode in ("constant", "parameter"):
         return _any_instruction(line)
     fields = (name, opcode, tuple(operands.split(", ")), kind, line, op_name, (), None, root is not None, None, "")
-    return Instruction._make((*fields, attributes[2:], ""))
+    return tuple.__new__(Instruction, (*fields, attributes[2:], ""))  # of most lines: without a call of Python's
 
 
 def _any_instruction(line: str) -> Instruction | None:

@@ -29,15 +29,15 @@ class Block:
 Item = int | Block
 
 
-def leaves(items: Sequence[Item]) -> list[int]:
-    """The numbers of the nodes in items, at all depths."""
-    found: list[int] = []
-    for item in items:
-        if isinstance(item, Block):
-            found += leaves(item.items)
-        else:
-            found.append(item)
-    return found
+def leaves(items: Sequence[Item]) -> range:
+    """The numbers of the nodes in items, at all depths: items hold nodes that follow each other."""
+    return range(_end(items[0], 0), _end(items[-1], -1) + 1)
+
+
+def _end(item: Item, side: int) -> int:
+    while isinstance(item, Block):
+        item = item.items[side]
+    return item
 
 
 def trimmed(items: list[Item]) -> list[Item]:

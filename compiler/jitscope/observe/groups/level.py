@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from ...core import source
 from ...core.jaxpr import JaxprEqn, Var
 from ..stacks import Frame, Stacks
 from .blocks import Block, Item, leaves, trimmed
 from .repeats import LEAST, Stretch, equal_stretches, stretches
-from .runs import Place, runs, shared_depth
+from .runs import runs, shared_depth
 from .same import Kinds, Wiring
 
 
@@ -25,20 +22,15 @@ class Level:
 
     def __init__(self, stacks: Stacks, kinds: Kinds, name_of: Callable[[Var], str]):
         self.stacks, self.kinds, self.name_of = stacks, kinds, name_of
-        self.place = functools.cache(self._place)  # equations written in one place have equal handles
 
     def items(self, eqns: Sequence[JaxprEqn]) -> list[Item]:
         """The equations, by number, and the blocks they are in."""
         if len(eqns) < 2:
             return list(range(len(eqns)))
-        places = [self.place(eqn.traceback) for eqn in eqns]
+        places = [self.stacks.found(eqn.traceback) for eqn in eqns]
         stacks = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
         items = trimmed(runs(places, shared_depth(stacks or [()])))
         return _Repeats(self, eqns).fold(items)
-
-    def _place(self, handle: Any) -> Place:
-        stack, _, transforms = self.stacks.found(handle)
-        return Place(stack, source.names_of(handle), "transpose" in transforms)
 
 
 class _Repeats:
@@ -132,17 +124,16 @@ class _Repeats:
             return ", ".join(self.eqns[n].primitive.name for n in numbers)
         return f"{len(numbers)} operations"
 
-    def _differences(self, blocks: Sequence[Sequence[int]]) -> list[dict[str, str]]:
+    def _differences(self, blocks: Sequence[range]) -> list[dict[str, str]]:
         """For each block, what takes the place of the values that the first one has from outside."""
         name, eqns, made = self.level.name_of, self.eqns, self.wiring.made
         first = [(place, name(var)) for place, var in reversed(self.wiring.from_outside(blocks[0]).items())]
         found = []
-        for block, before in zip(blocks, ((), *blocks)):
+        for block, before in zip(blocks, (range(0), *blocks)):
             pairs: dict[str, str] = {}
-            handed = {*before}
             for (number, operand), of_first in first:  # equal blocks read from outside in equal places
                 var = eqns[block[number]].invars[operand]
-                if isinstance(var, Var) and made.get(var, (-1,))[0] not in handed:
+                if isinstance(var, Var) and made.get(var, (-1,))[0] not in before:
                     pairs[of_first] = name(var)
             found.append(dict(reversed(pairs.items())))
         same = set.intersection(*[{k for k, v in f.items() if v == k} for f in found])

@@ -7,23 +7,13 @@ import functools
 import itertools
 from collections.abc import Sequence
 from types import CodeType
-from typing import NamedTuple
 
-from ..stacks import Frame, Stack
+from ..stacks import Frame, Stack, Written
 from .blocks import Block, Item
 
 
 MANY_CALLS = 6
 """So many calls from one place are gathered."""
-
-
-class Place(NamedTuple):
-    """Where an equation was written: the user's frames, the named scopes (both outermost first), and whether it is part of a
-    backward pass."""
-
-    stack: Stack
-    scopes: tuple[str, ...]
-    backward: bool
 
 
 def shared_depth(stacks: Sequence[Stack]) -> int:
@@ -37,14 +27,14 @@ def shared_depth(stacks: Sequence[Stack]) -> int:
     return max(depth - 1, 0)
 
 
-def runs(places: Sequence[Place], start: int = 0) -> list[Item]:
+def runs(places: Sequence[Written], start: int = 0) -> list[Item]:
     """The equations as nested runs; the first `start` calls are left out. Where a call and a named scope begin together, the
     longer one is outside."""
     return _Runs(places).between(0, len(places), start, 0)
 
 
 class _Runs:
-    def __init__(self, places: Sequence[Place]):
+    def __init__(self, places: Sequence[Written]):
         self.places = places
 
     def between(self, start: int, end: int, depth: int, named: int) -> list[Item]:
@@ -89,7 +79,7 @@ class _Runs:
     def call_end(self, at: int, end: int, depth: int) -> int | None:
         """Where a run of one call ends; None: the equation is the caller's own. In code without loops each instruction runs
         once: where the run steps back, another call begins. Calls of code with loops cannot be told apart."""
-        stack, _, backward = self.places[at]
+        stack, backward = self.places[at].stack, self.places[at].backward
         if len(stack) < depth + 2:
             return None
         caller, inside = stack[depth], stack[depth + 1]

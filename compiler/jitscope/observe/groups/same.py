@@ -60,8 +60,8 @@ def _literal(literal: Any) -> Hashable:
         return literal.aval, type(item), item
     if type(item) is float:
         return literal.aval, float, item.hex()  # 0.0 is not -0.0
-    value = np.asarray(item)
-    return literal.aval, value.dtype.str, value.tobytes()
+    value = item if isinstance(item, np.generic) else np.asarray(item)
+    return literal.aval, value.dtype, value.tobytes()
 
 
 class Wiring:
@@ -71,24 +71,21 @@ class Wiring:
         self.eqns = eqns
         self.made = {var: (i, j) for i, eqn in enumerate(eqns) for j, var in enumerate(eqn.outvars)}
 
-    def inside(self, block: Sequence[int]) -> list[tuple[int, int, tuple[int, int]]]:
-        """Which operands a block's equations have from inside it: (number in the block, operand, (number in the block that
-        gives it, as which result))."""
-        places = {leaf: n for n, leaf in enumerate(block)}
-        found = []
-        for n, leaf in enumerate(block):
+    def inside(self, block: range) -> list[tuple[int, int, int, int]]:
+        """Which operands a block's equations have from inside it: (number in the block, operand, number in the block that
+        gives it, as which result)."""
+        made, first, found = self.made, block.start, []
+        for leaf in block:
             for operand, atom in enumerate(self.eqns[leaf].invars):
-                made = self.made.get(atom) if type(atom) is Var else None
-                if made is not None and made[0] in places:
-                    found.append((n, operand, (places[made[0]], made[1])))
+                if type(atom) is Var and (maker := made.get(atom)) is not None and maker[0] >= first:
+                    found.append((leaf - first, operand, maker[0] - first, maker[1]))
         return found
 
-    def from_outside(self, block: Sequence[int]) -> dict[tuple[int, int], Var]:
+    def from_outside(self, block: range) -> dict[tuple[int, int], Var]:
         """The variables a block reads that are not made in it, by (number, operand)."""
-        own = {*block}
-        found: dict[tuple[int, int], Var] = {}
-        for n, leaf in enumerate(block):
-            for operand, atom in enumerate(self.eqns[leaf].invars):
-                if type(atom) is Var and self.made.get(atom, (-1,))[0] not in own:
-                    found[n, operand] = atom
-        return found
+        return {
+            (leaf - block.start, operand): atom
+            for leaf in block
+            for operand, atom in enumerate(self.eqns[leaf].invars)
+            if type(atom) is Var and self.made.get(atom, (-1,))[0] < block.start
+        }
