@@ -30,11 +30,11 @@ __getattr__, __dir__ = _late(
         ".backend.array": "Shard",
         ".core.slices": "ds",
         ".sharding": ". NamedSharding P set_mesh",
-        "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only door that leads up
+        "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only import of what stands above
     }
     | {
-        f".{room}": "."
-        for room in (
+        f".{module}": "."
+        for module in (
             "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
             "experimental export extend ffi flatten_util image interpreters ir lax monitoring nn optimizers profiler random ref "
             "scipy stages test_util tree_util typing version"

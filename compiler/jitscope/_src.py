@@ -22,12 +22,12 @@ from .ops.elementwise import stop_gradient_p
 __path__: list[str] = []
 
 
-def _room(name: str, /, **names: Any) -> None:
+def _module(name: str, /, **names: Any) -> None:
     full = f"{__name__}.{name}"
-    room = sys.modules[full] = ModuleType(full)
-    vars(room).update(names)
+    module = sys.modules[full] = ModuleType(full)
+    vars(module).update(names)
     parent, _, short = full.rpartition(".")
-    setattr(sys.modules[parent], short, room)
+    setattr(sys.modules[parent], short, module)
 
 
 class _Exclusions(list):
@@ -47,7 +47,7 @@ class _NodeTypes:
 
 _excluded = _Exclusions()
 # equinox, jaxtyping and flax hide their frames in tracebacks; flax shows them again.
-_room(
+_module(
     "traceback_util",
     _exclude_paths=_excluded,
     register_exclusion=_excluded.append,
@@ -55,9 +55,9 @@ _room(
     api_boundary=lambda fun, **_: fun,
 )
 # equinox waits for callbacks that raise its runtime errors, and catches the one of promotion.
-_room("dispatch", wait_for_tokens=effects_barrier)
+_module("dispatch", wait_for_tokens=effects_barrier)
 # … and flax makes a dtype of its own for fp8.
-_room(
+_module(
     "dtypes",
     DType=dtypes.DType,
     ExtendedDType=dtypes.ExtendedDType,
@@ -66,15 +66,15 @@ _room(
     finfo=finfo,
 )
 # flax (fp8), numpyro: is anything being traced?
-_room("core", ShapedArray=ShapedArray, physical_aval=physical, trace_state_clean=evaluating)
+_module("core", ShapedArray=ShapedArray, physical_aval=physical, trace_state_clean=evaluating)
 # lineax gives stop_gradient a transpose rule.
-_room("ad_util", stop_gradient_p=stop_gradient_p)
+_module("ad_util", stop_gradient_p=stop_gradient_p)
 # blackjax has the path of old.
-_room("flatten_util", ravel_pytree=ravel_pytree)
+_module("flatten_util", ravel_pytree=ravel_pytree)
 # flax.nnx: checkify under its private path, the avals of mutable arrays, and which types are nodes.
-_room("checkify", **{name: getattr(checkify, name) for name in checkify.__all__})
-_room("state", __path__=[])
-_room("state.types", AbstractRef=AbstractRef)
-_room("tree_util", _registry=_NodeTypes())
+_module("checkify", **{name: getattr(checkify, name) for name in checkify.__all__})
+_module("state", __path__=[])
+_module("state.types", AbstractRef=AbstractRef)
+_module("tree_util", _registry=_NodeTypes())
 # chex imports it to forbid compilation on some platforms; that does not work here.
-_room("compiler")
+_module("compiler")

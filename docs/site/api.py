@@ -41,7 +41,7 @@ FIRST = (
 )  # fmt: skip
 
 
-WITH_ROOMS = ("jitscope.scipy.stats",)
+WITH_SUBMODULES = ("jitscope.scipy.stats",)
 
 
 def write(folder: Path, only: Sequence[str] | None = None) -> None:
@@ -82,10 +82,10 @@ def page(name: str, shown: dict[type, str]) -> list[str]:
         lines += _heading(origin, name)
         for one in names:
             lines += _entry(f"{name}.{one}", getattr(module, one), shown)
-    for room in rooms(module, found):
-        lines += _heading(room.__name__, name, room.__name__.rpartition(".")[2])
-        for one in public(room):
-            lines += _entry(f"{room.__name__}.{one}", getattr(room, one), shown)
+    for inner in submodules(module, found):
+        lines += _heading(inner.__name__, name, inner.__name__.rpartition(".")[2])
+        for one in public(inner):
+            lines += _entry(f"{inner.__name__}.{one}", getattr(inner, one), shown)
     primitives = [one for one in names_of(module) if one.endswith("_p") and one not in found]
     if primitives:
         listed = ", ".join(f"``{one}``" for one in primitives)
@@ -127,9 +127,9 @@ def by_origin(module: ModuleType, names: list[str]) -> dict[str, list[str]]:
     )
 
 
-def rooms(module: ModuleType, found: list[str]) -> list[ModuleType]:
+def submodules(module: ModuleType, found: list[str]) -> list[ModuleType]:
     """The modules in a module that have no page of their own and from which it takes nothing itself: SciPy's distributions."""
-    if module.__name__ not in WITH_ROOMS:
+    if module.__name__ not in WITH_SUBMODULES:
         return []
     values = [getattr(module, one) for one in names_of(module)]
     taken = set(by_origin(module, found))

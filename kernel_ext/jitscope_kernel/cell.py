@@ -2,7 +2,7 @@
 
 IPython's way for a cell magic is to run the cell's text inside another cell. Then the last expression, `await`, `;`, hooks,
 history and tracebacks all have to be imitated. So `%%jit` is no cell run inside another one, but two steps of IPython's own
-road from text to code:
+way from text to code:
 
 * the text step turns the magic's line into a string that stands alone, `'%%jit f --quiet'`: the line keeps its number, the
   text stays valid Python, and the request travels in it (IPython transforms a cell more than once, so nothing else may);

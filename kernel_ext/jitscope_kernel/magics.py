@@ -1,4 +1,4 @@
-"""The magics. Each asks for a document or a text and shows it; `jitscope_kernel.inspection` has their Python twins."""
+"""The magics. Each asks for a document or a text and shows it; `jitscope_kernel.inspection` has the same as Python functions."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import { viewCode } from "./viewcode";
 const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
 const WIDGET = ".jp-OutputArea-output.jupyter-widgets";
 
-/** The element with the document in the HTML twin of a widget; a new one, nothing else of that HTML is used. */
+/** The element with the document in the HTML form of a widget; a new one, nothing else of that HTML is used. */
 function carrierIn(html: unknown): HTMLElement | null {
   const text = Array.isArray(html) ? html.join("") : html;
   if (typeof text !== "string" || !text.includes("data-jitscope-document")) return null;
@@ -51,7 +51,7 @@ function placeOf(tracker: INotebookTracker, element: HTMLElement): Place | undef
 export function provideSaved(tracker: INotebookTracker): void {
   const saved = async (element: HTMLElement): Promise<string | null> => {
     // a view is made before it is put into its place
-    for (let turn = 0; turn < 40; turn++) {
+    for (let attempt = 0; attempt < 40; attempt++) {
       const place = placeOf(tracker, element);
       if (place) return carrierAt(place)?.dataset.jitscopeDocument ?? null;
       await new Promise((resolve) => setTimeout(resolve, 25));

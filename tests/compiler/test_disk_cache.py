@@ -278,9 +278,9 @@ def test_flags_and_processor_are_read():
 def test_a_changed_source_file_changes_the_version(tmp_path, monkeypatch):
     """As in an editable install, where somebody works on the compiler."""
     package, cache = tmp_path / "jitscope", tmp_path / "cache"
-    for room in (*source.ROOMS, "numpy"):
-        (package / room).mkdir(parents=True)
-        (package / room / "a.py").write_text("x = 1\n")
+    for folder in (*source.FOLDERS, "numpy"):
+        (package / folder).mkdir(parents=True)
+        (package / folder / "a.py").write_text("x = 1\n")
     cache.mkdir()
     version = lambda: source.source_version.__wrapped__(str(cache))
     monkeypatch.setattr(source, "__file__", str(package / "backend" / "disk" / "source.py"))

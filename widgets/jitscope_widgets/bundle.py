@@ -25,7 +25,7 @@ def display_bundle(document: Document, answers: Answers = SILENT) -> dict[str, A
     """The MIME bundle to display for `document`; making it never raises.
 
     In a kernel that a front end talks to, it holds a live view, which asks `answers` for what costs time. Everywhere it holds static HTML (`text/html`) and
-    the text twin (`text/plain`).
+    the text form (`text/plain`).
     """
     with _not_collecting():
         problem = view_problem()
@@ -52,7 +52,7 @@ def _not_collecting() -> Iterator[None]:
 
 
 def static_bundle(document: Document, note: str = "", packed: Packed | None = None) -> dict[str, Any]:
-    """The static HTML and the text twin; one that cannot be made is replaced by a sentence."""
+    """The static HTML and the text form; one that cannot be made is replaced by a sentence."""
     return {"text/html": _static_html(document, note, packed), "text/plain": _text(document)}
 
 

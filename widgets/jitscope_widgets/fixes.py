@@ -1,4 +1,4 @@
-"""Fixes: what to do in words, and what its edits make of the lines. The twin of fixes.ts, without its button."""
+"""Fixes: what to do in words, and what its edits make of the lines. The counterpart of fixes.ts, without its button."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a NaN comes from, as static HTML and as text; the twin of nanhunt.ts."""
+"""Where a NaN comes from, as static HTML and as text; the counterpart of nanhunt.ts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of recompilations: one for each function and cause, as static HTML and as text. The twin of recompiles.ts."""
+"""Cards of recompilations: one for each function and cause, as static HTML and as text. The counterpart of recompiles.ts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which device has which part of an array, as static HTML and as text; the twin of sharding.ts."""
+"""Which device has which part of an array, as static HTML and as text; the counterpart of sharding.ts."""
 
 from __future__ import annotations
 

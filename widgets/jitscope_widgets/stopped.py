@@ -1,4 +1,4 @@
-"""A trace that an error ended: the way from the arguments to the operation that failed, the graph, and what to write instead. The twin
+"""A trace that an error ended: the way from the arguments to the operation that failed, the graph, and what to write instead. The counterpart
 of stopped.ts."""
 
 from __future__ import annotations

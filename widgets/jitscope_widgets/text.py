@@ -1,4 +1,4 @@
-"""The text twin of every view: for terminals, logs, GitHub and screen readers, at most 100 columns wide by default."""
+"""The text form of every view: for terminals, logs, GitHub and screen readers, at most 100 columns wide by default."""
 
 from __future__ import annotations
 

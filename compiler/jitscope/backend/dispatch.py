@@ -1,6 +1,6 @@
 """`jit`: calls of a Python function become runs of a compiled program.
 
-The road of a call: its key (`call_key`) finds the program that answers it, which runs. An unknown key takes the long way
+A call: its key (`call_key`) finds the program that answers it, which runs. An unknown key takes the long way
 (`_resolve`): the arguments become arrays, the function is traced for their avals (`tracing`), the jaxpr compiled unless its
 structure is known (`compile`), and the program filed under the key. Inside a trace, and with tracers, the call becomes an
 equation instead.

@@ -21,7 +21,7 @@ class Given:
 
     def __init__(self, leaves: Sequence[Any], device: Any = None):
         self._device = device.group if isinstance(device, (client.Spread, client.Named)) else device
-        self._leaves = [held(x) for x in leaves]
+        self._leaves = [kept_weakly(x) for x in leaves]
 
     def arrays(self) -> list[Array] | None:
         """The arguments as arrays on the call's device; None where one of them is gone, was deleted since, or
@@ -94,7 +94,7 @@ def copied(buf: Any) -> Any:
     return client.copy_to_device(buf, client.device_of(buf))
 
 
-def held(leaf: Any) -> Callable[[], Any]:
+def kept_weakly(leaf: Any) -> Callable[[], Any]:
     """What gives an argument, or None where it is gone: numbers are kept, arrays are not kept alive."""
     if is_python_scalar(leaf) or isinstance(leaf, np.generic):
         return lambda: leaf

@@ -155,7 +155,9 @@ def _flattened(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
 
     def fun(*values: Any) -> list[Any]:
         trace = _Values(current_trace())
-        given = [v.aval.held(trace, x) if isinstance(v.aval, ReferenceAval) else x for v, x in zip(arguments, values)]
+        given = [
+            v.aval.holding(trace, x) if isinstance(v.aval, ReferenceAval) else x for v, x in zip(arguments, values)
+        ]
         n = len(jaxpr.constvars)
         with using(trace):
             outs = eval_jaxpr(jaxpr, given[:n], *given[n:])

@@ -56,7 +56,7 @@ class AbstractRef(ReferenceAval):
     def made(self, trace, var):
         return Ref(self, Staged(trace, var))
 
-    def held(self, trace, value):
+    def holding(self, trace, value):
         return Ref(self, Held(trace, value))
 
     def __reduce__(self):

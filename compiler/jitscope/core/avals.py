@@ -303,8 +303,8 @@ def not_an_array(x: Any) -> str:
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
     kind = type(x)
-    room = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
-    return f"a value of type {room}{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
+    module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+    return f"a value of type {module}{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
 
 
 def _advice(x: Any) -> str:

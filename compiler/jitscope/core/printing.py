@@ -69,8 +69,8 @@ class Names:
                 self._share(jaxprs[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for held in jaxprs:
-                self._walk(held)
+            for jaxpr in jaxprs:
+                self._walk(jaxpr)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
         taken = set()

@@ -67,6 +67,6 @@ class ReferenceAval:
         """The reference that stands for a variable of a trace."""
         raise NotImplementedError
 
-    def held(self, trace: Trace, value: Any) -> Any:
+    def holding(self, trace: Trace, value: Any) -> Any:
         """A reference that holds a value of a trace."""
         raise NotImplementedError

@@ -204,7 +204,7 @@ def recording(trace: Trace) -> JaxprTrace | None:
 def _recorded(x: Any) -> Atom | None:
     """The variable that stands for a value, or for what a transformation's tracer holds of it."""
     while isinstance(x, Tracer) and type(x) is not JaxprTracer:
-        x = x.held()
+        x = x.underlying()
     return x.atom if type(x) is JaxprTracer else None
 
 
@@ -251,7 +251,7 @@ def keep(error: Exception, trace: JaxprTrace, fun: Callable[..., Sequence[Any]],
 
     def of(x: Any) -> Var | None:
         while isinstance(x, Tracer) and type(x) is not JaxprTracer:
-            x = x.held()
+            x = x.underlying()
         atom = x.atom if type(x) is JaxprTracer and x.tracing is trace else None
         return atom if isinstance(atom, Var) else None
 

@@ -113,7 +113,7 @@ class Tracer(Operators):
         """`tracing`, by JAX's name."""
         return self.tracing
 
-    def held(self) -> Any:
+    def underlying(self) -> Any:
         """The value under this transformation, of the trace below; None at the bottom."""
         return None
 

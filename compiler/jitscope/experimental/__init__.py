@@ -13,6 +13,6 @@ def disable_x64() -> _override:
     return enable_x64(False)
 
 
-_ROOMS = "buffer_callback checkify compilation_cache custom_partitioning hijax jet layout mesh_utils multihost_utils ode shard_map sparse"
+_MODULES = "buffer_callback checkify compilation_cache custom_partitioning hijax jet layout mesh_utils multihost_utils ode shard_map sparse"
 
-__getattr__, __dir__ = _late(globals(), {f".{room}": "." for room in _ROOMS.split()})
+__getattr__, __dir__ = _late(globals(), {f".{module}": "." for module in _MODULES.split()})

@@ -193,19 +193,19 @@ def _forward(func: Callable[..., Any], options: _Options, y0: Any, times: Any, *
 def _backward(func: Callable[..., Any], options: _Options, residuals: Any, cotangents: Any) -> tuple[Any, ...]:
     values, times, args = residuals
     leaves, structure = tree.flatten(args)
-    moving = [dtypes.is_inexact(aval_of(x).dtype) for x in leaves]
-    rest = [x for x, m in zip(leaves, moving) if not m]
+    differentiated = [dtypes.is_inexact(aval_of(x).dtype) for x in leaves]
+    rest = [x for x, m in zip(leaves, differentiated) if not m]
 
     def at(y: Any, t: Any, params: Any) -> Any:
         fixed, given = iter(rest), iter(params)
-        return func(y, t, *structure.unflatten([next(given if m else fixed) for m in moving]))
+        return func(y, t, *structure.unflatten([next(given if m else fixed) for m in differentiated]))
 
     def adjoint(state: Any, back: Any, params: Any) -> Any:
         y, y_bar, _ = state
         slope, pull = vjp(lambda y, params: at(y, -back, params), y, params)
         return tree.map(jnp.negative, slope), *pull(y_bar)
 
-    params = [x for x, m in zip(leaves, moving) if m]
+    params = [x for x, m in zip(leaves, differentiated) if m]
     row = functools.partial(tree.map, lambda x: x[0])
 
     def back(carry: Any, given: Any) -> tuple[Any, Any]:
@@ -223,7 +223,7 @@ def _backward(func: Callable[..., Any], options: _Options, residuals: Any, cotan
     (y_bar, params_bar), later = lax.scan(back, zeros, scanned, reverse=True)
     first = -_dot(at(row(values), times[0], params), y_bar)
     given = iter(params_bar)
-    args_bar = structure.unflatten([next(given) if m else None for m in moving])
+    args_bar = structure.unflatten([next(given) if m else None for m in differentiated])
     return (
         tree.map(jnp.add, y_bar, row(cotangents)),
         jnp.concatenate([first[None], later]).astype(times.dtype),

@@ -162,7 +162,7 @@ def _flat_call(exported: Any) -> Any:
         return call
     call.__name__ = exported.fun_name
     with_rules = custom_vjp(call)
-    moving = [has_tangent(a) for a in exported.in_avals]
+    differentiated = [has_tangent(a) for a in exported.in_avals]
 
     def forward(*leaves):
         return with_rules(*leaves), leaves
@@ -171,7 +171,7 @@ def _flat_call(exported: Any) -> Any:
         pullback = exported.vjp()
         given = [ct if has_tangent(a) else np.zeros(np.shape(ct), bool) for ct, a in zip(cts, exported.out_avals)]
         found = _flat_call(pullback)(*leaves, *given)
-        return tuple(ct if m else None for ct, m in zip(found, moving))
+        return tuple(ct if m else None for ct, m in zip(found, differentiated))
 
     with_rules.defvjp(forward, backward)
     return with_rules

@@ -173,17 +173,17 @@ def _pullback(closed: ClosedJaxpr, exported: Exported, layouts: Layouts) -> Expo
     """The program of the flat arguments and the cotangents of the results."""
     count = len(closed.in_avals)
     cotangents = [cotangent_aval(a) for a in closed.out_avals]
-    moving, given = ([has_tangent(a) for a in side] for side in (closed.in_avals, closed.out_avals))
+    differentiated, given = ([has_tangent(a) for a in side] for side in (closed.in_avals, closed.out_avals))
 
     def fun(*flat: Any) -> list[Any]:
         def primal(*values: Any) -> list[Any]:
             taken = iter(values)
-            outs = jaxpr_as_fun(closed)(*[next(taken) if m else x for x, m in zip(flat, moving)])
+            outs = jaxpr_as_fun(closed)(*[next(taken) if m else x for x, m in zip(flat, differentiated)])
             return [out for out, g in zip(outs, given) if g]
 
-        _, pull = vjp(primal, *[x for x, m in zip(flat, moving) if m])
+        _, pull = vjp(primal, *[x for x, m in zip(flat, differentiated) if m])
         found = iter(pull([ct for ct, g in zip(flat[count:], given) if g]))
-        return [next(found) if m else _nothing(a) for m, a in zip(moving, closed.in_avals)]
+        return [next(found) if m else _nothing(a) for m, a in zip(differentiated, closed.in_avals)]
 
     avals = [*closed.in_avals, *map(in_program, cotangents)]
     names = tuple(f"args_and_out_cts_flat_jax[{i}]" for i in range(len(avals)))

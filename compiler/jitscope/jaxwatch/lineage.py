@@ -45,8 +45,8 @@ class Lineage:
             place = _Place((*chain, number), (*pieces, f"{segment}e{i}"), bool(inner))
             self._places[number].append(place)
             self._by_chain[place.chain].append(place)
-            for name, held in inner:
-                self._walk(held.jaxpr, place.chain, place.pieces, f"{name}/" if name else "")
+            for name, program in inner:
+                self._walk(program.jaxpr, place.chain, place.pieces, f"{name}/" if name else "")
 
     def whole(self, name: str) -> str:
         """The paths in a name of the optimised program, joined by semicolons; "" where none is certain."""

@@ -370,10 +370,10 @@ def whole_tracebacks() -> Callable[[], None]:
 def room_of(code: CodeType) -> str:
     """The part of jax's library that code belongs to, such as "numpy"; "" for what makes it run."""
     parts = code.co_filename.removeprefix(folder()).removesuffix(".py").split(os.sep)
-    return parts[1] if len(parts) > 1 and parts[1] in _ROOMS else ""
+    return parts[1] if len(parts) > 1 and parts[1] in _MODULES else ""
 
 
-_ROOMS = ("lax", "numpy", "ops", "nn", "scipy", "random", "image")
+_MODULES = ("lax", "numpy", "ops", "nn", "scipy", "random", "image")
 
 
 def _tree_classes() -> dict[type, Any]:

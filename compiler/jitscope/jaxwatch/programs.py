@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.caches import Tally
-from ..backend.given import held
+from ..backend.given import kept_weakly
 from ..core.avals import physical
 from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr, equations_in
@@ -166,7 +166,7 @@ class Given:
     """The leaves of a call's arguments: arrays weakly, numbers as they are."""
 
     def __init__(self, leaves: Sequence[Any]):
-        self._leaves = [held(x) for x in leaves]
+        self._leaves = [kept_weakly(x) for x in leaves]
 
     def arrays(self) -> list[Any] | None:
         """The arguments as arrays of jax's; None where one is gone, or was donated since."""

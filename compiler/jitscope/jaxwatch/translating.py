@@ -24,7 +24,7 @@ from ..core.source import Position, Written, is_internal
 from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import marks, private
-from .walking import held
+from .walking import jaxprs_in
 
 
 class Foreign(Primitive):
@@ -250,7 +250,7 @@ class Translation:
     def _param(self, value: Any) -> Any:
         if type(value) in _PLAIN:
             return value
-        found = list(held(value))
+        found = list(jaxprs_in(value))
         if not found:
             return plain(value)
         programs = [ClosedJaxpr(self._program(jaxpr, closed=closed)) for jaxpr, closed in found]

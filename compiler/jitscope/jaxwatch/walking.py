@@ -19,13 +19,13 @@ def is_closed(value: Any) -> bool:
     return hasattr(value, "consts") and is_jaxpr(getattr(value, "jaxpr", None))
 
 
-def held(value: Any) -> Iterator[tuple[Any, Any]]:
+def jaxprs_in(value: Any) -> Iterator[tuple[Any, Any]]:
     """The jaxprs in a parameter, each with the closed jaxpr that it is of, or None."""
     if type(value) in _SIMPLE:
         return
     if isinstance(value, (tuple, list)):
         for part in value:
-            yield from held(part)
+            yield from jaxprs_in(part)
     elif is_closed(value):
         yield value.jaxpr, value
     elif is_jaxpr(value):
@@ -34,4 +34,4 @@ def held(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def inner_jaxprs(params: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """The inner jaxprs of an equation with these parameters: (name of the parameter, jaxpr, closed jaxpr or None)."""
-    return [(name, jaxpr, closed) for name, value in params.items() for jaxpr, closed in held(value)]
+    return [(name, jaxpr, closed) for name, value in params.items() for jaxpr, closed in jaxprs_in(value)]

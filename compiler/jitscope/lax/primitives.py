@@ -54,9 +54,9 @@ PRIMITIVES = {f"{name}_p": module for module, names in _WHERE.items() for name i
 OF_LINALG = {f"{name}_p": module for module, names in _LINALG.items() for name in names.split()}
 
 
-def find(name: str, room: str = "lax") -> Any:
+def find(name: str, module: str = "lax") -> Any:
     """The primitive of that name in `lax` or `lax.linalg`. Raises AttributeError where there is none."""
-    places = PRIMITIVES if room == "lax" else OF_LINALG
+    places = PRIMITIVES if module == "lax" else OF_LINALG
     if name not in places:
-        raise AttributeError(f"module 'jitscope.{room}' has no attribute {name!r}")
+        raise AttributeError(f"module 'jitscope.{module}' has no attribute {name!r}")
     return getattr(importlib.import_module(f"jitscope.{places[name]}"), _OTHERWISE.get(name, name))

@@ -50,12 +50,12 @@ __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matrix_power", "multi_dot", 
 
 def with_factors(a: Any, factors: Any, order: Any, b: Any) -> Any:
     """x with a x = b from the factors of a (all of one batch shape). Derivatives solve with the same factors."""
-    held, still = stop_gradient_p(factors), order
+    factors = stop_gradient_p(factors)
     return custom_linear_solve(
         lambda x: ops.product(a, x),
         b,
-        solve=lambda _, y: ops.lu_solved(held, still, y),
-        transpose_solve=lambda _, y: ops.lu_solved(held, still, y, trans=1),
+        solve=lambda _, y: ops.lu_solved(factors, order, y),
+        transpose_solve=lambda _, y: ops.lu_solved(factors, order, y, trans=1),
     )
 
 

@@ -26,7 +26,7 @@ class Function(NamedTuple):
 
 class Called(NamedTuple):
     """A call: of which function, in which other call (None: the traced function itself), from which line. The calls of a loop's
-    turns are one."""
+    iterations are one."""
 
     function: int
     parent: int | None

@@ -26,7 +26,7 @@ _WHERE = {
     "machine": ".machine",
     "communication": ".communication",
 }
-"""Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
+"""Each instrument by name, which is the kind of its document, and the module whose `instrument` is the function. They are loaded when
 asked for."""
 
 INSTRUMENTS = tuple(_WHERE)

@@ -8,4 +8,4 @@ from ..core.late import late as _late
 
 
 __getattr__, __dir__ = _late(globals(), {"jitscope.segment": "segment_max segment_min segment_prod segment_sum"})
-"""`jax.ops` has these functions of numpy's room: the one way up."""
+"""`jax.ops` has these functions of `numpy`: the only import of what stands above."""

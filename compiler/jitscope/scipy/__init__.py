@@ -3,6 +3,6 @@
 from ..core.late import late as _late
 
 
-_ROOMS = "cluster fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats"
+_MODULES = "cluster fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats"
 
-__getattr__, __dir__ = _late(globals(), {f".{room}": "." for room in _ROOMS.split()})
+__getattr__, __dir__ = _late(globals(), {f".{module}": "." for module in _MODULES.split()})

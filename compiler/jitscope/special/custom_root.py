@@ -142,8 +142,8 @@ def _linearize_and_solve(f: Callable[[Any], Any], tangent_solve: Callable[..., A
 
         def derivative(v: Any) -> Any:
             given = zip(tree.leaves(v), linear.in_avals, linear.nonzero_in)
-            moving = [t if aval_of(t).dtype == a.dtype else convert(t, a.dtype) for t, a, m in given if m]
-            found = iter(eval_jaxpr(linear.jaxpr.jaxpr, linear.jaxpr.consts, *moving))
+            tangents = [t if aval_of(t).dtype == a.dtype else convert(t, a.dtype) for t, a, m in given if m]
+            found = iter(eval_jaxpr(linear.jaxpr.jaxpr, linear.jaxpr.consts, *tangents))
             return structure.unflatten([next(found) if m else zeros(a) for m, a in zip(linear.nonzero_out, avals)])
 
         return tangent_solve(derivative, y)

@@ -41,7 +41,7 @@ class JetTracer(Tracer):
         self.tracing, self.series = trace, series
         self.aval = aval_of(series[0])
 
-    def held(self) -> Any:
+    def underlying(self) -> Any:
         return self.series[0]
 
     def origin(self) -> str:

@@ -32,7 +32,7 @@ class JVPTracer(Tracer):
         self.tracing, self.primal, self.tangent = trace, primal, tangent
         self.aval = aval_of(primal)
 
-    def held(self) -> Any:
+    def underlying(self) -> Any:
         return self.primal
 
     def known(self) -> Any:

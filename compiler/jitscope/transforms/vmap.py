@@ -75,7 +75,7 @@ class BatchTracer(Tracer):
         mark = aval.sharding if aval.sharding is None else aval.sharding.without(dim)
         self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, mark)
 
-    def held(self) -> Any:
+    def underlying(self) -> Any:
         return self.value
 
     def origin(self) -> str:

@@ -69,11 +69,11 @@ export function mount(
 
   let asked = 0;
   const take = (next: AnyDocument | string) => {
-    const turn = ++asked;
+    const request = ++asked;
     if (typeof next !== "string") return show(next, view?.memory?.());
     void decode(next)
-      .then((read) => turn === asked && show(read, view?.memory?.()))
-      .catch((error) => turn === asked && root.replaceChildren(sorry(error).element));
+      .then((read) => request === asked && show(read, view?.memory?.()))
+      .catch((error) => request === asked && root.replaceChildren(sorry(error).element));
   };
   const show = (next: AnyDocument, memory: unknown) => {
     view?.dispose();

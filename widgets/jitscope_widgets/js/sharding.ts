@@ -1,4 +1,4 @@
-// Which device has which part of an array: tiles in colours. The twin of sharding_view.py.
+// Which device has which part of an array: tiles in colours. The counterpart of sharding_view.py.
 import type { ShardingDoc } from "./documents";
 import { grouped, h, plural } from "./dom";
 import type { View } from "./mount";

@@ -53,7 +53,7 @@ METHODS = frozenset({
 })  # fmt: skip
 """Methods that arrays have and trees have not."""
 
-ARRAY_ROOMS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.random.", "jax.scipy.", "jax.image.", "jax.ops.")
+ARRAY_MODULES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.random.", "jax.scipy.", "jax.image.", "jax.ops.")
 _GIVE_STATIC = frozenset({
     "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isdtype", "finfo", "iinfo", "isscalar", "promote_types", "can_cast",
     "iterable", "broadcast_shapes", "iscomplexobj", "isrealobj", "key_data_shape", "ix_size",
@@ -80,13 +80,15 @@ TREE_MAPS = frozenset(
 
 def gives_static(dotted: str) -> bool:
     """Whether a function of the library gives a Python value that is known while tracing: `jnp.shape(x)`, `jnp.issubdtype(…)`."""
-    return dotted in _PLAIN or (dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] in _GIVE_STATIC)
+    return dotted in _PLAIN or (dotted.startswith(ARRAY_MODULES) and dotted.rpartition(".")[2] in _GIVE_STATIC)
 
 
 def gives_array(dotted: str) -> bool:
     """Whether a function of the library gives an array (traced, if it is called while tracing)."""
-    room, _, name = dotted.rpartition(".")
-    return (dotted.startswith(ARRAY_ROOMS) and name not in _GIVE_STATIC) or (room in _LAYERS and name in _ACTIVATIONS)
+    module, _, name = dotted.rpartition(".")
+    return (dotted.startswith(ARRAY_MODULES) and name not in _GIVE_STATIC) or (
+        module in _LAYERS and name in _ACTIVATIONS
+    )
 
 
 _LAYERS = ("flax.linen", "flax.nnx")

@@ -34,13 +34,13 @@ class Event:
 
 @dataclass
 class Region:
-    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it, `held`
+    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it, `outer`
     which arguments are objects from outside of the trace."""
 
     function: Function | None
     traced: Traced | None
     depth: int = 0
-    held: frozenset[str] = frozenset()
+    outer: frozenset[str] = frozenset()
 
     @property
     def abstract(self) -> bool:
@@ -102,8 +102,8 @@ class Walk:
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
         if traced.sorts:
             kinds |= {n: Kind.TREE for n in kinds if n not in traced.bound and self._is_array(traced.function, n)}
-        held = frozenset() if traced.sorts else traced.static
-        self._function(traced.function, kinds, Region(traced.function, traced, 0, held))
+        outer = frozenset() if traced.sorts else traced.static
+        self._function(traced.function, kinds, Region(traced.function, traced, 0, outer))
 
     def _is_array(self, function: Function, name: str) -> bool:
         """Whether all calls give an argument an array, for all that was walked so far."""
@@ -112,7 +112,7 @@ class Walk:
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
-        key = (function, region.abstract, region.held, tuple(given.values()))
+        key = (function, region.abstract, region.outer, tuple(given.values()))
         if key in self._returned:
             return self._returned[key]
         self._returned[key] = Kind.UNKNOWN  # of a call in its own body
@@ -557,9 +557,9 @@ class Walk:
             return self._called(function, called, given[1:], region, frozenset(), parameters(function)[:1])
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else node.func
         name = receiver.id if isinstance(receiver, ast.Name) else ""
-        is_held = bool(name) and (name in region.held or name not in scope)
+        is_outer = bool(name) and (name in region.outer or name not in scope)
         own, *_ = parameters(function)
-        return self._called(function, node, given, region, frozenset([own]) if is_held else frozenset(), [own])
+        return self._called(function, node, given, region, frozenset([own]) if is_outer else frozenset(), [own])
 
     def _called(
         self,
@@ -567,7 +567,7 @@ class Walk:
         node: ast.Call,
         given: list[Kind],
         region: Region,
-        held: frozenset[str] = frozenset(),
+        outer: frozenset[str] = frozenset(),
         bound: Sequence[str] = (),
     ) -> Kind:
         """A function of this program, called while tracing with these arguments, after those that are `bound`."""
@@ -580,7 +580,7 @@ class Walk:
         if not any(kind.is_traced for kind in kinds.values()):
             kinds = dict.fromkeys(kinds, Kind.UNKNOWN)
         kinds.update(dict.fromkeys(bound, Kind.UNKNOWN))
-        return self._function(function, kinds, Region(function, region.traced, region.depth + 1, held))
+        return self._function(function, kinds, Region(function, region.traced, region.depth + 1, outer))
 
     def _tell(
         self,

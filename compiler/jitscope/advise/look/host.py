@@ -19,10 +19,10 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "call" or not event.region.abstract:
         return
     node, code = event.node, walk.code
-    room, _, name = event.dotted.partition(".")
-    if room in ("numpy", "math", "scipy", "pandas") and name and name.split(".")[0] not in _FINE:
+    module, _, name = event.dotted.partition(".")
+    if module in ("numpy", "math", "scipy", "pandas") and name and name.split(".")[0] not in _FINE:
         if any(kind.is_traced for kind in event.inner):
-            yield _found(event, walk, f"{room}.{name}", "array" if room == "numpy" else "number")
+            yield _found(event, walk, f"{module}.{name}", "array" if module == "numpy" else "number")
         return
     match node.func:
         case ast.Name(id="float" | "int" | "complex" as builtin) if event.inner and not event.dotted:

@@ -69,15 +69,15 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "call" or not event.region.abstract:
         return
     node, code = event.node, walk.code
-    room, _, name = event.dotted.rpartition(".")
+    module, _, name = event.dotted.rpartition(".")
     sized = name in _SIZED or (name == "where" and len(node.args) == 1)
-    if room == "jax.numpy" and sized and event.inner[:1] and event.inner[0].is_traced:
+    if module == "jax.numpy" and sized and event.inner[:1] and event.inner[0].is_traced:
         if not any(k.arg == "size" for k in node.keywords):
             message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
             fix = Fix("Say how many there can be with size=…, and with fill_value=… what stands in the rest.")
             yield diagnostic(code, "data-dependent-shape", node, message, fix)
         return
-    guilty = _traced_size(event, room, name)
+    guilty = _traced_size(event, module, name)
     if guilty is not None:
         text = short(code, guilty)
         message = f"`{text}` is not known while tracing, and a shape has to be."
@@ -87,16 +87,16 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "traced-shape-arg", guilty, message, fix)
 
 
-def _traced_size(event: Event, room: str, name: str) -> ast.expr | None:
+def _traced_size(event: Event, module: str, name: str) -> ast.expr | None:
     """The argument that is a traced size or axis."""
     node = event.node
     kinds = dict(zip([*node.args, *(k.value for k in node.keywords)], event.inner))
     sizes: list[ast.expr] = []
-    if room == "jax.numpy" and name in _SHAPED:
+    if module == "jax.numpy" and name in _SHAPED:
         sizes += [node.args[i] for i in _SHAPED[name] if i < len(node.args)]
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "reshape" and event.kind.is_traced:
         sizes += node.args
-    if room.startswith("jax.") or event.kind.is_traced:
+    if module.startswith("jax.") or event.kind.is_traced:
         sizes += [k.value for k in node.keywords if k.arg in _SIZES]
     known = (one for one in sizes if not isinstance(one, ast.Starred))
     return next((one for one in known if kinds.get(one, Kind.STATIC).is_traced), None)

@@ -119,7 +119,7 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     base = _root(node)
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
-    if base in event.region.held:
+    if base in event.region.outer:
         yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
@@ -213,7 +213,7 @@ def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk
     name, function = _root(node), event.region.function
     if name is None or function is None or walk.code.names.dotted(node):
         return False
-    if name in event.region.held:
+    if name in event.region.outer:
         return not isinstance(node, ast.Name)
     return name not in parameters(function) and not _is_local(name, event, walk)
 

@@ -65,7 +65,9 @@ def sentence(report: Report | PartsReport) -> str:
     if finding is None:
         return f"{name} gives no NaN and no infinity for these arguments." if not report.found else report.differs
     loop = "".join(
-        f", in iteration {_turn(one)} of the loop in line {one.loop.line}" for one in finding.iterations if one.loop
+        f", in iteration {_number_of(one)} of the loop in line {one.loop.line}"
+        for one in finding.iterations
+        if one.loop
     )
     where = finding.position
     place = f"in line {where.line} of {where.function}" if where else "in code of the library"
@@ -79,7 +81,7 @@ def sentence(report: Report | PartsReport) -> str:
     return f"{begin}: it is made first by {finding.primitive} {place}{loop}."
 
 
-def _turn(one: Iteration) -> str:
+def _number_of(one: Iteration) -> str:
     return f"{one.number:,}" if one.count is None else f"{one.number:,} of {one.count:,}"
 
 

@@ -30,14 +30,14 @@ def _axes(one: Jaxpr, other: Jaxpr, axes: Sequence[int | None]) -> list[int | No
     if one.constvars or other.constvars or len(one.eqns) != len(other.eqns) or len(one.invars) != len(axes):
         raise _NotByRows
     known: dict[Any, int | None] = dict(zip(one.invars, axes))
-    twin: dict[Any, Any] = dict(zip(one.invars, other.invars))
+    counterpart: dict[Any, Any] = dict(zip(one.invars, other.invars))
 
     def axis_of(atom: Any, its: Any) -> int | None:
         if isinstance(atom, Literal):
             if not isinstance(its, Literal) or str(atom) != str(its):
                 raise _NotByRows
             return None
-        if twin.get(atom) is not its:
+        if counterpart.get(atom) is not its:
             raise _NotByRows
         return known[atom]
 
@@ -47,7 +47,7 @@ def _axes(one: Jaxpr, other: Jaxpr, axes: Sequence[int | None]) -> list[int | No
         given = [axis_of(atom, same) for atom, same in zip(eqn.invars, its.invars)]
         for var, same, axis in zip(eqn.outvars, its.outvars, _of_equation(eqn, its, given)):
             _check(var.aval.shape, same.aval.shape, axis)
-            known[var], twin[var] = axis, same
+            known[var], counterpart[var] = axis, same
     return [axis_of(atom, same) for atom, same in zip(one.outvars, other.outvars)]
 
 
@@ -111,10 +111,10 @@ def _of_product(eqn: JaxprEqn, given: list[int | None]) -> int:
         if a in batch_left and batch_right[batch_left.index(a)] == b:
             return batch_left.index(a)
         raise _NotByRows
-    axis, summed, batch = (a, left, batch_left) if a is not None else (b, right, batch_right)
-    if axis is None or axis in summed or axis in batch:
+    axis, contracting, batch = (a, left, batch_left) if a is not None else (b, right, batch_right)
+    if axis is None or axis in contracting or axis in batch:
         raise _NotByRows
-    free = [i for i in range(eqn.invars[0 if a is not None else 1].aval.ndim) if i not in (*summed, *batch)]
+    free = [i for i in range(eqn.invars[0 if a is not None else 1].aval.ndim) if i not in (*contracting, *batch)]
     before = 0 if a is not None else eqn.invars[0].aval.ndim - len(left) - len(batch_left)
     return len(batch) + before + free.index(axis)
 

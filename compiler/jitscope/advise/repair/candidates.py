@@ -152,21 +152,21 @@ class _Library:
     def __init__(self, given: Mapping[str, Any], library: str) -> None:
         names: dict[str, str] = {}
         for name, value in given.items():
-            top, _, room = value.__name__.partition(".") if isinstance(value, types.ModuleType) else ("", "", "")
-            if top == library and room in _ROOMS:
-                kept = names.get(room)
-                names[room] = name if kept is None or name == _ROOMS[room] else kept
+            top, _, module = value.__name__.partition(".") if isinstance(value, types.ModuleType) else ("", "", "")
+            if top == library and module in _MODULES:
+                kept = names.get(module)
+                names[module] = name if kept is None or name == _MODULES[module] else kept
         self._names = names
 
     def named(self, text: str) -> str | None:
         """A text that says `jnp.` and `lax.` by the names there are; None where there is none."""
-        for room, usual in (("numpy", "jnp"), ("lax", "lax")):
+        for module, usual in (("numpy", "jnp"), ("lax", "lax")):
             if re.search(rf"(?<![\w.]){usual}\.", text):
-                name = self._names.get(room) or (f"{self._names['']}.{room}" if "" in self._names else None)
+                name = self._names.get(module) or (f"{self._names['']}.{module}" if "" in self._names else None)
                 if name is None:
                     return None
                 text = re.sub(rf"(?<![\w.]){usual}\.", f"{name}.", text)
         return text
 
 
-_ROOMS = {"": "jax", "numpy": "jnp", "lax": "lax"}
+_MODULES = {"": "jax", "numpy": "jnp", "lax": "lax"}

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.primitive import Primitive, _made
-from .source import PACKAGE, ROOMS
+from .source import FOLDERS, PACKAGE
 
 
 _library: dict[int, Primitive] = {}
 
 
 def strangers(primitives: Iterable[Primitive]) -> list[Primitive]:
-    """Those that no module of `ROOMS` defines. They may have the name of one that is defined there, and what they do is not
+    """Those that no module of `FOLDERS` defines. They may have the name of one that is defined there, and what they do is not
     to be seen from their name."""
     unknown = [p for p in primitives if id(p) not in _library]
     if unknown:
@@ -28,7 +28,7 @@ def strangers(primitives: Iterable[Primitive]) -> list[Primitive]:
 
 
 def library_primitives() -> set[Primitive]:
-    """The operations that modules of `ROOMS` define."""
+    """The operations that modules of `FOLDERS` define."""
     return {x for module in _modules() for x in list(vars(module).values()) if isinstance(x, Primitive)}
 
 
@@ -36,7 +36,7 @@ def _modules() -> list[Any]:
     return [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith(_PREFIX) and name[len(_PREFIX) :].partition(".")[0] in ROOMS
+        if name.startswith(_PREFIX) and name[len(_PREFIX) :].partition(".")[0] in FOLDERS
     ]
 
 

@@ -13,7 +13,7 @@ from .folder import open_mine, replace_by
 
 
 PACKAGE = __name__.split(".")[0]
-ROOMS = (
+FOLDERS = (
     "xla", "core", "symbolic", "ops", "transforms", "control", "special", "backend", "api", "random", "checkify", "export",
     "extend",
 )  # fmt: skip
@@ -28,7 +28,7 @@ def source_version(folder: str) -> str | None:
     read again, just as Python does not compile them again."""
     package = os.path.abspath(os.path.join(__file__, "../../.."))
     try:
-        files = [file for room in ROOMS for file in _python_files(os.path.join(package, room))]
+        files = [file for one in FOLDERS for file in _python_files(os.path.join(package, one))]
         if not files or max(found.st_mtime for _, found in files) > _loaded:
             return None
         names = [path[len(package) + 1 :] for path, _ in files]

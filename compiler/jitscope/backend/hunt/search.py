@@ -213,8 +213,8 @@ class Hunt:
     def _finding(self, search: Search, origin: Origin) -> Finding:
         frame, i = origin.frame, origin.index
         eqn = frame.flat.eqns[i]
-        held = frame.values([*eqn.invars, *eqn.outvars])
-        operands, results = held[: len(eqn.invars)], held[len(eqn.invars) :]
+        values = frame.values([*eqn.invars, *eqn.outvars])
+        operands, results = values[: len(eqn.invars)], values[len(eqn.invars) :]
         return Finding.of(step_of(frame, i), eqn, operands, results, tuple(search.steps(origin)))
 
     def cause_of(self, operand: int, test: Test) -> Hunt.Earlier:

@@ -41,7 +41,7 @@ closed_call_p = Inlined("closed_call")
 
 
 def __getattr__(name: str) -> Any:
-    for find in (_late, primitives.find, functools.partial(primitives.find, room="lax.linalg")):
+    for find in (_late, primitives.find, functools.partial(primitives.find, module="lax.linalg")):
         try:
             return find(name)
         except AttributeError:

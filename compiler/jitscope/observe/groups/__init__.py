@@ -96,4 +96,4 @@ class _Writer:
 
 
 def _weight(eqn: JaxprEqn) -> int:
-    return 1 + sum(count(held.jaxpr) for _, held in running(eqn))
+    return 1 + sum(count(inner.jaxpr) for _, inner in running(eqn))

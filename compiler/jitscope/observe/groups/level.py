@@ -71,8 +71,8 @@ class _Repeats:
         return self.signs[item]
 
     def _equal(self, items: Sequence[Item], stretch: Stretch) -> list[tuple[int, int, int]]:
-        """The parts of a stretch in which values flow in the same way in each block, as (start, end, period). Where they flow in
-        turns in different ways, several blocks are one."""
+        """The parts of a stretch in which values flow in the same way in each block, as (start, end, period). Where they
+        alternate between several ways, several blocks are one."""
         period = stretch.period
         first = stretch.start + self._rotation(items, stretch)
         blocks = [items[at : at + period] for at in range(first, stretch.end - period + 1, period)]

@@ -221,7 +221,7 @@ def read_back(x: Any, indices: Any, updates: ShapedArray, params: dict[str, Any]
 class ScatterSet(Scatter):
     """The updates take the place of the elements. Where indices repeat, one of them does: on the CPU the last."""
 
-    def combine(self, ctx, old, new, /, **held):
+    def combine(self, ctx, old, new, /, **own):
         return new
 
     def jvp(self, primals, tangents, /, **params):

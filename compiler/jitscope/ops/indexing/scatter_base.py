@@ -36,22 +36,20 @@ class Scatter(Primitive):
     accepts = "biufck"
     builder = ""
 
-    def abstract(self, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **held):
+    def abstract(self, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **own):
         dtype = same_dtype(self.name, (x, updates))
         check_kind(self.name, x, self.accepts)
         check_numbers(self.name, x, indices, dimension_numbers, updates.ndim)
         _check_updates(self.name, x, indices, updates, dimension_numbers)
         return pure(ShapedArray(x.shape, dtype, x.weak_type))
 
-    def lower(
-        self, ctx, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **held
-    ):
+    def lower(self, ctx, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **own):
         x_aval, indices_aval, updates_aval = ctx.avals_in
         if not x_aval.size or not updates_aval.size:
             return x
         if not x_aval.ndim and updates_aval.ndim:  # XLA cannot scatter into a scalar
             return ctx.inline(
-                lambda *args: self._into_scalar(*args, unique_indices=unique_indices, **held), x, indices, updates
+                lambda *args: self._into_scalar(*args, unique_indices=unique_indices, **own), x, indices, updates
             )
         indices, indices_aval = wide_indices(ctx, indices, indices_aval)
         if mode is GatherScatterMode.CLIP and dimension_numbers.scatter_dims_to_operand_dims:
@@ -80,10 +78,10 @@ class Scatter(Primitive):
             unique_indices=unique_indices,
         )
         scalar = ShapedArray((), physical(x_aval).dtype)
-        ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new, **held))
+        ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new, **own))
         return operation.result
 
-    def _into_scalar(self, x, indices, updates, /, *, unique_indices, **held):
+    def _into_scalar(self, x, indices, updates, /, *, unique_indices, **own):
         zeros = full((*aval_of(indices).shape[:-1], 1), 0, dtypes.int32)
         out = self.bind(
             reshape(x, (1,)),
@@ -93,12 +91,12 @@ class Scatter(Primitive):
             indices_are_sorted=True,
             unique_indices=unique_indices,
             mode=GatherScatterMode.PROMISE_IN_BOUNDS,
-            **held,
+            **own,
         )
         return reshape(out, ())
 
-    def combine(self, ctx: Any, old: Any, new: Any, /, **held: Any) -> Any:
-        """The element that takes the place of `old`; `held` are parameters of the primitive's own."""
+    def combine(self, ctx: Any, old: Any, new: Any, /, **own: Any) -> Any:
+        """The element that takes the place of `old`; `own` are parameters of the primitive's own."""
         return ctx.builder(self.builder)(old, new)
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, **same):
