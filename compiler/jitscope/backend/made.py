@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -121,10 +122,34 @@ def _capture(name: str, how: str, value: Any) -> Capture:
     if kind in _PLAIN or kind is bool or (kind is tuple and all(type(part) in _PLAIN for part in value)):
         return Capture(name, how, short_repr(value), hash((kind, value)))
     if kind is np.ndarray:
-        return Capture(name, how, f"numpy {value.dtype}{list(value.shape)}", id(value))
+        return Capture(name, how, f"numpy {value.dtype}{list(value.shape)}", _number(value))
     short = getattr(getattr(value, "aval", None), "short", None)
     if short is not None:
-        return Capture(name, how, str(short()), id(value))
+        return Capture(name, how, str(short()), _number(value))
     if isinstance(value, types.FunctionType):
-        return Capture(name, how, f"function {value.__name__}", id(value))
-    return Capture(name, how, f"object of {kind.__name__}", id(value))
+        return Capture(name, how, f"function {value.__name__}", _number(value))
+    return Capture(name, how, f"object of {kind.__name__}", _number(value))
+
+
+_numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+_next = itertools.count(1)
+
+
+def _number(value: Any) -> int:
+    """Tells objects apart, also one that lies where another one was, which is gone; those without weak references by place alone."""
+    at = id(value)
+    known = _numbers.get(at)
+    if known is not None and known[0]() is value:
+        return known[1]
+    try:
+        reference = weakref.ref(value, functools.partial(_forget, at))
+    except TypeError:
+        return at
+    _numbers[at] = reference, next(_next)
+    return _numbers[at][1]
+
+
+def _forget(at: int, reference: weakref.ref[Any]) -> None:
+    known = _numbers.get(at)
+    if known is not None and known[0] is reference:
+        del _numbers[at]
