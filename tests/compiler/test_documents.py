@@ -197,7 +197,7 @@ def test_inputs_are_called_by_their_paths(ledger):
 
 def test_source_and_marks_point_at_the_right_lines(ledger):
     made = cell(CELL, "<documents>")
-    ledger.name_cell("<documents>", "In [3]", "cell-3")
+    ledger.cell_of = {"<documents>": ("In [3]", "cell-3")}.get
     row = row_of(ledger, made.model, floats(4, 3), floats(3, 3))
     document = checked(observe.compilation_document(row))
     shown, lines = document["source"]["functions"][0], CELL.splitlines()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from .. import tree
 from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
-from ..xla.hlo_module import Computation
 from .hlo_flow import Flow, flow_of, unique
 from .positions import scopes_of
 from .profiling.spans import Span, recording_of
@@ -72,12 +70,6 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
     found = [_summary(span, shares.get(span.name, float("nan")), paths.get(span.name, ())) for span in recording.spans]
     found = [dataclasses.replace(k, scopes=unique([scopes[p] for p in k.paths if scopes.get(p)])) for k in found]
     return sorted(found, key=lambda k: -k.total)
-
-
-def shares_of(runs: Sequence[profiler.Run], computations: Sequence[Computation]) -> dict[str, float]:
-    """The share of each kernel of a program in the time of all that are no loops, from what the profiler recorded. Of a loop, or a
-    call of one, whose kernels it did not record, the share of the whole."""
-    return recording_of(runs, computations).shares()
 
 
 def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:

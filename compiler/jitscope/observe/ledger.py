@@ -186,15 +186,15 @@ class Mark(NamedTuple):
 
 
 class Ledger:
-    """Rows by program, oldest first. A notebook session names the files of cells (`name_cell`) and sets `place_now`, which
+    """Rows by program, oldest first. A notebook session sets `cell_of`, which says which cell a file is, and `place_now`, which
     says the cell that runs in this thread: rows written meanwhile belong to it; and `run_of`, how often a cell was run."""
 
     def __init__(self) -> None:
         self.rows: OrderedDict[int, Row] = OrderedDict()
+        self.cell_of: CellOf = no_cell
         self.place_now: Callable[[], Cell | None] = lambda: None
         self.run_of: Callable[[str], int] = lambda file: 0
         self._looking: ContextVar[bool] = ContextVar("jitscope_looking", default=False)
-        self._cells: dict[str, Cell] = {}
         self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._compilations: dict[Any, int] = defaultdict(int)
         self._kept: OrderedDict[int, Row] = OrderedDict()
@@ -218,18 +218,6 @@ class Ledger:
     def listen(self, listener: Callable[[Row], None]) -> Callable[[], None]:
         """Call `listener` with each row that changed; gives the function that stops it."""
         return records.subscribe(self._listeners, listener)
-
-    def name_cell(self, file: str, label: str, cell_id: str | None = None) -> None:
-        """Say that `file` is a notebook cell; a later name for the same file wins."""
-        self._cells[file] = (label, cell_id)
-
-    def cell_of(self, file: str) -> Cell | None:
-        """Label and id of the cell that is `file`, or None."""
-        return self._cells.get(file)
-
-    def _cell_now(self, file: str) -> Cell | None:
-        """`cell_of` for rows: a session that begins later may put another in its place."""
-        return self.cell_of(file)
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -292,7 +280,7 @@ class Ledger:
         row = Row(
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
-        row.cell_of = self._cell_now
+        row.cell_of = lambda file: self.cell_of(file)  # that of a session that begins later
         row.run = self.run_of(row.position.file) if row.position else 0
         row.library, row.looked = record.detail.get("library", ""), self._looking.get()
         self.rows[row.id] = row

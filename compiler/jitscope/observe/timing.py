@@ -10,8 +10,8 @@ import numpy as np
 from ..backend.given import Given
 from ..core.words import counted
 from ..xla import hlo_module, profiler
-from .kernel_timing import shares_of
 from .ledger import Row
+from .profiling.spans import recording_of
 from .rerunning import Rerun, rerun_of
 
 
@@ -46,7 +46,7 @@ def _note(row: Row, step: str) -> str:
     return (row.disk_said if step == "compile" else "") or "wall time of this step"
 
 
-def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, most: int = 100) -> dict[str, Any]:
+def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0) -> dict[str, Any]:
     """Run the row's program again and again, for about `budget` seconds (at least once), and file the times of single runs.
 
     What it runs on, and what it raises: see `rerun_of`.
@@ -55,7 +55,7 @@ def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, mo
     deadline = time.perf_counter() + budget
     rerun.timed()
     seconds = [rerun.timed()]
-    while len(seconds) < most and time.perf_counter() < deadline:
+    while len(seconds) < _MOST_RUNS and time.perf_counter() < deadline:
         seconds.append(rerun.timed())
     note = f"{counted(len(seconds), 'run')} on {rerun.on}"
     low, median, high = np.percentile(seconds, [5, 50, 95])
@@ -70,7 +70,7 @@ def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, mo
     return timing_document(row)
 
 
-_PROFILED = 20
+_MOST_RUNS, _PROFILED = 100, 20
 
 
 def _kernel_shares(rerun: Rerun, seconds: float) -> dict[str, float] | None:
@@ -80,4 +80,4 @@ def _kernel_shares(rerun: Rerun, seconds: float) -> dict[str, float] | None:
         runs = profiler.record_runs(rerun.prepared, rerun.run, times)
     except RuntimeError:  # another recording is under way
         return None
-    return shares_of(runs, hlo_module.computations(hlo_module.optimized(rerun.entry.executable)))
+    return recording_of(runs, hlo_module.computations(hlo_module.optimized(rerun.entry.executable))).shares()
