@@ -1,6 +1,7 @@
 """Why jax traced a function again: each case changes one thing, and that one is named."""
 
 import functools
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -214,13 +215,15 @@ def scaled_by_all(v):
 
 
 def test_a_function_under_pmap_is_called_by_its_name_and_each_equation_has_a_line(rows):
+    call = sys._getframe().f_lineno + 1
     jax.pmap(scaled_by_all, axis_name="i")(np.ones(2, np.float32))
     (row,) = rows()
     assert (row.function, row.because) == ("scaled_by_all", "first compilation")
     nodes = observe.compilation_document(row)["graph"]["nodes"]
     first = scaled_by_all.__code__.co_firstlineno
     lines = {node["label"]: node["positions"][0]["line"] for node in nodes if node["kind"] == "equation"}
-    assert lines["squeeze"] == first and lines["mul"] == first + 1
+    # what pmap adds: jax 0.8 names no line of the function for it
+    assert lines["squeeze"] in (first, call) and lines["mul"] == first + 1
 
 
 def test_transformations_of_a_function_under_pmap_are_called_by_its_name(rows):

@@ -181,7 +181,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"Argument .* of type .* is not a valid JAX type", "not-a-jax-type"),
         (r"Exception raised while checking equality of metadata fields of pytree", _metadata),
         (r"Encountered an unexpected tracer", _leaked),
-        (r"(?:.*Buffer has been deleted or donated|Array has been deleted)", "donation-misuse"),
+        (r"(?:.*[Bb]uffer has been deleted or donated|Array has been deleted)", "donation-misuse"),
         (r"(?:.{0,80}JAX arrays are immutable|'?\w+'? object does not support item assignment\. JAX)", "item-assignment"),
     )
 )  # fmt: skip
