@@ -1,5 +1,6 @@
 """What every test gets: the same random numbers, a quiet Jupyter, and no time limits from hypothesis."""
 
+import gc
 import os
 import random
 from pathlib import Path
@@ -35,13 +36,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
-    items.sort(key=lambda item: not extent.quick(item))  # what is compiled alike comes together
+    # What takes long begins first, so that no worker is left with it at the end; what is compiled alike comes together.
+    items.sort(key=lambda item: (item.get_closest_marker("long") is None, not extent.quick(item)))
     if text := config.getoption("--shard"):
         try:
             part = sharding.parsed(text)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
+
+
+def pytest_collection_finish() -> None:
+    """Python's collector need not look again and again through all that was collected and imported: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a file

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,16 +32,22 @@ QUICK: dict[str, bool | int] = {
 QUICK_FILES = frozenset(
     f"tests/{file}.py"
     for file in """
-    advise/test_check advise/test_nans compiler/test_api compiler/test_array_api compiler/test_bad_input compiler/test_branches_under_vmap
-    compiler/test_callbacks compiler/test_checkify compiler/test_checkpoint compiler/test_control_flow
-    compiler/test_control_flow_results compiler/test_convolutions compiler/test_custom_derivatives compiler/test_custom_vmap
-    compiler/test_dtypes compiler/test_extending compiler/test_float0 compiler/test_image compiler/test_indexing
-    compiler/test_initializers compiler/test_jet compiler/test_keys compiler/test_lax compiler/test_linalg_derivatives compiler/test_linear_solve
-    compiler/test_nn compiler/test_numpy compiler/test_operators compiler/test_optimizers compiler/test_products compiler/test_promotion
-    compiler/test_random compiler/test_random_distributions compiler/test_reducing compiler/test_ref_transforms compiler/test_refs
-    compiler/test_rules compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse
-    compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_slices_from_anywhere compiler/test_special
-    compiler/test_symbolic_export compiler/test_transforms compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
+    advise/test_check advise/test_nans advise/test_repair compiler/test_api compiler/test_array compiler/test_array_api
+    compiler/test_bad_input compiler/test_branches_under_vmap compiler/test_call_tree compiler/test_callback_runs compiler/test_callbacks
+    compiler/test_checkify compiler/test_checkpoint compiler/test_control_flow compiler/test_control_flow_results compiler/test_convolutions
+    compiler/test_custom_derivatives compiler/test_custom_vmap compiler/test_debugging compiler/test_dtypes compiler/test_errors
+    compiler/test_experimental compiler/test_extend_core compiler/test_extending compiler/test_fft compiler/test_float0
+    compiler/test_freshness compiler/test_hunt compiler/test_hunt_planted compiler/test_hypothesis_numpy
+    compiler/test_image compiler/test_indexing compiler/test_initializers compiler/test_jet compiler/test_jit compiler/test_keys
+    compiler/test_lax compiler/test_linalg compiler/test_linalg_derivatives compiler/test_linear_solve compiler/test_mapping compiler/test_nn
+    compiler/test_numpy compiler/test_ode compiler/test_operators compiler/test_ops compiler/test_optimizers compiler/test_products
+    compiler/test_promotion compiler/test_random compiler/test_random_distributions compiler/test_recompiling compiler/test_reducing
+    compiler/test_ref_errors compiler/test_ref_transforms compiler/test_refs compiler/test_rules compiler/test_scipy_linalg
+    compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse compiler/test_scipy_spatial compiler/test_scipy_stats
+    compiler/test_slices_from_anywhere compiler/test_special compiler/test_structures compiler/test_symbolic_export
+    compiler/test_symbolic_shapes compiler/test_testing compiler/test_tracer_errors compiler/test_transformations compiler/test_transforms
+    compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
+    examples/test_programs kernel_ext/test_cell kernel_ext/test_sharp_bits kernel_ext/test_watch kernel_ext/test_wrapping
     oracle/test_cases oracle/test_library
     """.split()
 )
@@ -53,8 +61,12 @@ as_users = pytest.mark.as_users
 
 def quick(test: pytest.Item) -> bool:
     """Whether a test's programs are compiled quickly."""
-    named = any(test.path.as_posix().endswith(file) for file in QUICK_FILES)
-    return named and not ALL and test.get_closest_marker("as_users") is None
+    return not ALL and _compares_values(test.path) and test.get_closest_marker("as_users") is None
+
+
+@cache
+def _compares_values(file: Path) -> bool:
+    return any(file.as_posix().endswith(name) for name in QUICK_FILES)
 
 
 def flags(**options: bool | int) -> dict[str, str]:

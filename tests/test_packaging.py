@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 
+pytestmark = pytest.mark.long
 PACKAGES = {
     "jitscope": "compiler/jitscope",
     "jitscope_kernel": "kernel_ext/jitscope_kernel",

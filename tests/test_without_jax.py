@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.long
 def test_smoke_tests_pass_where_jax_cannot_be_imported(root: Path, without_jax: dict[str, str]) -> None:
     poisoned = subprocess.run([sys.executable, "-c", "import jax"], env=without_jax, capture_output=True, text=True)
     assert "must not import jax" in poisoned.stderr

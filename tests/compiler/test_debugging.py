@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import threading
 
@@ -147,7 +148,15 @@ class Model:
     pass
 
 
-def test_leaks_are_reported_with_what_holds_them():
+@pytest.fixture
+def thawed():
+    """Python's collector tells what refers to an object only among those that are not frozen (tests/conftest.py)."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+def test_leaks_are_reported_with_what_holds_them(thawed):
     model = Model()
 
     def in_a_global(x):

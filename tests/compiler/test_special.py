@@ -19,7 +19,7 @@ from jitscope import lax, numpy as jnp
 from jitscope.scipy import special
 from jitscope.special.error import erfcx_p
 from tests.compiler import matrix
-from tests.extent import QUICK
+from tests.extent import QUICK, some
 from tests.samples import dtypes_of
 
 
@@ -432,11 +432,13 @@ def test_orders_that_are_no_integers() -> None:
 # Transformations -----------------------------------------------------------------------------------------------------
 
 
-def test_rules() -> None:
-    for dtype in (*dtypes_of(erfcx_p), *dtypes_of(erfcx_p, wide=True)):
-        report = matrix.report(erfcx_p, dtype)
-        assert sum(report.counts.values())
-        assert not report.failures, "\n".join(map(str, report.failures))
+@pytest.mark.parametrize(
+    "dtype", some([d.name for d in (*dtypes_of(erfcx_p), *dtypes_of(erfcx_p, wide=True))], "float32")
+)
+def test_rules(dtype: str) -> None:
+    report = matrix.report(erfcx_p, np.dtype(dtype))
+    assert sum(report.counts.values())
+    assert not report.failures, "\n".join(map(str, report.failures))
 
 
 def test_one_equation_each() -> None:

@@ -14,6 +14,7 @@ from jitscope.core import dtypes
 from jitscope.core.errors import ConcretizationTypeError, TracerArrayConversionError, TracerBoolConversionError
 from jitscope.ops import elementwise, linear
 from jitscope.ops.dot import dot_general
+from tests import extent
 from tests.compiler.programs import add, div, floats, lt, matmul, mul, neg, sin, steps, sub, tanh, total
 
 
@@ -161,6 +162,8 @@ def test_transformations_in_every_nesting(outermost):
     chains = [c for c in CHAINS if c[:2] == outermost or (len(c) == 1 and c * 2 == outermost)]
     for chain in chains:
         seed = CHAINS.index(chain)
+        if len(chain) == 3 and seed % 3 and not extent.ALL:
+            continue
         program = random_program(seed)
         ours, wanted = functools.partial(program, Ours), functools.partial(program, Numpys)
         rng = np.random.default_rng(seed)

@@ -7,33 +7,27 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
 
 import jitscope as jax
 import jitscope.numpy as jnp
 from examples.programs import two_processes
-from jitscope_widgets.envelope import unpack
+from tests import notebooks
 
 
+pytestmark = pytest.mark.long
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "many-devices.ipynb"
-CARRIER = 'data-jitscope-document="'
-
-
-def documents(cell):
-    """The documents of the views that a cell shows."""
-    htmls = ["".join(output["data"].get("text/html", "")) for output in cell.outputs if "data" in output]
-    return [unpack(html.partition(CARRIER)[2].partition('"')[0]) for html in htmls if CARRIER in html]
 
 
 def test_the_notebook_trains_in_three_ways_and_shows_what_each_exchanges(tmp_path) -> None:
-    notebook = nbformat.read(NOTEBOOK, 4)
+    notebook = notebooks.read(NOTEBOOK)
     assert not any(cell.get("outputs") for cell in notebook.cells)
     # Its cells hold each way against one device.
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    shown = {cell.source.split("(")[0]: documents(cell) for cell in notebook.cells if cell.cell_type == "code"}
+    notebooks.execute(notebook, tmp_path, quickly=True)
+    shown = {
+        cell.source.split("(")[0]: notebooks.documents(cell) for cell in notebook.cells if cell.cell_type == "code"
+    }
     (rows,), (up,) = shown["%sharding x"], shown['%sharding params["up"]']
     assert [axis["parts"] for axis in rows["axes"]] == [8, 1, 1] and [axis["parts"] for axis in up["axes"]] == [1, 1, 4]
     said = {}

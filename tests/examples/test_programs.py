@@ -17,6 +17,7 @@ import jitscope as jax
 import jitscope.numpy as jnp
 from examples.programs import allconv, black_scholes, nbody, newton_cg, pln, rnn, transformer
 from jitscope import optimizers
+from tests.extent import as_users
 
 
 def slope(fun, args, direction, step=1e-5):
@@ -323,6 +324,7 @@ def test_black_scholes_as_scipy_has_it():
 # As a user runs them --------------------------------------------------------------------------------------------------------
 
 
+@as_users
 @pytest.mark.parametrize(
     "program", [newton_cg, transformer, nbody, black_scholes], ids=lambda p: p.__name__.split(".")[-1]
 )
@@ -334,6 +336,7 @@ def test_the_program_prints_numbers(program, capsys, monkeypatch):
     assert re.findall(r"\d\.\d", said) and "nan" not in said
 
 
+@as_users
 def test_rnn_learns(capsys):
     loss = rnn.main(jax, jnp, optimizers, steps=100)
     assert loss < 0.7

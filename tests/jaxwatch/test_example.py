@@ -2,27 +2,17 @@
 
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-
-from jitscope_widgets.envelope import unpack
+from tests import notebooks
 
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "real-jax.ipynb"
-CARRIER = 'data-jitscope-document="'
-
-
-def documents(cell):
-    """The documents of the views that a cell shows."""
-    htmls = [output["data"].get("text/html", "") for output in cell.outputs if "data" in output]
-    return [unpack(html.partition(CARRIER)[2].partition('"')[0]) for html in map("".join, htmls) if CARRIER in html]
 
 
 def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
-    notebook = nbformat.read(NOTEBOOK, 4)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    notebook = notebooks.read(NOTEBOOK)
+    notebooks.execute(notebook, tmp_path)
     shown = {
-        name: documents(cell)
+        name: notebooks.documents(cell)
         for cell in notebook.cells
         for name in ("train", "fit", "model", "padded_error")
         if cell.cell_type == "code" and cell.source.startswith("%%jit") and f"def {name}(" in cell.source
@@ -39,9 +29,9 @@ def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
         "cards"
     ]
     (error,) = [cell for cell in notebook.cells if "def error(" in cell.source]
-    cards = [card for document in documents(error) for card in document.get("cards", [])]
+    cards = [card for document in notebooks.documents(error) for card in document.get("cards", [])]
     assert [(card["function"], card["cause"]) for card in cards] == [("error", "shape")]
     (hunt,) = [cell for cell in notebook.cells if cell.source.startswith("%nans")]
-    (found,) = documents(hunt)
+    (found,) = notebooks.documents(hunt)
     assert found["kind"] == "nan-hunt" and found["sharp_bit"] == "where-grad-nan"
     assert [edit["text"] for fix in found["fixes"] for edit in fix["edits"]] == ["jnp.where(p > 0, p, 1.0)"]

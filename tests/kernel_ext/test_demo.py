@@ -5,11 +5,11 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from jitscope_kernel import cli, demo
 from jitscope_widgets.envelope import unpack
+from tests import notebooks
 
 
 CELLS = [
@@ -28,8 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write(path: Path, cells: list[str]) -> None:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbformat.write(notebook, path)
+    notebooks.write(notebooks.of_cells(cells), path)
 
 
 @pytest.mark.timeout(300)
@@ -37,13 +36,13 @@ def test_the_page_holds_the_executed_notebook(made: Path) -> None:
     html = (made / "out" / "small.html").read_text()
     assert html.count("data-jitscope-document=") >= 2
     assert "jnp" in html and "Array([[" in html
-    executed = nbformat.read(made / "out" / "small.ipynb", as_version=4)
+    executed = notebooks.read(made / "out" / "small.ipynb")
     assert [cell.execution_count for cell in executed.cells] == [1, 2, 3]
-    assert nbformat.read(made / "small.ipynb", as_version=4).cells[1].outputs == []
+    assert notebooks.read(made / "small.ipynb").cells[1].outputs == []
 
 
 def test_the_summary_says_what_was_compiled(made: Path) -> None:
-    executed = nbformat.read(made / "out" / "small.ipynb", as_version=4)
+    executed = notebooks.read(made / "out" / "small.ipynb")
     text = demo.summary(executed)
     lines = text.splitlines()
     assert lines[0].split() == ["compiled", "equations", "became", "trace", "lower", "compile"]
@@ -51,7 +50,7 @@ def test_the_summary_says_what_was_compiled(made: Path) -> None:
     assert lines[2].startswith("f (again) ")
     assert "2 programs compiled, 1 of them because" in text
     assert len({len(line) for line in lines[:3]}) == 1
-    assert demo.summary(nbformat.v4.new_notebook()) == "Nothing was compiled in this notebook."
+    assert demo.summary(notebooks.of_cells()) == "Nothing was compiled in this notebook."
 
 
 @pytest.mark.timeout(300)
@@ -79,7 +78,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_show(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    executed = nbformat.read(made / "out" / "small.ipynb", as_version=4)
+    executed = notebooks.read(made / "out" / "small.ipynb")
     document = next(demo.documents(executed))
     (tmp_path / "cell.json").write_text(json.dumps(document))
     assert cli.main(["show", str(tmp_path / "cell.json")]) == 0
@@ -103,7 +102,7 @@ def _viewed(capsys: pytest.CaptureFixture[str], file: Path) -> str:
 
 
 def test_a_notebook_and_a_document_are_viewed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    executed = nbformat.read(made / "out" / "small.ipynb", as_version=4)
+    executed = notebooks.read(made / "out" / "small.ipynb")
     document = next(demo.documents(executed))
     (tmp_path / "cell.json").write_text(json.dumps(document))
     for file in (made / "out" / "small.ipynb", tmp_path / "cell.json"):

@@ -8,6 +8,7 @@ import math
 import pkgutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -135,14 +136,22 @@ def kinds_of(primitive: Primitive) -> str:
 
 def dtypes_of(primitive: Primitive, wide: bool = False) -> list[np.dtype]:
     """The dtypes to try a primitive with."""
+    return list(_dtypes_of(primitive, wide))
+
+
+@cache
+def _dtypes_of(primitive: Primitive, wide: bool) -> tuple[np.dtype, ...]:
+    """A maker may give no samples for a dtype: asking makes them."""
     found = [d for k in kinds_of(primitive) for d in (WIDE if wide else NATIVE).get(k, ())]
-    return [d for d in found if samples_of(primitive, d)]
+    return tuple(d for d in found if next(_made(primitive, d), None))
 
 
 def samples_of(primitive: Primitive, dtype: np.dtype, seed: int = 0) -> list[Sample]:
     """The samples for a dtype; another seed gives other values in the same shapes."""
-    made = []
+    return list(_made(primitive, dtype, seed))
+
+
+def _made(primitive: Primitive, dtype: np.dtype, seed: int = 0) -> Iterator[Sample]:
     for i, (kinds, maker) in enumerate(_makers[id(primitive)][1]):
         if kind(dtype) in kinds:
-            made += maker(Draw(dtype, (primitive.name, dtype.name, i, seed)), dtype)
-    return made
+            yield from maker(Draw(dtype, (primitive.name, dtype.name, i, seed)), dtype)

@@ -10,12 +10,8 @@ import pytest
 
 import jitscope_widgets
 from jitscope_widgets import export_notebook, static_files
+from tests import notebooks
 
-
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-nbconvert = pytest.importorskip("nbconvert")
-pytest.importorskip("ipykernel")
 
 CELLS = (
     "from IPython.display import display\nfrom jitscope_widgets import View, display_bundle\n"
@@ -27,12 +23,11 @@ ROOMS = [str(Path(jitscope_widgets.__file__).parents[1]), str(Path(__file__).par
 
 
 @pytest.fixture(scope="module")
-def executed() -> Any:
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """By nbclient, which has no front end."""
-    notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_markdown_cell("# Title with $x^2$ and ![picture](https://a.example/p.png)")]
-    notebook.cells += [nbformat.v4.new_code_cell(code) for code in (f"import sys; sys.path[:0] = {ROOMS}", *CELLS)]
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    title = notebooks.markdown("# Title with $x^2$ and ![picture](https://a.example/p.png)")
+    notebook = notebooks.of_cells([title, f"import sys; sys.path[:0] = {ROOMS}", *CELLS])
+    notebooks.execute(notebook, tmp_path_factory.mktemp("notebook"))
     return notebook
 
 
@@ -50,6 +45,8 @@ def test_a_notebook_executed_without_a_front_end_has_still_and_text(executed: An
 
 
 def test_nbconvert_shows_the_still_view(executed: Any) -> None:
+    import nbconvert  # which imports nbformat: tests/notebooks.py
+
     page, _ = nbconvert.HTMLExporter().from_notebook_node(executed)
     assert '"model_id"' not in page
     for said in ("layer", "10 equations → 2 kernels"):
@@ -63,7 +60,7 @@ def test_the_exported_page_fetches_nothing(executed: Any, tmp_path: Path, monkey
     for name in (static_files.LOADER, static_files.VIEW, static_files.PAGE_VIEW):
         (built / name).write_text("globalThis.jitscope = 1;", encoding="utf-8")
     monkeypatch.setattr(static_files, "FOLDER", built)
-    nbformat.write(executed, tmp_path / "tour.ipynb")
+    notebooks.write(executed, tmp_path / "tour.ipynb")
     path = export_notebook(tmp_path / "tour.ipynb", tmp_path / "out" / "tour.html")
     page = path.read_text(encoding="utf-8")
     assert page.count("data-jitscope-document=") == 2
