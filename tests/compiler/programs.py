@@ -64,7 +64,7 @@ def steps() -> Iterator[Steps]:
         stop()
 
 
-def in_new_process(code: str, *, timeout: float = 60, **env: str) -> str:
+def in_new_process(code: str, *, timeout: float = 300, **env: str) -> str:
     """What a program prints. It must succeed."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
