@@ -33,6 +33,16 @@ def raised(call) -> str:
     return "nothing"
 
 
+def looked_at(u) -> list[str]:
+    """What `debug_nans` says of terms, and of terms of which one is none."""
+    parts = [s.data for s in u.addressable_shards]
+    bad = jx.make_array_from_single_device_arrays(
+        u.shape, u.sharding, [jx.device_put(np.full(parts[0].shape, np.nan, "float32"), parts[0].device), *parts[1:]]
+    )
+    with jx.debug_nans(True):
+        return [raised(lambda: u + u), raised(lambda: bad + bad)]
+
+
 def main() -> None:
     with jx.set_mesh(MESH):
         u, x, w = put(N, "x", unreduced={"y"}), put(N, "x"), put(N[:4] / 10, reduced={"x"})
@@ -40,6 +50,9 @@ def main() -> None:
             lambda: jx.jit(lambda u: jx.pure_callback(lambda a: a, u, u))(u),
             lambda: jx.jit(lambda u: jx.debug.print("{}", u))(u),
             lambda: jx.jit(lambda u: jx.debug.inspect_array_sharding(u, callback=print))(u),
+            lambda: np.from_dlpack(x),
+            lambda: np.from_dlpack(u),
+            lambda: jx.debug.visualize_array_sharding(u),
             lambda: u @ u.T,
             lambda: jx.jit(jnp.sort)(u),
         ]
@@ -57,6 +70,11 @@ def main() -> None:
             "looked up": [str(jx.typeof(looked_up)), np.asarray(reshard(looked_up, P())).tolist()],
             "exchanged": exchanged,
             "summed": np.asarray(jx.jit(step)(w, [x, 2 * x])).tolist(),
+            "looked at": looked_at(u),
+            "equivalent": [
+                u.sharding.is_equivalent_to(s, 2)
+                for s in (x.sharding, w.sharding, u.sharding, jx.sharding.SingleDeviceSharding(jx.devices()[0]))
+            ],
             "kept": kept.lower(x).compile().as_text().count(" all-reduce("),
         }
     print(json.dumps(found))

@@ -72,12 +72,17 @@ class Array(Operators):
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        """A capsule that shares the memory (with `copy`, a copy of it). Raises BufferError for another device than the host
-        and for key arrays."""
+        """A capsule that shares the memory (with `copy`, a copy of it). Raises BufferError for another device than the host,
+        for arrays over several devices and for key arrays."""
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the array is in the host's memory (1, 0), not on device {dl_device}")
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             raise BufferError(f"{self.aval.short()} holds keys, which have no DLPack form: use random.key_data(keys)")
+        if client.is_spread(self.buf):
+            raise BufferError(
+                f"{self.aval.short()} is spread over {self.place}, and DLPack shares the memory of one device: take np.asarray(x), or the "
+                "parts, [s.data for s in x.addressable_shards]"
+            )
         return client.to_dlpack(client.copy_to_device(self.buf, self.place) if copy else self.buf, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:

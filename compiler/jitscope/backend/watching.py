@@ -14,6 +14,7 @@ from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.messages import message_here
+from ..core.part_types import sums_of
 from ..ops.rng import KeyDType
 from .array import Array, array_from_numpy
 
@@ -44,7 +45,10 @@ WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infini
 
 def is_bad(x: Any, test: Test) -> bool:
     """Whether an array has a bad element. Integers, booleans and keys have none."""
-    return dtypes.is_inexact(x.dtype) and bool(test(wide(x)).any())
+    if not dtypes.is_inexact(x.dtype):
+        return False
+    is_open = sums_of(x.aval).unreduced if type(x) is Array else None
+    return any(bool(test(wide(part)).any()) for part in ([s.data for s in x.addressable_shards] if is_open else [x]))
 
 
 def has_bad(x: Any, test: Test) -> np.ndarray:

@@ -344,6 +344,8 @@ class NamedSharding(Sharding):
             return True
         if isinstance(other, NamedSharding) and self.mesh is other.mesh:
             return _normal(self.spec, self.mesh) == _normal(other.spec, other.mesh)
+        if self.spec.unreduced or (isinstance(other, NamedSharding) and other.spec.unreduced):
+            return False
         return super().is_equivalent_to(other, ndim)
 
     def is_whole_along(self, axis: int) -> bool:
