@@ -15,6 +15,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.sharding import NamedSharding, PartitionSpec as P, reshard
+from jitscope_kernel import inspect
 
 
 MESH = jx.make_mesh((4, 2), ("x", "y"))
@@ -41,6 +42,13 @@ def looked_at(u) -> list[str]:
     )
     with jx.debug_nans(True):
         return [raised(lambda: u + u), raised(lambda: bad + bad)]
+
+
+def seen_on_devices(x, w) -> dict[str, list[float]]:
+    """Least and greatest of what devices have of each value inside of a `shard_map`, by its operation."""
+    program = jx.shard_map(lambda x, w: lax.psum(lax.pcast(x @ w, "x", to="unreduced"), "x"), out_specs=P())
+    rows = inspect(jx.jit(program))(x, w).values.document["rows"]
+    return {row["label"]: [row["min"], row["max"]] for row in rows}
 
 
 def main() -> None:
@@ -75,6 +83,7 @@ def main() -> None:
                 u.sharding.is_equivalent_to(s, 2)
                 for s in (x.sharding, w.sharding, u.sharding, jx.sharding.SingleDeviceSharding(jx.devices()[0]))
             ],
+            "values": seen_on_devices(x, w),
             "kept": kept.lower(x).compile().as_text().count(" all-reduce("),
         }
     print(json.dumps(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.many_devices.several import said_by
 
@@ -13,6 +14,12 @@ def test_open_sums() -> None:
         *["NotImplementedError"] * 3, "BufferError", "BufferError", "NotImplementedError", "ShardingTypeError", "NotImplementedError"
     ]  # fmt: skip
     assert found["looked at"] == ["nothing", "FloatingPointError"]
+    assert (
+        found["values"]["dot_general"]
+        == found["values"]["vary_unreduced_cast"]
+        == pytest.approx([5.6, 108.2], rel=1e-5)
+    )
+    assert found["values"]["unreduced_psum"] == found["values"]["shard_map"] == pytest.approx([137.6, 260.0], rel=1e-5)
     assert found["equivalent"] == [False, False, True, False]
     assert found["moved"] == ["float32[4,4]{U:y}", np.ones((4, 4)).tolist()]
     weights = np.arange(16, dtype=np.float32).reshape(4, 4) / 10

@@ -47,8 +47,13 @@ def is_bad(x: Any, test: Test) -> bool:
     """Whether an array has a bad element. Integers, booleans and keys have none."""
     if not dtypes.is_inexact(x.dtype):
         return False
-    is_open = sums_of(x.aval).unreduced if type(x) is Array else None
-    return any(bool(test(wide(part)).any()) for part in ([s.data for s in x.addressable_shards] if is_open else [x]))
+    return bool(test(wide(x)).any())
+
+
+def numbers(x: Any) -> np.ndarray:
+    """The values; of a sum over devices that is still to be taken, its terms."""
+    is_open = type(x) is Array and sums_of(x.aval).unreduced
+    return np.stack([np.asarray(s.data) for s in x.addressable_shards]) if is_open else np.asarray(x)
 
 
 def has_bad(x: Any, test: Test) -> np.ndarray:
@@ -58,7 +63,7 @@ def has_bad(x: Any, test: Test) -> np.ndarray:
 
 def wide(x: Any) -> np.ndarray:
     """The values in a dtype that NumPy's tests know."""
-    values = np.asarray(x)
+    values = numbers(x)
     return values if values.dtype.kind in "fc" else values.astype(np.float32)
 
 

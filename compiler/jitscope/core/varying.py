@@ -191,6 +191,17 @@ def varied(x: Any, axes: Iterable[Hashable]) -> Any:
     return _cast(pvary_p, _cast(reduced_vary_p, x, reduced), left - reduced)
 
 
+def summed(x: Any) -> Any:
+    """The value, whose open sums are taken."""
+    x = _cast(unreduced_psum_p, x, sums_of(aval_of(x)).unreduced & frozenset(manual_axes()))
+    laid = laid_of(aval_of(x))
+    if laid is None or not laid.spec.unreduced:
+        return x
+    from .resharding import reshard_p
+
+    return reshard_p(x, sharding=laid.with_spec(laid.spec.update(unreduced=nothing)))
+
+
 def as_term(x: Any, axes: Iterable[Hashable]) -> Any:
     """A value that varies over these axes, or is the sum's over them already, as a term of a sum over them."""
     return _cast(vary_unreduced_p, x, frozenset(axes) - sums_of(aval_of(x)).unreduced)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes, source
 from ...core.jaxpr import JaxprEqn
 from ...core.messages import with_advice
+from ..watching import numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +62,8 @@ class Finding(NamedTuple):
         cls, step: Step, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any], steps: tuple[Step, ...]
     ) -> Finding:
         places = tuple(i for i, x in enumerate(operands) if _has_numbers(x))
-        shown = tuple(np.asarray(operands[i]) for i in places)
-        return cls(*step, shown, tuple(np.asarray(x) for x in results if _has_numbers(x)), places, eqn.params, steps)
+        shown = tuple(numbers(operands[i]) for i in places)
+        return cls(*step, shown, tuple(numbers(x) for x in results if _has_numbers(x)), places, eqn.params, steps)
 
     @property
     def backward(self) -> bool:
@@ -83,7 +84,7 @@ def message(name: str, finding: Finding | None, what: str, given: Sequence[Given
     if given:
         names = ", ".join(one.name for one in given)
         lines = [f"{name} gave {what}: it was there already, in {names}"]
-        return "\n".join([*lines, *(f"  {one.name}: {shown(np.asarray(one.value))}" for one in given)])
+        return "\n".join([*lines, *(f"  {one.name}: {shown(numbers(one.value))}" for one in given)])
     if finding is None:
         return with_advice(
             f"{name} gave {what}, but run again with a flag for each value it does not: the compiled program computes in another "

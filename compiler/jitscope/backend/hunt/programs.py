@@ -16,6 +16,7 @@ from ...core.avals import ShapedArray, aval_of
 from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, backward_slice
 from ...core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ...core.trace import current_trace, evaluation, using
+from ...core.varying import summed
 from ...ops.elementwise import and_p, eq_p, imag_p, is_finite_p, ne_p, not_p, or_p, real_p
 from ...ops.indexing import dynamic_slice_p
 from ...ops.linear import broadcast_in_dim_p, concatenate_p, reshape_p, select_n_p
@@ -61,7 +62,7 @@ def _bad(x: Any, test: Test) -> Any:
 
 def any_bad(x: Any, test: Test) -> Any:
     """Whether an array has a bad element, as a traced boolean."""
-    return reduce_or_p(_bad(x, test), axes=tuple(range(len(aval_of(x).shape))))
+    return reduce_or_p(_bad(summed(x), test), axes=tuple(range(len(aval_of(x).shape))))
 
 
 def can_be_bad(aval: ShapedArray) -> bool:

@@ -16,7 +16,7 @@ from ...core.jaxpr import ClosedJaxpr, JaxprEqn, equations_in, subjaxprs
 from ...core.meshes import AxisType, Mesh
 from ...core.shardings import PartitionSpec, names_of, padded
 from ...core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ...core.varying import inside, psum_invariant_p, pvary_p
+from ...core.varying import Retyped, inside
 from ...ops.linear import reshape
 from .evaluation import Evaluation, changed_equation, one_equation
 
@@ -113,7 +113,7 @@ class OnDevices(Evaluation):
         return self._parts([super(OnDevices, self).element(part, at) for part in x.arrays])
 
     def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
-        if eqn.primitive is pvary_p:
+        if isinstance(eqn.primitive, Retyped) and not eqn.primitive.adds:
             return operands
         return self._exchanged(eqn, operands) if _exchanges(eqn) else self._each(super().apply, eqn, operands)
 
@@ -171,7 +171,9 @@ _OF_THE_MESH = {"shard_map", "reshard", "sharding_constraint"}
 def _exchanges(eqn: JaxprEqn) -> bool:
     """Whether an equation, or one inside of it, is about several devices."""
     primitive = eqn.primitive
-    if primitive is psum_invariant_p or primitive.name in _OF_THE_MESH:
+    if isinstance(primitive, Retyped) and not primitive.adds:
+        return False
+    if isinstance(primitive, Retyped) or primitive.name in _OF_THE_MESH:
         return True
     inner = [sub.jaxpr for _, sub in subjaxprs(eqn.params)]
     return (
