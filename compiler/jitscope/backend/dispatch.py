@@ -30,6 +30,7 @@ from ..core.meshes_in_force import current_mesh, mesh_in_force, on_first_mesh
 from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
+from ..core.words import root_of
 from ..core.wrapping import stand_for
 from ..xla import client
 from ..xla.errors import XlaError, translate
@@ -239,10 +240,10 @@ class JitFunction:
                 advice = (
                     ""
                     if hasattr(leaf, "dtype") or isinstance(leaf, int)
-                    else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
+                    else f". If it is not data but a choice made before running, make it static: static_argnames={root_of(name)!r}"
                 )
                 message = message_here(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
-                return stepped_on(type(error)(message), _sharp_bit(leaf, is_part=_root(name) != name))
+                return stepped_on(type(error)(message), _sharp_bit(leaf, is_part=root_of(name) != name))
         return error
 
     def _first(
@@ -370,7 +371,3 @@ def _sharp_bit(leaf: Any, is_part: bool) -> str:
         return "x64-truncation"
     is_choice = isinstance(leaf, (str, bytes, Enum, type)) or inspect.isroutine(leaf)
     return "flag-arg-traced" if is_choice and not is_part else "not-a-jax-type"
-
-
-def _root(path: str) -> str:
-    return path.split("[")[0].split(".")[0]

@@ -123,16 +123,16 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
                 sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
                 return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
-            case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or _within(path[0], test)) and (
+            case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or within(path[0], test)) and (
                 name := _recursive(node, path)
             ):
                 note = f": `{name}` would call itself without end while it is traced; or make the argument that ends it static"
                 return Rewrite(node, "lax.while_loop(goes_on, step, state)", False, note=note)
-            case ast.If(test=test) if node is path[0] or _within(path[0], test):
+            case ast.If(test=test) if node is path[0] or within(path[0], test):
                 return _if(node, path)
-            case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
+            case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
                 return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
-            case ast.While(test=test) if node is path[0] or _within(path[0], test):
+            case ast.While(test=test) if node is path[0] or within(path[0], test):
                 loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
                 return Rewrite(node, loop, False, note=", with what the loop changes in state")
             case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
@@ -310,7 +310,7 @@ def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
     return []
 
 
-def _within(node: ast.AST, whole: ast.AST) -> bool:
+def within(node: ast.AST | None, whole: ast.AST) -> bool:
     return any(node is part for part in ast.walk(whole))
 
 

@@ -83,11 +83,12 @@ def keep_numbers(error: BaseException, leaves: Sequence[Any]) -> None:
     if traces:
         with suppress(Exception):  # likewise
             traces[-1] = traces[-1]._replace(
-                numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if _is_count(x)}
+                numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if is_count(x)}
             )
 
 
-def _is_count(x: Any) -> bool:
+def is_count(x: Any) -> bool:
+    """Whether a value is a whole number or a truth value: an int, or an array of shape [] that holds one."""
     return isinstance(x, int) or (getattr(x, "shape", None) == () and getattr(x.dtype, "kind", "") in ("b", "i", "u"))
 
 

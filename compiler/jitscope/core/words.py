@@ -35,3 +35,8 @@ def size(count: float) -> str:
 def listed(names: Sequence[str]) -> str:
     """`a, b`, `a, b, c and 2 more`."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def root_of(path: str) -> str:
+    """The name that a path begins with: `params` of `params['w'].x`."""
+    return path.split("[")[0].split(".")[0]

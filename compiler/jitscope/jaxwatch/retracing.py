@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from ..core.unfinished import is_count
 from . import private
 from .private import Entered
 
@@ -33,7 +34,7 @@ class Again:
         given = [x for i, x in enumerate(entered.args) if i not in static]
         leaves, self._tree = tree.tree_flatten((given, {n: x for n, x in entered.kwargs.items() if n not in named}))
         self._leaves = [_abstract(x) for x in leaves]
-        counts = [i for i, x in enumerate(leaves) if jitted and _is_count(x)]
+        counts = [i for i, x in enumerate(leaves) if jitted and is_count(x)]
         self.numbers = {i: leaves[i] if isinstance(leaves[i], bool) else int(leaves[i]) for i in counts}
         self._fixed = {} if jitted else {i: x for i, x in enumerate(leaves) if not _is_array(x)}
 
@@ -95,7 +96,3 @@ def _abstract(x: Any) -> Any:
 
 def _is_array(x: Any) -> bool:
     return hasattr(x, "shape") and hasattr(x, "dtype")
-
-
-def _is_count(x: Any) -> bool:
-    return isinstance(x, int) or (getattr(x, "shape", None) == () and getattr(x.dtype, "kind", "") in ("b", "i", "u"))

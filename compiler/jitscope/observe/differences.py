@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
-from ..core.words import listed
+from ..core.words import listed, root_of
 from .structures import call_of, changed, told
 
 
@@ -192,7 +192,7 @@ def _arguments(old: Signature, new: Signature) -> list[Difference]:
 def _moved(old: Signature, new: Signature) -> list[Difference]:
     found = []
     for one, other, turned in ((old, new, False), (new, old, True)):
-        roots = {_root(leaf.path): str(leaf) for leaf in other.leaves}
+        roots = {root_of(leaf.path): str(leaf) for leaf in other.leaves}
         own = {static.name for static in other.statics}
         for static in one.statics:
             if static.name in roots and static.name not in own:
@@ -222,7 +222,7 @@ def _structures(
     old: Signature, new: Signature, before: dict[str, Leaf], after: dict[str, Leaf], known: set[str]
 ) -> list[Difference]:
     gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
-    left = [path for path in (*gone, *come) if _root(path) not in known]
+    left = [path for path in (*gone, *come) if root_of(path) not in known]
     if known and not left:
         return []
     detail = " and ".join(f"{verb} {listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)
@@ -240,12 +240,8 @@ def _form(signature: Signature) -> Any:
     return call and call.form
 
 
-def _root(path: str) -> str:
-    return path.split("[")[0].split(".")[0]
-
-
 def _common_root(paths: list[str]) -> str:
-    roots = {_root(path) for path in paths}
+    roots = {root_of(path) for path in paths}
     return roots.pop() if len(roots) == 1 else ""
 
 

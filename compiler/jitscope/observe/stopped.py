@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.advice import path_at
+from ..core.advice import path_at, within
 from ..core.effects import no_effects
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
 from ..core.primitive import Primitive
@@ -94,17 +94,13 @@ def _asked(where: Position | None) -> str:
     inner = path[0] if path else None
     for node in path:
         match node:
-            case ast.If(test=test) | ast.While(test=test) if node is inner or _inside(inner, test):
+            case ast.If(test=test) | ast.While(test=test) if node is inner or within(inner, test):
                 return _short(f"{'if' if isinstance(node, ast.If) else 'while'} {ast.unparse(test)}")
-            case ast.For(target=target, iter=iterated) if _inside(inner, iterated):
+            case ast.For(target=target, iter=iterated) if within(inner, iterated):
                 return _short(f"for {ast.unparse(target)} in {ast.unparse(iterated)}")
             case ast.stmt():
                 break
     return _short(ast.unparse(inner) if inner is not None else where.text.strip())
-
-
-def _inside(node: ast.AST | None, whole: ast.AST) -> bool:
-    return any(node is part for part in ast.walk(whole))
 
 
 def _short(text: str) -> str:

@@ -118,3 +118,8 @@ class Code:
         cell = self.cell_of(node)
         own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
         return bool(own) and own[-1] is statement
+
+
+def first_line(node: ast.stmt | ast.expr) -> int:
+    """The line that a statement or a function begins in, with its decorators."""
+    return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))

@@ -11,16 +11,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import CodeType, FunctionType
-from typing import Any
 
 from ...core import records
 from ...core.source import Position
+from .text import first_line
 
 
 def holding(path: Sequence[ast.AST], where: Position) -> list[FunctionType]:
     """The live functions whose code holds the line: the one it stands in, and those around it. `path` is that of
     `core.advice.path_at`."""
-    lines = {_first_line(n) for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)}
+    lines = {first_line(n) for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)}
     return [
         x
         for x in gc.get_objects()
@@ -65,10 +65,6 @@ def _take(function: FunctionType, new: dict[tuple[str, int], CodeType]) -> bool:
         return False
     function.__code__ = code
     return True
-
-
-def _first_line(node: Any) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
 def _holds(code: CodeType, line: int) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from ...core.words import root_of
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
 from ..code.walk import Walk
@@ -225,15 +226,15 @@ class _Reuse:
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp, uses: Uses) -> None:
         """A loop with names of its own."""
         own = {name for g in node.generators for name in _names(g.target)}
-        outer = {key: call for key, call in uses.items() if _root(key) not in own}
+        outer = {key: call for key, call in uses.items() if root_of(key) not in own}
         for child in ast.iter_child_nodes(node):
             self.expression(child, outer)
         once = set(ast.walk(node.generators[0].iter))
         for call in [c for c in ast.walk(node) if isinstance(c, ast.Call) and c not in once]:
             key = self.draws.used(call)
-            if key and _root(key) not in own:
+            if key and root_of(key) not in own:
                 self.use(call, key, outer)
-        uses.update({key: call for key, call in outer.items() if _root(key) not in own})
+        uses.update({key: call for key, call in outer.items() if root_of(key) not in own})
 
     def use(self, call: ast.Call, key: str, uses: Uses) -> None:
         first = uses.get(key)
@@ -248,10 +249,6 @@ class _Reuse:
             fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
         message = f"the key `{key}` is used twice, {again}: the random numbers are not independent of each other."
         self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))
-
-
-def _root(key: str) -> str:
-    return key.split("[")[0].split(".")[0]
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...observe.recompiling.groups import Group
-from ..code.text import Code
+from ..code.text import Code, first_line
 from ..diagnostic import Edit, Span, applied
 from .sites import Found, Site, only_site
 
@@ -133,7 +133,7 @@ def _moved(making: Making, inner: list[Edit], freed: set[str]) -> tuple[str, Cod
     outside = _outermost(code, node, freed | {name})
     if outside is None:
         return None
-    place = _first_line(outside)
+    place = first_line(outside)
     indent = code.lines[place - 1][: len(code.lines[place - 1]) - len(code.lines[place - 1].lstrip())]
     where = "the loop" if isinstance(outside, (ast.For, ast.AsyncFor, ast.While)) else f"line {place}"
     words = f"Make the compiled function once, before {where}."
@@ -141,7 +141,7 @@ def _moved(making: Making, inner: list[Edit], freed: set[str]) -> tuple[str, Cod
         text = _segment(code, code.span(node), inner)
         into = Edit(Span(place, 0, place, 0), f"{indent}{name} = {text}\n")
         return words, code, [into, Edit(code.span(node), name)]
-    first, last = _first_line(node), node.end_lineno or node.lineno
+    first, last = first_line(node), node.end_lineno or node.lineno
     if not _alone(code, node, first, last):
         return None
     text = _segment(code, Span(first, 0, last, len(code.lines[last - 1])), inner)
@@ -173,10 +173,6 @@ def _alone(code: Code, node: ast.stmt, first: int, last: int) -> bool:
     head = code.lines[first - 1][: code.span(node).column] if first == node.lineno else ""
     tail = code.lines[last - 1][code.span(node).end_column :].strip()
     return len(block) > 1 and not head.strip() and (not tail or tail.startswith("#")) and last < len(code.lines)
-
-
-def _first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
 
 
 def _outermost(code: Code, node: ast.AST, own: set[str]) -> ast.stmt | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ...core.advice import own_nodes
 from ...core.source import Position
 from ..code.functions import Functions, parameters
-from ..code.text import Code, Function
+from ..code.text import Code, Function, first_line
 
 
 def acts(code: Code, path: list[ast.AST], defined: Iterable[Position]) -> bool:
@@ -17,12 +17,8 @@ def acts(code: Code, path: list[ast.AST], defined: Iterable[Position]) -> bool:
     functions = Functions(code)
     starts = [node for node in path if isinstance(node, Function)]
     lines = {where.line for where in defined if where.file == code.file}
-    starts += [n for n in code.nodes if isinstance(n, Function) and _first_line(n) in lines]
+    starts += [n for n in code.nodes if isinstance(n, Function) and first_line(n) in lines]
     return any(_acts(one, code) for one in _called(starts, functions))
-
-
-def _first_line(node: Function) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
 def _called(starts: list[Function], functions: Functions) -> Iterator[Function]:
