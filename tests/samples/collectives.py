@@ -83,10 +83,13 @@ _GATHERED = [
 _collective(col.all_gather_p, EVERYTHING, _GATHERED, linear=[[0]])
 # What flows back counts once, and not for each device: derivatives are tried in shard_map (tests/many_devices).
 _collective(col.all_gather_invariant_p, EVERYTHING, _GATHERED, smooth=())
-_collective(col.reduce_scatter_p, "iufc", [
+_collective(col.all_gather_reduced_p, EVERYTHING, _GATHERED, smooth=())
+_SCATTERED = [
     (f"{shape} at {at}{' tiled' * tiled}", shape, {"scatter_dimension": at, "axis_size": N, "tiled": tiled, **_AXIS}, _scattered(at, tiled))
     for shape, at, tiled in (((3,), 0, False), ((2, 3), 1, False), ((2, 6), 1, True), ((3, 0), 0, True), ((3, 1), 0, False))
-], linear=[[0]])  # fmt: skip
+]  # fmt: skip
+_collective(col.reduce_scatter_p, "iufc", _SCATTERED, linear=[[0]])
+_collective(col.unreduced_reduce_scatter_p, "iufc", _SCATTERED, smooth=())
 _collective(col.all_to_all_p, EVERYTHING, [
     (f"{shape} {a} to {b}{' tiled' * tiled}", shape, {"split_axis": a, "concat_axis": b, "tiled": tiled, **_AXIS}, _exchanged(a, b, tiled))
     for shape, a, b, tiled in (((3,), 0, 0, False), ((3, 2), 0, 1, False), ((2, 3, 4), 1, 0, False), ((2, 6), 1, 0, True),

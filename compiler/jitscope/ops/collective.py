@@ -18,7 +18,7 @@ from ..core.axes import axis_size as _axis_size
 from ..core.part_types import Sums, laid_of, sums_of, varying, with_sums, with_varying
 from ..core.primitive import Primitive
 from ..core.trace import Tracer
-from ..core.varying import checked_axes, manual, sum_invariant, unreduced_psum_p, varied
+from ..core.varying import checked_axes, manual, sum_invariant, varied
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
@@ -155,7 +155,7 @@ def over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[in
         return primitive(x, axes=axes, axis_index_groups=groups)
     if primitive is psum_p:
         if terms := sums_of(aval_of(x)).unreduced & checked:
-            x = unreduced_psum_p(x, axes=tuple(n for n in axes if n in terms))
+            x = sum_invariant(x, tuple(n for n in axes if n in terms))
             axes = tuple(n for n in axes if n not in terms)
             return over(primitive, x, axes, (), groups)
         check_alike("psum", x, checked)
