@@ -17,6 +17,7 @@ from .core.trace import evaluating
 from .flatten_util import ravel_pytree
 from .numpy.dtypes import finfo
 from .ops.elementwise import stop_gradient_p
+from .xla.mlir import bindings
 
 
 __path__: list[str] = []
@@ -76,5 +77,9 @@ _module("checkify", **{name: getattr(checkify, name) for name in checkify.__all_
 _module("state", __path__=[])
 _module("state.types", AbstractRef=AbstractRef)
 _module("tree_util", _registry=_NodeTypes())
+# Lowering rules, as JAX's documentation writes them, build with these modules.
+_module("lib", __path__=[])
+_module("lib.mlir", __path__=[], ir=bindings().ir)
+_module("lib.mlir.dialects", hlo=bindings().hlo)
 # chex imports it to forbid compilation on some platforms; that does not work here.
 _module("compiler")

@@ -13,7 +13,7 @@ import functools
 import itertools
 import weakref
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -208,6 +208,14 @@ def leaf_paths(tree: Any) -> list[str]:
     return [keystr(path) for path, _ in flatten_leaves(tree, None, _flatten_with_path)[0]]
 
 
+def paths_in(treedef: PyTreeDef) -> list[str]:
+    """The path of each leaf of a structure; where a user's class cannot be made of numbers, how many leaves are before it."""
+    try:
+        return leaf_paths(treedef.unflatten(range(treedef.num_leaves)))
+    except Exception:
+        return [f"[leaf {i}]" for i in range(treedef.num_leaves)]
+
+
 # Prefixes -------------------------------------------------------------------------------------------------------------
 
 
@@ -233,17 +241,25 @@ def broadcast_prefix(prefix: Any, treedef: PyTreeDef, what: str) -> list[Any]:
 
     Raises ValueError naming `what` and the path where it is not a prefix of the structure.
     """
-    result: list[Any] = []
-    full = treedef.unflatten([_Place()] * treedef.num_leaves)
     prefix_leaves, prefix_def = flatten_leaves(prefix, _is_none)
-    try:
-        parts = prefix_def.flatten_up_to(full)
-    except (ValueError, TypeError) as error:
-        where = first_difference(prefix, full, _is_none, ("it", "the tree")) or error
-        raise ValueError(f"{what} must be a prefix of the tree it is for: {where}") from None
-    for leaf, part in zip(prefix_leaves, parts):
-        result += [leaf] * structure(part).num_leaves
-    return result
+    found = _repeated(iter(prefix_leaves), prefix_def, treedef)
+    if found is not None:
+        return found
+    full = treedef.unflatten([_Place()] * treedef.num_leaves)
+    where = first_difference(prefix, full, _is_none, ("it", "the tree")) or "the structures differ"
+    raise ValueError(f"{what} must be a prefix of the tree it is for: {where}")
+
+
+def _repeated(leaves: Iterator[Any], prefix: PyTreeDef, full: PyTreeDef) -> list[Any] | None:
+    """The leaves of a prefix as often as the full structure has leaves below; None where it is no prefix. Structures are
+    compared, and no node is made: users' classes may not take what stands for a leaf."""
+    if prefix.node_data() is None and prefix.num_leaves == 1:
+        return [next(leaves)] * full.num_leaves
+    below, above = full.children(), prefix.children()
+    if prefix.node_data() != full.node_data() or len(below) != len(above):
+        return None
+    parts = [_repeated(leaves, one, other) for one, other in zip(above, below)]
+    return None if None in parts else list(itertools.chain.from_iterable(parts))  # pyright: ignore[reportArgumentType]
 
 
 def _is_none(x: Any) -> bool:

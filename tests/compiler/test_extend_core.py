@@ -109,3 +109,31 @@ def test_check_grads_finds_wrong_rules():
             check_grads(wrong, (1.5,), 1, modes=(mode,))
     with pytest.raises(ValueError, match="sideways"):
         check_grads(wrong, (1.5,), 1, modes=("sideways",))
+
+
+def test_an_interpreter_of_jaxprs_binds_every_equation() -> None:
+    def f(x):
+        y = jx.jit(jnp.sin)(x) * 2.0
+        z = lax.cond(y.sum() > 0, jnp.exp, jnp.cos, y)
+        return lax.scan(lambda c, a: (c + a, jx.nn.relu(c)), 0.0, z)
+
+    closed = jx.make_jaxpr(f)(jnp.arange(3.0))
+
+    def interpret(*args):
+        env = dict(zip(closed.jaxpr.invars, args)) | dict(zip(closed.jaxpr.constvars, closed.consts))
+        for eqn in closed.jaxpr.eqns:
+            before, params = eqn.primitive.get_bind_params(eqn.params)
+            given = [x.val if isinstance(x, extend_core.Literal) else env[x] for x in eqn.invars]
+            outs = eqn.primitive.bind(*before, *given, **params)
+            env |= zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs])
+        return [env[v] for v in closed.jaxpr.outvars]
+
+    for run in (interpret, jx.jit(interpret)):
+        for got, expected in zip(run(jnp.arange(3.0)), f(jnp.arange(3.0))):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_an_operation_is_evaluated_where_something_is_traced() -> None:
+    from jitscope.interpreters import xla
+
+    assert jx.jit(lambda x: x * int(xla.apply_primitive(lax.add_p, 2, 3)))(2.0) == 10

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope import tree
 from tests.compiler.programs import add, mul, total
 
@@ -195,3 +196,23 @@ def test_our_registry_is_our_own():
 
     other = pytrees.new_registry()
     assert len(other.flatten(Pair(1, 2, "p"))[0]) == 1 and len(tree.leaves(Pair(1, 2, "p"))) == 2
+
+
+def test_classes_that_take_arrays_alone_are_made_of_arrays_alone() -> None:
+    class OfArrays:
+        def __init__(self, a):
+            if not hasattr(a, "shape"):
+                raise TypeError(f"not an array: {a!r}")
+            self.a = a
+
+    tree.register_pytree_node(OfArrays, lambda t: ((t.a,), None), lambda _, children: OfArrays(*children))
+    t = OfArrays(jnp.arange(3.0))
+
+    def same(x):
+        return x
+
+    assert jx.vmap(same)(t).a.shape == (3,) and jx.vmap(same, in_axes=(0,), out_axes=0)(t).a.shape == (3,)
+    assert jx.device_put(t).a.shape == jx.lax.map(same, t).a.shape == jx.lax.cond(True, same, same, t).a.shape
+    assert jx.lax.scan(lambda c, x: (c, x), t, t)[1].a.shape == jx.checkpoint(same)(t).a.shape
+    assert jx.lax.while_loop(lambda c: c.a[0] < 3, lambda c: OfArrays(c.a + 1), t).a[0] == 3
+    assert jx.jit(same)(t).a.shape == jx.grad(lambda t: (t.a**2).sum())(t).a.shape == jx.vjp(same, t)[1](t)[0].a.shape

@@ -56,9 +56,7 @@ class BoundPullback:
                     f"the structure {program.in_tree}, not {structure}"
                 )
             )
-        for x, aval, path in zip(
-            found, program.in_avals, tree.leaf_paths(program.in_tree.unflatten(range(len(found))))
-        ):
+        for x, aval, path in zip(found, program.in_avals, tree.paths_in(program.in_tree)):
             if not isinstance(x, (Ref, GradValue, DontWant)):
                 raise ValueError(f"with_refs: at {path} stands {x!r}, not a reference, GradValue() or DontWant()")
             if isinstance(aval, ReferenceAval) and isinstance(x, GradValue):

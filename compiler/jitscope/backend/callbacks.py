@@ -120,7 +120,7 @@ class HostFunction:
         return np.asarray(value, dtype, order="C")
 
     def _at(self, i: int) -> str:
-        path = tree.leaf_paths(self.out_tree.unflatten(range(self.out_tree.num_leaves)))[i]
+        path = tree.paths_in(self.out_tree)[i]
         return f" at result{path}" if path else ""
 
     def _broken(self, what: str, advice: str = "return what was promised, or promise something else") -> Exception:

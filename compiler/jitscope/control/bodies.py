@@ -99,7 +99,7 @@ def flattened(fun: Callable[..., Any], in_tree: Any) -> tuple[Callable[..., list
 
 def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
     flat, trees = flattened(fun, in_tree)
-    names = tuple(tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves))))
+    names = tuple(tree.paths_in(in_tree))
     debug = DebugInfo(name_of(fun), names, defined=source.position_of_function(fun))
     return Body(trace_to_jaxpr(flat, avals, debug), trees[0])
 

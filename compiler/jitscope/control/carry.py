@@ -165,7 +165,7 @@ def _structure_message(what: str, f: Any, before: str, after: str) -> str:
 def _check_types(
     what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedArray], in_tree: Any, strict: bool
 ) -> None:
-    paths = tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves)))
+    paths = tree.paths_in(in_tree)
     rows, guilty = [], None
     advice = (
         "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body returns "

@@ -532,7 +532,7 @@ def _advice(named: dict[str, Any], first: str, body: Body, name: str, other: Bod
 
 def _differing(named: dict[str, Any], first: str, body: Body, name: str, other: Body) -> list[str]:
     rows, strict = [], any(source.position_of_function(f) is not None for f in named.values())
-    paths = tree.leaf_paths(body.out_tree.unflatten(range(body.out_tree.num_leaves)))
+    paths = tree.paths_in(body.out_tree)
     for path, a, b in zip(paths, body.closed.jaxpr.outvars, other.closed.jaxpr.outvars):
         if _unlike(a.aval, b.aval) or (strict and varying(a.aval) != varying(b.aval)):
             where = f" at result{path}" if path else ""

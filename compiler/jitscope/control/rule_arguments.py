@@ -47,8 +47,7 @@ class Arguments:
 
     def leaf_names(self) -> list[str]:
         """The leaves of the arguments that are not set apart, as they read in the function: `params['w']`."""
-        numbers = self.in_tree.unflatten(range(self.in_tree.num_leaves))
-        return [name + path for name, sub in zip(self._names, numbers) for path in tree.leaf_paths(sub)]
+        return [name + path for name, sub in zip(self._names, self.in_tree.children()) for path in tree.paths_in(sub)]
 
     def set_apart(self, flat: Sequence[Any]) -> list[Any]:
         """The arguments set apart, in order, from flat operands."""

@@ -20,7 +20,7 @@ def solution_of(avals: Sequence[ShapedArray], in_tree: Any) -> Solution | None:
 def argument_names(in_tree: Any) -> list[str]:
     """`args[0]['w']` or `kwargs['scale']` for each leaf."""
     names = []
-    for path in tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves))):
+    for path in tree.paths_in(in_tree):
         kind, rest = path[:3], path[3:]
         names.append(("args" if kind == "[0]" else "kwargs") + rest)
     return names

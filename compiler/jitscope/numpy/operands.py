@@ -208,7 +208,7 @@ def one_axis(name: str, axis: Any, rank: int) -> int:
 
 def listed(axes: Any) -> list[Any]:
     """An argument that is one axis (or another number), or a sequence or vector of them, as a list."""
-    if isinstance(axes, (tuple, list)):
+    if isinstance(axes, (tuple, list, range)):
         return list(axes)
     if getattr(axes, "ndim", 0) == 1:
         return list(np.asarray(axes))

@@ -1,0 +1,103 @@
+"""Sparse arrays against SciPy's and against the same programs on dense arrays. What JAX gives is compared in the oracle's cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope.experimental import sparse
+from jitscope.scipy import optimize
+
+
+def some(shape, seed, share=0.4):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=shape) * (rng.random(shape) < share)).astype(np.float32)
+
+
+A, B = some((5, 7), 0), some((7, 4), 1)
+
+
+@pytest.mark.parametrize("kind", ["BCOO", "BCSR", "COO", "CSR", "CSC"])
+def test_products_are_those_of_scipy(kind: str) -> None:
+    mat = getattr(sparse, kind).fromdense(A)
+    ours, theirs = scipy.sparse.csr_matrix(A), np.ones((7, 2), np.float32)
+    assert mat.nse == ours.nnz and mat.shape == A.shape and mat.dtype == np.float32
+    for product in (mat @ theirs, jx.jit(lambda m, x: m @ x)(mat, theirs)):
+        np.testing.assert_allclose(product, ours @ theirs, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(mat.todense(), A)
+    np.testing.assert_allclose(mat.sum(), A.sum(), rtol=1e-5)
+    if kind != "BCSR":
+        np.testing.assert_array_equal(mat.T.todense(), A.T)
+
+
+def test_a_product_of_sparse_arrays_is_sparse() -> None:
+    product = sparse.BCOO.fromdense(A) @ sparse.BCOO.from_scipy_sparse(scipy.sparse.coo_matrix(B))
+    assert isinstance(product, sparse.BCOO)
+    np.testing.assert_allclose(product.todense(), A @ B, rtol=1e-5, atol=1e-6)
+    assert product.sum_duplicates().nse == scipy.sparse.csr_matrix(A @ B).nnz
+
+
+def test_maps_take_axes_of_the_batch() -> None:
+    deep = some((3, 4, 5), 2)
+    mat = sparse.BCOO.fromdense(deep, n_batch=1)
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_allclose(jx.vmap(lambda m: m @ x)(mat), deep @ x, rtol=1e-5)
+    each = jx.vmap(lambda m: sparse.BCOO.fromdense(m, nse=20))(deep)
+    assert each.shape == (3, 4, 5) and each.n_batch == 1
+    np.testing.assert_array_equal(jx.vmap(lambda m: m.todense())(each), deep)
+    np.testing.assert_allclose(jx.vmap(lambda m: (m * 2).T.todense())(mat), 2 * deep.transpose(0, 2, 1))
+
+
+def test_derivatives_are_those_of_dense_arrays_at_the_places() -> None:
+    x = np.linspace(-1, 1, 7, dtype=np.float32)
+    loss = lambda m, x: (jnp.sin(m @ x) ** 2).sum()
+    dense = jx.grad(loss, (0, 1))(A, x)
+    of_mat, of_x = sparse.grad(loss, (0, 1))(sparse.BCOO.fromdense(A), x)
+    np.testing.assert_allclose(of_mat.todense(), np.where(A != 0, dense[0], 0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(of_x, dense[1], rtol=1e-5, atol=1e-6)
+    for jacobian in (sparse.jacfwd, sparse.jacrev):
+        rows = jacobian(lambda m: m @ x)(sparse.BCOO.fromdense(A))
+        whole = np.einsum("ij,k->ijk", np.eye(5), x) * (A != 0)
+        assert rows.n_batch == 1
+        np.testing.assert_allclose(rows.todense(), whole, rtol=1e-6)
+
+
+def test_a_program_for_dense_arrays_is_fitted_to_sparse_ones() -> None:
+    features, labels = some((40, 6), 3), (np.arange(40) % 3 == 0).astype(np.float32)
+
+    def fit(X, y):
+        def loss(w):
+            p = jx.nn.sigmoid(X @ w[1:] + w[0])
+            return -jnp.mean(y * jnp.log(p) + (1 - y) * jnp.log(1 - p))
+
+        return optimize.minimize(loss, jnp.zeros(7), method="BFGS").x
+
+    found = sparse.sparsify(fit)(sparse.BCOO.fromdense(features), labels)
+    np.testing.assert_allclose(found, fit(features, labels), atol=2e-3)
+
+
+def test_what_would_be_dense_is_refused() -> None:
+    mat = sparse.BCOO.fromdense(A)
+    for f in (jnp.cos, lambda m: m + 1.0, lambda m: m > 0, lambda m: 1 / m):
+        with pytest.raises(NotImplementedError, match="todense"):
+            sparse.sparsify(f)(mat)
+    for f in (lambda m: m > 0, lambda m: 1 / m, lambda m: m**0, lambda m: m - A):
+        with pytest.raises(NotImplementedError, match="todense"):
+            f(mat)
+    with pytest.raises(ValueError, match=r"\[\*batch, nse, n_sparse\]"):
+        sparse.BCOO((jnp.ones(2), jnp.zeros((2, 1), int)), shape=(3, 3))
+    with pytest.raises(ValueError, match="nse="):
+        jx.jit(lambda m: m.sum_duplicates())(mat)
+    with pytest.raises(sparse.SparseEfficiencyError, match="n_batch=1"):
+        mat.update_layout(n_batch=1)
+    with pytest.raises(TypeError):
+        hash(mat)
+
+
+def test_random_places_differ() -> None:
+    mat = sparse.random_bcoo(jx.random.key(0), (6, 5), dtype="float32", nse=12)
+    assert mat.nse == 12 and np.count_nonzero(np.asarray(mat.todense())) == 12
+    assert sparse.random_bcoo(jx.random.key(1), (2, 6, 5), dtype="float32", nse=0.1, n_batch=1).shape == (2, 6, 5)
