@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -50,6 +51,15 @@ class Code:
                 self.nodes.append(child)
         self._ordered: list[ast.AST] = []
         self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    @cached_property
+    def outside(self) -> list[ast.AST]:
+        """The nodes that stand in no function."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            if not isinstance(node, Function):
+                found.extend(ast.iter_child_nodes(node))
+        return found
 
     def within(self, node: ast.AST) -> list[ast.AST]:
         """A node and all inside it, in the order of the code."""

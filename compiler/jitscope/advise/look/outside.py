@@ -185,8 +185,8 @@ def _calls(code: Code, wanted: object) -> list[ast.Call]:
     """The calls outside of functions that are wanted, in order."""
     found = [
         node
-        for node in code.nodes
-        if isinstance(node, ast.Call) and wanted(node) and code.function_around(node) is None  # pyright: ignore[reportCallIssue]
+        for node in code.outside
+        if isinstance(node, ast.Call) and wanted(node)  # pyright: ignore[reportCallIssue]
     ]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
@@ -194,12 +194,11 @@ def _calls(code: Code, wanted: object) -> list[ast.Call]:
 def _bindings(code: Code, name: str) -> list[int]:
     """The lines at the top of the program that give a name a value, or define it."""
     found: list[int] = []
-    for node in code.nodes:
-        if code.function_around(node) is None:
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                found.append(node.lineno)
-            elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-                found.append(node.lineno)
+    for node in code.outside:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            found.append(node.lineno)
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            found.append(node.lineno)
     return found
 
 
