@@ -291,3 +291,30 @@ def test_the_place_in_loops_branches_and_rules(f, x, primitive, iterations):
     line = hunt.document["operation"]["position"]["line"]
     text = Path(__file__).read_text(encoding="utf-8").splitlines()[line - 1]
     assert (hunt.primitive, hunt.iterations) == (primitive, iterations) and f"# {f.__name__}" in text
+
+
+def test_the_way_to_the_result_is_marked_in_the_graph():
+    def total(p):
+        def add(c, x):
+            return c + x * jnp.log(x), None
+
+        return lax.scan(add, 0.0, p)[0] * 2.0 + p.sum()
+
+    document = find_nan(total)(jnp.array([1.0, 0.0])).document
+    validate(document)
+    marked = {node["id"]: node for node in document["graph"]["nodes"] if node.get("mark")}
+    (stop,) = [node for node in marked.values() if node["mark"] == "stop"]
+    assert (stop["id"], stop["label"]) == (document["operation"]["path"], "mul")
+    assert {one["path"] for one in document["route"]} <= set(marked) and "out0" in marked
+    assert not any(node["label"] in ("log", "reduce_sum") for node in marked.values())
+
+
+def test_a_large_program_has_no_graph():
+    def long(x):
+        for _ in range(600):
+            x = jnp.log(x) * 1.5
+        return x
+
+    document = find_nan(long)(jnp.array([2.0])).document
+    validate(document)
+    assert document["operation"]["primitive"] == "log" and "graph" not in document

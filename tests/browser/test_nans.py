@@ -34,6 +34,7 @@ def test_a_hunt_is_shown_with_the_fix(lab: Lab) -> None:
         hunt.wait_for()
         hunt.scroll_into_view_if_needed()
         assert words in hunt.inner_text()
+        hunt.locator(".jitscope-graph canvas").first.wait_for()
         assert_readable(hunt)
         notebook.screenshot(f"nans-{number}", notebook.cell(number))
     notebook.dark()

@@ -391,7 +391,7 @@ def every_kind() -> list[Document]:
             *parts,
             diagnostics(),
             stopped(),
-            nan_hunt(),
+            {**nan_hunt(), "graph": layer_graph()},
             ledger(),
             passes(),
             transformations(),

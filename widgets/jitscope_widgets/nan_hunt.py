@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import words
+from .budget import Part
 from .fixes import fix_html, fix_text
 from .plain import clean, escape
 from .quantities import show
 from .sentences import TABLES, say
+from .stopped import marked_graph
 from .words import Document, plural
 from .wrap import wrap
 
@@ -60,10 +62,10 @@ def parts(hunt: Document) -> Iterator[tuple[str, Document, list[Document]]]:
 # HTML -----------------------------------------------------------------------------------------------------------------
 
 
-def hunt_html(hunt: Document) -> str:
-    """The whole document."""
+def hunt_pieces(hunt: Document) -> list[str | Part]:
+    """The whole document as static HTML."""
     sign = "▲" if hunt["found"] or hunt["operation"] else "✓"
-    pieces = [f"<p><b>{sign} {escape(hunt['sentence'])}</b></p>"]
+    pieces: list[str | Part] = [f"<p><b>{sign} {escape(hunt['sentence'])}</b></p>"]
     pieces += [f"<p>{escape(answer(hunt))}</p>"] if hunt["cause"] else []
     if hunt["where"]:
         pieces.append(
@@ -80,6 +82,11 @@ def hunt_html(hunt: Document) -> str:
         pieces.append(_table(arrays))
     pieces += [f"<p><b>Given</b></p>{_table(hunt['given'])}"] if hunt["given"] else []
     pieces += [fix_html(fix) for fix in hunt["fixes"]]
+    if graph := hunt.get("graph"):
+        pieces += [
+            "<p>The way from there to the result, in the program:</p>",
+            marked_graph("the graph of the hunt", graph),
+        ]
     if hunt["route"]:
         rows = "".join(
             f"<tr><td><code>{escape(one['primitive'])}</code></td><td>{escape(one['path'])}</td>"
@@ -93,7 +100,7 @@ def hunt_html(hunt: Document) -> str:
         )
     pieces += [f"<p>▲ {escape(hunt['differs'])}</p>"] if hunt["differs"] else []
     pieces.append(f'<p class="dim">{escape(say("hunt", time=show(hunt["seconds"])))}</p>')
-    return "".join(pieces)
+    return pieces
 
 
 def _line(position: Document) -> str:

@@ -12,7 +12,7 @@ from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .machine_html import machine
 from .memory_html import memory
-from .nan_hunt import hunt_html
+from .nan_hunt import hunt_pieces
 from .origins import placed
 from .painter import Hues, line_hues
 from .pass_html import passes
@@ -243,7 +243,7 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "timing": _timing,
     "recompilations": _cards,
     "diagnostics": sharp_bits.pieces,
-    "nan-hunt": lambda document: [hunt_html(document)],
+    "nan-hunt": hunt_pieces,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

@@ -252,6 +252,7 @@ FORMS: dict[str, Record] = {
         given=Many("numbers"),
         route=Many("step"),
         left_out=WHOLE,
+        graph=Perhaps("graph"),
         differs=TEXT,
         seconds="quantity",
         fixes=Many("fix"),

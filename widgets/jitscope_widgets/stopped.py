@@ -38,22 +38,26 @@ def step_words(step: Document) -> str:
     return f"{place}: {sign}{clean(step['text'])}" if place else f"{sign}{clean(step['text'])}"
 
 
+def marked_graph(what: str, graph: Document) -> Part:
+    """A graph in which a way is marked, as static HTML."""
+    title = escape(graph["title"])
+
+    def picture(limit: int) -> str:
+        drawn = svg(graph, limit=limit, hues=line_hues(graph), styled=False)
+        return f'<div class="view" tabindex="0" role="region" aria-label="Graph of {title}">{drawn}</div>'
+
+    return part(what, *[lambda limit=limit: picture(limit) for limit in _BOXES])
+
+
 def stopped_pieces(document: Document) -> list[str | Part]:
     """As static HTML."""
     steps = "".join(
         f"<li{' class=' + chr(34) + 'bad' + chr(34) if step['kind'] == 'stop' else ''}><code>{escape(step_words(step))}</code></li>"
         for step in document["steps"]
     )
-    title = escape(document["graph"]["title"])
-
-    def picture(limit: int) -> str:
-        drawn = svg(document["graph"], limit=limit, hues=line_hues(document["graph"]), styled=False)
-        return f'<div class="view" tabindex="0" role="region" aria-label="Graph of {title}">{drawn}</div>'
-
-    forms = [lambda limit=limit: picture(limit) for limit in _BOXES]
     pieces: list[str | Part] = [
         f'<p><b>{escape(headline(document))}</b> The way to it:</p><div class="two"><ol style="flex:1 1 260px">{steps}</ol>',
-        part("the graph of what was traced", *forms),
+        marked_graph("the graph of what was traced", document["graph"]),
         "</div>",
     ]
     note = left_out(document)

@@ -189,6 +189,7 @@ export interface NanHuntDoc {
   given: Numbers[];
   route: Step[];
   left_out: number;
+  graph?: GraphDoc;
   differs: string;
   seconds: Quantity;
   fixes: Fix[];

@@ -4,9 +4,13 @@ import { h } from "./dom";
 import { fixView } from "./fixes";
 import { python } from "./highlight";
 import { quantity } from "./numbers";
+import type { GraphMemory } from "./graph/view";
 import { positionLink } from "./recompiles";
 import type { View } from "./mount";
 import { say, TABLES } from "./sentences";
+import { wayGraph } from "./waygraph";
+
+const TALLEST = 360; // pixels of the graph
 
 const number = (value: number): string => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential(3) : String(Number(value.toPrecision(6))));
 
@@ -89,7 +93,8 @@ function route(doc: NanHuntDoc, host: Host): HTMLElement | null {
   return h("details", { class: "jitscope-hunt-route" }, h("summary", {}, said), h("ol", {}, ...rows));
 }
 
-export function nanHuntView(doc: NanHuntDoc, host: Host): View {
+export function nanHuntView(doc: NanHuntDoc, host: Host, memory: GraphMemory | undefined, root: HTMLElement): View {
+  const graph = doc.graph ? wayGraph(doc.graph, memory, root, TALLEST) : null;
   const bad = doc.found || doc.operation !== null;
   const cause = doc.cause ? `${doc.cause[0].toUpperCase()}${doc.cause.slice(1)}.` : "";
   const first = doc.what === "NaN" ? "The first NaN" : "The first infinity";
@@ -103,9 +108,10 @@ export function nanHuntView(doc: NanHuntDoc, host: Host): View {
     doc.infinity ? operation("The infinity before it", doc.infinity.step, doc.infinity.values, host) : null,
     doc.given.length ? h("section", { class: "jitscope-hunt-part" }, h("h4", {}, "It was there already"), table(doc.given)) : null,
     ...doc.fixes.map(fixView),
+    graph ? h("section", { class: "jitscope-hunt-part" }, h("h4", {}, "The way from there to the result"), graph.element) : null,
     route(doc, host),
     doc.differs ? h("p", {}, "▲ ", doc.differs) : null,
     h("p", { class: "jitscope-muted" }, say("hunt", { time: quantity(doc.seconds) })),
   );
-  return { element, dispose() {} };
+  return { ...graph, element, dispose: () => graph?.dispose() };
 }

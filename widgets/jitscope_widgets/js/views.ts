@@ -57,7 +57,7 @@ const VIEWS: Record<string, Open> = {
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,
-  "nan-hunt": (doc, host) => nanHuntView(doc, host),
+  "nan-hunt": nanHuntView,
 };
 
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {

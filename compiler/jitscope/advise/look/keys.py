@@ -247,7 +247,7 @@ class _Reuse:
         else:
             again = f"here, after {self.code.line_told(first, call)}"
             fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
-        message = f"the key `{key}` is used twice, {again}: the random numbers are not independent of each other."
+        message = f"the key `{key}` is used again {again}: the random numbers are not independent of each other."
         self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))
 
 

@@ -165,7 +165,7 @@ class PartsReport(Answer):
         self.nan = any(np.isnan(x).any() for x in compiled)
         self.found = self.nan or any(np.isinf(x).any() for x in compiled)
         self._origin: _Origin | None = None
-        self.differs = ""
+        self.jaxpr, self.differs = program.closed.jaxpr, ""
         if self.found:
             self._hunt(program)
         self.hunt = SimpleNamespace(seconds=time.perf_counter() - start)

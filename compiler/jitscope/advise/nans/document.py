@@ -8,8 +8,10 @@ import numpy as np
 
 from ...backend.hunt import Finding, Iteration, Step
 from ...core import dtypes, source
+from ...core.jaxpr import count
 from ...core.source import Position
-from ...observe.positions import CellOf, no_cell, position_document, sendable
+from ...observe.graph import jaxpr_graph
+from ...observe.positions import CellOf, no_cell, position_document, positions_of, sendable
 from ..diagnostic import Edit
 from . import causes
 from .by_parts import PartsReport
@@ -18,6 +20,8 @@ from .rewriting import Checked
 
 
 Document = dict[str, Any]
+MOST_EQUATIONS = 1_000
+"""Equations, at all levels, of a program whose graph is shown."""
 MOST_STEPS = 40
 """Equations of the way to the result that are told; of more, the first and the last."""
 
@@ -45,6 +49,7 @@ def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Do
         "given": [_value(one.name, np.asarray(one.value), report.nan) for one in report.given],
         "route": [_step(one, cell_of) for one in steps],
         "left_out": left_out,
+        **_graph(report, cell_of),
         "differs": report.differs,
         "seconds": {
             "value": report.hunt.seconds,
@@ -54,6 +59,21 @@ def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Do
         },
         "fixes": [_fix(one, cell_of) for one in report.fixes],
     }
+
+
+def _graph(report: Report | PartsReport, cell_of: CellOf) -> Document:
+    """The graph of the program, in which the first bad operation and the way from it to the results are marked; nothing for a large
+    program."""
+    finding, jaxpr = report.finding, report.jaxpr
+    if finding is None or jaxpr is None or count(jaxpr) > MOST_EQUATIONS:
+        return {}
+    graph = jaxpr_graph(jaxpr, report.name, positions_of(jaxpr, cell_of), cell_of)
+    marks = {one.path: "path" for one in finding.steps} | {finding.path: "stop"}
+    reached = {*marks} | {out["to"] for out in graph["edges"] if out["from"] in marks and out["to"].startswith("out")}
+    for node in graph["nodes"]:
+        if node["id"] in reached:
+            node["mark"] = marks.get(node["id"], "path")
+    return {"graph": graph}
 
 
 def sentence(report: Report | PartsReport) -> str:

@@ -18,7 +18,7 @@ from ...backend.hunt.frames import Frame
 from ...backend.hunt.programs import run
 from ...core import advice, source
 from ...core.axes import current_axes, use_axes
-from ...core.jaxpr import ClosedJaxpr, Literal
+from ...core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from ...core.source import Position
 from . import causes
 
@@ -111,6 +111,11 @@ class Report(Answer):
     @property
     def finding(self) -> Finding | None:
         return self.hunt.finding
+
+    @property
+    def jaxpr(self) -> Jaxpr:
+        """The program in which was hunted."""
+        return self.hunt.closed.jaxpr
 
     @property
     def given(self) -> list[Given]:

@@ -11,7 +11,7 @@ from ...core.source import Position
 from ...core.words import duration
 from ...observe.differences import Difference
 from ...observe.ledger import Row
-from ...observe.recompiling.groups import again
+from ...observe.recompiling.groups import again, wanted
 from ..diagnostic import Diagnostic, Fix, Span
 
 
@@ -48,7 +48,7 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
 
 def _bit(row: Row) -> str:
     """The sharp bit a row tells of, or ""."""
-    if row.call_site is None or not again(row):
+    if row.call_site is None or not again(row) or wanted(row):
         return ""
     return _BITS.get(row.cause, "")
 

@@ -11,7 +11,7 @@ from ..fixes import Edit, fix_document
 from ..ledger import Row
 from ..positions import position_document
 from ..timing import quantity
-from .groups import Group, groups
+from .groups import Group, groups, wanted
 from .matrix import matrix_document
 from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
@@ -48,7 +48,7 @@ def recompilations_document(
 
 def loud(rows: Iterable[Row]) -> list[Row]:
     """The rows to tell of unasked: all but those that the user wanted so."""
-    return [row for row in rows if row.cause != "redefined"]
+    return [row for row in rows if not wanted(row)]
 
 
 def card_document(group: Group, editor: Editor | None = None) -> Document:

@@ -73,6 +73,15 @@ class Group:
         return dict(sorted(found.items(), key=lambda item: -sum(row.spent for row in item[1])))
 
 
+WATCHING = frozenset(("debug_nans", "debug_infs", "debug_key_reuse", "sharp_bits"))
+"""Options that look at what runs; a program is made for it."""
+
+
+def wanted(row: Row) -> bool:
+    """Whether the user wanted it so: a cell was run again, or an option is on that looks at what runs."""
+    return row.cause == "redefined" or bool(row.differences and {one.path for one in row.differences} <= WATCHING)
+
+
 def again(row: Row) -> bool:
     """Whether a row is of something made again that the user's own calls paid for."""
     if row.nested or row.derived or not row.cause or row.what not in ("recompiled", "reused", "compiled"):

@@ -10,7 +10,7 @@ from ...backend.signature import Leaf
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
 from ...core.words import listed
 from ..structures import changed_data
-from .groups import Group
+from .groups import WATCHING, Group
 from .replay import Replay, change_for, common_dtype, replay
 from .sizes import sizes_of
 
@@ -198,6 +198,8 @@ def _option(group: Group) -> str:
         path.startswith(("compiler option", "static arguments", "auto_static", "keep_unused")) for path in group.paths
     ):
         return "Compile the function once, with one set of options, and call that."
+    if set(group.paths) <= WATCHING:
+        return f"Leave {_names(group)} off where nothing is looked for: a function has one program with it and one without."
     return f"Set {_names(group)} once, before the first call."
 
 
