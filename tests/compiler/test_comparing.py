@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -176,6 +178,37 @@ def test_an_operand_that_is_another_is_told():
     assert [document["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 1, 0, 0]
     inlined = compared(side(lambda x: jnp.sin(clipped(x))), side(lambda x: jnp.sin(jnp.maximum(x, 0))), limit=0.01)
     assert [inlined["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("size", [3, 100])
+def test_another_captured_value_is_told(size):
+    x, c = np.ones(size, np.float32), np.arange(size, dtype=np.float32)
+
+    def scaled(factor):
+        return jx.inspect(lambda x: jnp.sin(x) * factor - x)(x)
+
+    programs = scaled(c), scaled(c + 1), scaled(c.copy())
+    document = compared(programs[0].side(), programs[1].side(), limit=0.01)
+    graph = document["joint"]["graph"]
+    assert [document["equations"][name] for name in ("common", "rewired", "only_a", "only_b")] == [3, 1, 0, 0]
+    marked = {(node["kind"], node["label"], node["mark"]) for node in graph["nodes"] if "mark" in node}
+    assert {(kind, mark) for kind, _, mark in marked} == {
+        ("constant", "removed"), ("constant", "added"), ("equation", "rewired")
+    }  # fmt: skip
+    assert ("equation", "mul", "rewired") in marked
+    same = compared(programs[0].side(), programs[2].side(), limit=0.01)
+    assert same["equations"]["rewired"] == 0 and not any("mark" in node for node in same["joint"]["graph"]["nodes"])
+
+
+def test_what_a_program_captured_stays_while_it_is_compared():
+    def scaled(factor):
+        captured = np.full(1000, factor, np.float32)
+        return side(lambda x: jnp.sin(x) * captured)
+
+    one, other = scaled(2.5), scaled(3.5)  # the functions are gone
+    gc.collect()
+    assert one.rerun.on == "the arguments of the call"
+    assert compared(one, other, limit=0.01)["results"]["absolute"]["value"] == pytest.approx(np.sin(1))
 
 
 @pytest.mark.parametrize("more", [{"reverse": True}, {"unroll": 5}])

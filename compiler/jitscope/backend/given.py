@@ -54,11 +54,16 @@ class Takes:
         """The call's arguments whose memory results take."""
         return list(self._donated)
 
+    def captured(self) -> list[Any] | None:
+        """The arrays that it captured, which stay while somebody has this list; None where one is gone."""
+        hidden = [buf() for buf in self._hidden]
+        return None if any(buf is None for buf in hidden) else hidden
+
     def buffers(self, arrays: Sequence[Array]) -> list[Any] | None:
         """What its executable runs on, for a call with these arguments; of what it would take over, copies. None where an array
         that it captured is gone."""
-        hidden = [buf() for buf in self._hidden]
-        if any(buf is None for buf in hidden):
+        hidden = self.captured()
+        if hidden is None:
             return None
         bufs = [a.buf for a in arrays]
         for i in self._donated:

@@ -192,6 +192,10 @@ class Takes:
         """How many captured arrays it takes first, and which of the call's arguments then."""
         return 0, list(range(len(self._avals)) if self._kept is None else self._kept)
 
+    def captured(self) -> list[Any]:
+        """Arrays that it captured and takes beside its arguments: jax writes them into the program."""
+        return []
+
     @property
     def donated(self) -> list[int]:
         """The call's arguments whose memory results take."""

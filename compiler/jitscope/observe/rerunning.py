@@ -75,9 +75,16 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
 def _given(row: Row, given: Given | None) -> Callable[[], list[Any]] | None:
     """What makes the buffers of one run on the arguments of a call; None where they are gone."""
     takes, arrays = row.takes, given.arrays() if given is not None else None
-    if takes is None or arrays is None or takes.buffers(arrays) is None:
+    if takes is None or arrays is None:
         return None
-    return lambda: takes.buffers(arrays) or []
+    captured = takes.captured()
+    if captured is None or takes.buffers(arrays) is None:
+        return None
+
+    def make(kept: list[Any] = captured) -> list[Any]:  # captured arrays stay as long as it may run again
+        return takes.buffers(arrays) or []
+
+    return make
 
 
 def _stand_ins(row: Row) -> Callable[[], list[Any]]:

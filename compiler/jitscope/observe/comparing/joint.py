@@ -43,7 +43,9 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     first alone.
     """
     (first, code), (second, other_code) = _looked_at(one), _looked_at(other)
-    names = _Names(first["nodes"], second["nodes"], dict(pairs))
+    names = _Names(
+        {**dict(pairs), **_ends(first["nodes"], second["nodes"], one.captured, other.captured)}, second["nodes"]
+    )
     before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
     rewired = {path for path, operands in now.items() if before.get(path, operands) != operands}
     nodes = list(_nodes(first["nodes"], second["nodes"], names, rewired))
@@ -68,8 +70,8 @@ def _looked_at(side: Side) -> tuple[Document, Document | None]:
 class _Names:
     """What the nodes of the first program are called in the graph of both."""
 
-    def __init__(self, first: Sequence[Document], second: Sequence[Document], pairs: Mapping[str, str]):
-        self._known = {**pairs, **_ends(first, second)}
+    def __init__(self, known: Mapping[str, str], second: Sequence[Document]):
+        self._known = dict(known)
         self.taken = {node["id"] for node in second}
 
     def __call__(self, path: str) -> str:
@@ -85,12 +87,21 @@ class _Names:
         return name
 
 
-def _ends(first: Sequence[Document], second: Sequence[Document]) -> dict[str, str]:
-    """The arguments, captured values and results that two programs share: those of equal types, in their order."""
+def _ends(
+    first: Sequence[Document], second: Sequence[Document], one: Sequence[Any], other: Sequence[Any]
+) -> dict[str, str]:
+    """The arguments, captured values and results that two programs share, in their order: those of equal types, and captured values
+    that are equal, as far as these are known."""
+    captured = [{f"const{n}": value for n, value in enumerate(each)} for each in (one, other)]
+    if not one or not other:
+        captured = [{}, {}]
     found: dict[str, str] = {}
     for kind in ("constant", "input", "output"):
         both = [[node for node in nodes if node["kind"] == kind and "/" not in node["id"]] for nodes in (first, second)]
-        pairs = aligned(*([tuple(node["types"]) for node in nodes] for nodes in both)).pairs
+        keys = [
+            [(tuple(node["types"]), values.get(node["id"])) for node in nodes] for nodes, values in zip(both, captured)
+        ]
+        pairs = aligned(*keys).pairs
         found |= {both[0][i]["id"]: both[1][j]["id"] for i, j in pairs}
     return found
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from jitscope.backend.given import Given
+from jitscope.core.digest import blake2b
 from jitscope.core.jaxpr import Jaxpr
 from jitscope.xla.program import Executable, compile_options
 
@@ -35,6 +38,12 @@ class Side:
         return self.rerun.entry.executable
 
     @property
+    def captured(self) -> list[Hashable]:
+        """What tells the captured values apart, while they are known: dtype, shape and a digest; of what is no array, which it is."""
+        closed = self.row.closed
+        return [_told_apart(value) for value in closed.consts] if closed is not None else []
+
+    @property
     def argument_types(self) -> list[str]:
         return [str(v.aval) for v in self.jaxpr.invars]
 
@@ -44,6 +53,14 @@ def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
     return Side(title or row.function, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
+
+
+def _told_apart(value: Any) -> Hashable:
+    try:
+        array = np.asarray(value)
+    except TypeError:  # of keys, for one
+        return id(value)
+    return str(array.dtype), array.shape, blake2b(array.tobytes(), digest_size=16).digest()
 
 
 _ON_DISK = "it was loaded from the cache on disk; the time is what lowering and compiling it took when it was put there"
