@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)
 abstract: ContextVar[AbstractMesh | None] = ContextVar("jitscope_abstract_mesh", default=None)
+summed_later: ContextVar[frozenset] = ContextVar("jitscope_summed_later", default=frozenset())
+"""The axes over which products leave their sums open, where `out_sharding` asks for a result that is unreduced over them."""
 
 
 named = False
@@ -34,10 +36,6 @@ def current_mesh() -> Mesh | None:
     return concrete.get()
 
 
-summed_later: ContextVar[frozenset] = ContextVar("jitscope_summed_later", default=frozenset())
-"""The axes over which products leave their sums open, where `out_sharding` asks for a result that is unreduced over them."""
-
-
 def mesh_in_force() -> Any:
     """What of meshes belongs to the key of a trace: None where none is in force."""
     mesh, grid, later = concrete.get(), abstract.get(), summed_later.get()
@@ -47,10 +45,10 @@ def mesh_in_force() -> Any:
 @contextmanager
 def meshes_in_force(state: Any) -> Iterator[None]:
     """What `mesh_in_force` gave, in force again inside the block."""
-    found = zip((concrete, abstract, summed_later), state or (None, None, frozenset()))
-    tokens = [(variable, variable.set(value)) for variable, value in found]
+    variables: list[ContextVar[Any]] = [concrete, abstract, summed_later]
+    tokens = [one.set(value) for one, value in zip(variables, state or (None, None, frozenset()))]
     try:
         yield
     finally:
-        for variable, token in tokens:
-            variable.reset(token)
+        for one, token in zip(variables, tokens):
+            one.reset(token)
