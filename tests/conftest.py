@@ -1,6 +1,5 @@
 """What every test gets: the same random numbers, a quiet Jupyter, and no time limits from hypothesis."""
 
-import gc
 import os
 import random
 from pathlib import Path
@@ -44,12 +43,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
-
-
-def pytest_collection_finish() -> None:
-    """Python's collector need not look again and again through all that was collected and imported: it stays to the end."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a file

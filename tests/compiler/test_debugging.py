@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import threading
 
@@ -148,15 +147,7 @@ class Model:
     pass
 
 
-@pytest.fixture
-def thawed():
-    """Python's collector tells what refers to an object only among those that are not frozen (tests/conftest.py)."""
-    gc.unfreeze()
-    yield
-    gc.freeze()
-
-
-def test_leaks_are_reported_with_what_holds_them(thawed):
+def test_leaks_are_reported_with_what_holds_them():
     model = Model()
 
     def in_a_global(x):
