@@ -65,8 +65,8 @@ def test_the_inverse_hessian_of_a_quadratic_function_is_found():
     matrix = a @ a.T + np.eye(4)
     with jx.enable_x64():
         fun = lambda x, b: x @ matrix @ x / 2 - b @ x
-        found = minimize(fun, jnp.ones(4), (jnp.arange(4.0),), method="BFGS", options={"gtol": 1e-9})
-        np.testing.assert_allclose(found.x, np.linalg.solve(matrix, np.arange(4.0)), rtol=1e-7)
+        found = minimize(fun, jnp.ones(4), (jnp.arange(4.0),), method="BFGS", options={"gtol": 1e-7})
+        np.testing.assert_allclose(found.x, np.linalg.solve(matrix, np.arange(4.0)), rtol=1e-6)
         np.testing.assert_allclose(found.hess_inv, np.linalg.inv(matrix), rtol=0.05, atol=0.01)
         assert found.success and found.status == 0 and found.nfev == found.njev > found.nit > 0
 
