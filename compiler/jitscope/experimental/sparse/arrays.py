@@ -33,6 +33,8 @@ class JAXSparse:
     shape: Any
     nse: int
     _parts: ClassVar[tuple[str, ...]] = ()
+    _flags: ClassVar[tuple[str, ...]] = ()
+    """Attributes that say what is known of the places."""
     __array_priority__ = 100
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -76,14 +78,14 @@ class JAXSparse:
         return self
 
     def _static(self) -> tuple:
-        return (self._shape,)
+        return self._shape, *[getattr(self, name) for name in self._flags]
 
     @classmethod
     def _made(cls, static: tuple, parts: Sequence[Any]) -> Any:
         """From any leaves: trees are made of other things than arrays, too."""
         self = object.__new__(cls)
-        self._shape, *_ = static
-        for name, part in zip(cls._parts, parts):
+        self._shape, *flags = static
+        for name, part in zip((*cls._flags, *cls._parts), (*flags, *parts)):
             setattr(self, name, part)
         return self
 
@@ -137,7 +139,7 @@ class BCOO(JAXSparse):
     `indices_sorted` and `unique_indices` say that places are in order, and differ. Raises ValueError where the arrays do not fit.
     """
 
-    _parts = ("data", "indices")
+    _parts, _flags = ("data", "indices"), ("indices_sorted", "unique_indices")
     data: Any
     indices: Any
 
@@ -160,15 +162,6 @@ class BCOO(JAXSparse):
             raise ValueError(
                 f"BCOO: {self.data.shape[self.n_batch]} elements and {self.indices.shape[-2]} places; there must be as many"
             )
-
-    def _static(self) -> tuple:
-        return self._shape, self.indices_sorted, self.unique_indices
-
-    @classmethod
-    def _made(cls, static: tuple, parts: Sequence[Any]) -> Any:
-        self = super()._made(static, parts)
-        _, self.indices_sorted, self.unique_indices = static
-        return self
 
     @property
     def _rank(self) -> int:

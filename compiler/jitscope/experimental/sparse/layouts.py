@@ -74,22 +74,13 @@ class _Matrix(JAXSparse):
 class COO(_Matrix):
     """A matrix by its elements `data`, their rows `row` and columns `col`, [nse] each."""
 
-    _parts = ("data", "row", "col")
+    _parts, _flags = ("data", "row", "col"), ("_rows_sorted", "_cols_sorted")
     row: Any
     col: Any
 
     def __init__(self, args: tuple[Any, Any, Any], *, shape: Any, rows_sorted: bool = False, cols_sorted: bool = False):
         super().__init__(args, shape=shape)
         self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
-
-    def _static(self) -> tuple:
-        return self._shape, self._rows_sorted, self._cols_sorted
-
-    @classmethod
-    def _made(cls, static: tuple, parts: Sequence[Any]) -> Any:
-        self = super()._made(static, parts)
-        _, self._rows_sorted, self._cols_sorted = static
-        return self
 
     def to_bcoo(self) -> BCOO:
         return BCOO(
@@ -150,7 +141,7 @@ class BCSR(_Matrix):
     """A matrix by rows, with a batch in front and dense axes behind: `data` [*batch, nse, *dense], columns `indices`
     [*batch, nse], and where each row begins, `indptr` [*batch, rows + 1]."""
 
-    _parts = ("data", "indices", "indptr")
+    _parts, _flags = ("data", "indices", "indptr"), ("indices_sorted", "unique_indices")
     indices: Any
     indptr: Any
 
@@ -164,15 +155,6 @@ class BCSR(_Matrix):
     ):
         super().__init__(args, shape=shape)
         self.indices_sorted, self.unique_indices = bool(indices_sorted), bool(unique_indices)
-
-    def _static(self) -> tuple:
-        return self._shape, self.indices_sorted, self.unique_indices
-
-    @classmethod
-    def _made(cls, static: tuple, parts: Sequence[Any]) -> Any:
-        self = super()._made(static, parts)
-        _, self.indices_sorted, self.unique_indices = static
-        return self
 
     n_sparse = 2
 

@@ -30,8 +30,8 @@ from .structure import (
 __all__ = ["sparsify"]
 
 _ZERO_PRESERVING = frozenset(
-    "abs asin asinh atan atanh cbrt ceil convert_element_type copy copy_p expm1 floor imag log1p neg real reduce_precision round sign "
-    "sin sinh sqrt square stop_gradient tan tanh integer_pow is_finite_p".split()
+    "abs asin asinh atan atanh cbrt ceil convert_element_type copy expm1 floor imag log1p neg real reduce_precision round sign "
+    "sin sinh sqrt square stop_gradient tan tanh integer_pow".split()
 )
 
 
