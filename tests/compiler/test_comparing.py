@@ -441,6 +441,51 @@ def test_what_compiling_took_is_told_of_a_program_that_was_known(tmp_path, monke
         assert "loaded from the cache on disk" in found.compile_note
 
 
+def test_what_is_said_of_several_stands_once_with_their_number():
+    def unrolled(x):
+        for _ in range(20):
+            x = jnp.sin(x) * 1.1
+        return x
+
+    document = compared(side(lambda x: x), side(unrolled), limit=0.01)
+    found = document["equations"]["b"]
+    assert [(one["text"].split()[0], one["times"]) for one in found] == [("sin", 20), ("mul", 20)]
+    assert document["equations"]["only_b"] == 40
+    for shown in (" ".join(text(document).split()), html(document)):
+        assert "20 × sin f32[1000]" in shown and " more equation" not in shown
+
+
+def test_what_kernels_compute_is_said():
+    x = np.eye(30, dtype=np.float32)
+    document = compared(side(lambda x: x @ x, x), side(lambda x: jnp.dot(x, x, precision="highest"), x), limit=0.01)
+    (one,), (other,) = (document["kernels"][which] for which in "ab")
+    assert (one["opcode"], one["type"]) == (other["opcode"], other["type"]) == ("dot", "f32[30,30]")
+    assert other["details"] == f"{one['details']}, operand_precision={{highest,highest}}"
+    assert "operand_precision={highest,highest}" in " ".join(text(document).split())
+    document = compared(side(lambda x: jnp.tanh(x) * 2 + x), side(lambda x: jnp.tanh(x) * 3 + x), limit=0.01)
+    for which in "ab":
+        (kernel,) = document["kernels"][which]
+        opcodes, _, note = kernel["details"].partition("; ")
+        assert {"tanh", "multiply", "add"} <= set(opcodes.split(", ")) and "with other numbers" in note
+
+
+def test_what_is_donated_is_said():
+    def f(x, y):
+        return x * 2 + 1, y
+
+    def programs():
+        yield jx.inspect(jx.jit(f))(X + 0, X)
+        yield jx.inspect(jx.jit(f, donate_argnums=0))(X + 0, X)
+
+    one, other = programs()
+    document = one.compare(other, limit=0.01).document
+    validate(document)
+    assert [document[which]["donated"] for which in "ab"] == [[], ["x"]]
+    said = "A donates nothing, B donates x:"
+    assert said in " ".join(text(document).split()) and said in html(document)
+    assert "donates" not in text(one.compare(one, limit=0.01).document)
+
+
 def test_what_calls_python_is_not_run_again():
     def told(x):
         jx.debug.callback(lambda y: None, x)

@@ -340,7 +340,7 @@ def test_kernels_of_a_loop_that_runs_in_one_piece_have_its_function() -> None:
 def test_programs_from_disk_are_read_by_compiling_them_again() -> None:
     executable = row_of("shared").entry.executable
     known = parts_of(executable)
-    source = room.Source(row_of("shared").entry.lowered, executable, row_of("shared").entry.overrides)
+    source = room.Source.of(row_of("shared").entry)
     loaded = Executable.deserialize(executable.serialize(), executable.outputs, executable.device)
     parts, notes = room._parts(source._replace(executable=loaded))
     assert parts is not None and sorted(parts.objects) == sorted(known.objects) and parts.steps == known.steps

@@ -14,10 +14,11 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
-from jitscope.observe.memory import memory_of, told_of
+from jitscope.observe.memory import memory_of
 from jitscope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope.observe.memory.plan import plan_of
 from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Source, compiled_once_more
 from jitscope_widgets.schema import validate
 from tests.extent import full, some
 from tests.programs.rows import row_of
@@ -89,7 +90,7 @@ def known(name):
     jitted = jx.jit(fun, donate_argnums=donate)
     KEPT.append(jitted)
     row = row_of(jitted, *(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args))
-    return row, told_of(row)
+    return row, compiled_once_more(Source.of(row.entry))
 
 
 def dump(told, ending):

@@ -16,7 +16,8 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
-from jitscope.observe.passes import instrument, passes_document, told_of
+from jitscope.observe.passes import instrument, passes_document
+from jitscope.xla.dumps import Source, compiled_again
 from jitscope_widgets.schema import validate
 from tests.compiler.fact_programs import PROGRAMS
 from tests.extent import full, some
@@ -31,7 +32,7 @@ def known(name):
     """(row, what XLA told) of one of the thirty programs, compiled once."""
     fun, args = PROGRAMS[name][:2]
     row = row_of(fun, *args)
-    return row, told_of(row)
+    return row, compiled_again(Source.of(row.entry))
 
 
 def changed(document):

@@ -81,10 +81,11 @@ def comparison() -> Document:
 
     def side(title: str, wall: float) -> Document:
         took = {"wall": quantity(wall), "compile": quantity(0.05), "memory": quantity(8012, "B", "modelled")}
-        return {"title": title, "on": "the arguments of the call", **took, **sizes}
+        return {"title": title, "on": "the arguments of the call", "donated": [title], **took, **sizes}
 
     kernel = {"name": "fusion.1", "kind": "fusion", "opcode": "fusion", "operations": 3, "type": "f32[64,7]"}
-    equation = {"text": "tanh f32[64,7] -> f32[64,7]", "position": position(3)}
+    kernel |= {"details": "2 add, tanh", "times": 2}
+    equation = {"text": "tanh f32[64,7] -> f32[64,7]", "position": position(3), "times": 2}
     nodes = [
         node("in0", "input", "x"),
         node("eA0", label="tanh", mark="removed", positions=[position(3)]),
@@ -109,8 +110,8 @@ def comparison() -> Document:
             "common": 1,
             "a": [kernel],
             "b": [kernel | {"kind": "copy", "opcode": "copy"}],
-            "only_a": 1,
-            "only_b": 1,
+            "only_a": 2,
+            "only_b": 2,
         },
         "results": {
             "absolute": quantity(1e-7, ""),

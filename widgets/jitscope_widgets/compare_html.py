@@ -20,12 +20,15 @@ def comparison(document: Document) -> Pieces:
     return [
         f"<p><b>{escape(told.verdict(document))}</b></p>",
         _figures(document),
-        said(f"{told.ran_on(document)} {told.results(document)} {told.compiling(document)}".rstrip()),
+        said(" ".join(filter(None, (told_of(document) for told_of in _SAID)))),
         *(_joint(document) if "joint" in document else ()),
         _only(document["equations"], "equation", told.equation),
         _only(document["kernels"], "kernel", told.kernel),
         f'<p class="dim">{escape(say("comparison", method=clean(document["method"]), time=show(document["cost"])))}</p>',
     ]
+
+
+_SAID = (told.ran_on, told.results, told.donations, told.compiling)
 
 
 def _figures(document: Document) -> str:
@@ -79,5 +82,5 @@ def _lines(found: Document, side: str, noun: str, text: Callable[[Document], str
     shown, kind = found[side][:most], "was" if side == "a" else "is"
     sign = "−" if side == "a" else "+"
     rows = "".join(f'<p class="{kind}">{sign} <code>{escape(text(one))}</code></p>' for one in shown)
-    more = found[f"only_{side}"] - len(shown)
+    more = told.left(found, side, shown)
     return rows + (said(f"{sign} and {plural(more, f'more {noun}')}") if more > 0 else "")

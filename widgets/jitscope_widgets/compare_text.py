@@ -22,7 +22,7 @@ def comparison(document: Document, width: int) -> list[str]:
     rows = [("", "A", "B", ""), *told.figures(document)]
     lines += [part for row in table(rows, width) for part in row]
     lines += wrap(f"  {told.ran_on(document)} {told.results(document)}", width, "    ")
-    if note := told.compiling(document):
+    for note in filter(None, (told.donations(document), told.compiling(document))):
         lines += wrap(f"  {note}", width, "    ")
     lines += _part(document["equations"], "equation", told.equation, width)
     lines += _part(document["kernels"], "kernel", told.kernel, width)
@@ -35,6 +35,6 @@ def _part(part: Document, noun: str, said: Callable[[Document], str], width: int
     for sign, side in (("-", "a"), ("+", "b")):
         for one in part[side][:_MOST]:
             lines += wrap(f"  {sign} {said(one)}", width, "        ")
-        more = part[f"only_{side}"] - len(part[side][:_MOST])
+        more = told.left(part, side, part[side][:_MOST])
         lines += [f"  {sign} and {plural(more, f'more {noun}')}"] if more > 0 else []
     return lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .plain import clean
 from .quantities import amount, number, show
 from .sentences import TABLES, say
@@ -36,6 +38,15 @@ def compiling(document: Document) -> str:
     return " ".join(say("compiling noted", side=side, note=note) for side, note in notes if note)
 
 
+def donations(document: Document) -> str:
+    """Which arguments are donated; "" where both donate the same, or it is not known."""
+    one, other = (document[side].get("donated") for side in "ab")
+    if one == other or one is None or other is None:
+        return ""
+    named = [", ".join(map(clean, names)) or "nothing" for names in (one, other)]
+    return say("donations", a=named[0], b=named[1])
+
+
 def results(document: Document) -> str:
     """How far the results are apart."""
     found = document["results"]
@@ -66,19 +77,30 @@ def common(part: Document, noun: str) -> str:
     return f"{plural(part['common'], noun)} in both{other}, {part['only_a']:,} only in A, {part['only_b']:,} only in B"
 
 
+def left(found: Document, side: str, shown: Sequence[Document]) -> int:
+    """How many equations or kernels of one alone are not among those that are shown."""
+    return found[f"only_{side}"] - sum(one.get("times", 1) for one in shown)
+
+
 def equation(one: Document) -> str:
-    """An equation with its line."""
+    """An equation with its line, and how often it is there."""
     position = one["position"]
     place = f"   {home(position)}, line {position['line']}" if position else ""
-    return clean(one["text"]) + place
+    return _often(one) + clean(one["text"]) + place
+
+
+def _often(one: Document) -> str:
+    times = one.get("times", 1)
+    return f"{times:,} × " if times > 1 else ""
 
 
 def kernel(one: Document) -> str:
-    """`fusion of 13: f32[64,7]   In [3] lines 2-4`"""
+    """`fusion of 3: f32[64,7] (exponential, 2 add)   In [3] lines 2-4`"""
     several = TABLES["kernels of several"].get(one["kind"]) if one["operations"] > 1 else None
     what = f"{several} of {one['operations']}" if several else clean(one["opcode"])
     place = lines_of(one.get("positions", ()))
-    return f"{what}: {clean(one['type'])}{f'   {place}' if place else ''}"
+    details = f" ({clean(one['details'])})" if one.get("details") else ""
+    return f"{_often(one)}{what}: {clean(one['type'])}{details}{f'   {place}' if place else ''}"
 
 
 def legend(document: Document) -> str:

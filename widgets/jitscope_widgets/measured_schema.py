@@ -60,6 +60,7 @@ MEASURED: dict[str, Record] = {
     "compared side": record(
         title=TEXT,
         on=TEXT,
+        donated=Perhaps(Many(TEXT)),
         wall="quantity",
         compile="quantity",
         memory="quantity",
@@ -73,7 +74,10 @@ MEASURED: dict[str, Record] = {
         operations=WHOLE,
         type=TEXT,
         positions=Perhaps(Many("position")),
+        details=Perhaps(TEXT),
+        times=Perhaps(WHOLE),
     ),
+    "compared equation": record(text=TEXT, position=Maybe("position"), times=Perhaps(WHOLE)),
     "comparison": document(
         "comparison",
         title=TEXT,
@@ -88,8 +92,8 @@ MEASURED: dict[str, Record] = {
         equations=record(
             common=WHOLE,
             rewired=Perhaps(WHOLE),
-            a=Many(record(text=TEXT, position=Maybe("position"))),
-            b=Many(record(text=TEXT, position=Maybe("position"))),
+            a=Many("compared equation"),
+            b=Many("compared equation"),
             only_a=WHOLE,
             only_b=WHOLE,
         ),

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from . import profiler
 from .program import Executable, compile_options, to_the_end
@@ -23,6 +23,11 @@ class Source(NamedTuple):
     lowered: bytes
     executable: Executable
     options: Mapping[str, bool | int | float | str]
+
+    @classmethod
+    def of(cls, entry: Any) -> Self:
+        """That of a compiled program, as a row of the ledger knows it."""
+        return cls(entry.lowered, entry.executable, entry.overrides)
 
     def compile(self, **more: bool | int | float | str) -> Executable:
         """Compile it. Raises XlaError."""

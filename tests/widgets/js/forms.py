@@ -45,6 +45,7 @@ _NAMES = {
     "timed kernel": "TimedKernel",
     "compared side": "ComparedSide",
     "compared kernel": "ComparedKernel",
+    "compared equation": "ComparedEquation",
     "value": "ValueRow",
     "value detail": "ValueDetail",
     "code function": "CodeFunction",

@@ -1,5 +1,5 @@
 // Two programs against each other: which is faster and how sure that is, what they cost, what is in one alone.
-import type { ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./documents";
+import type { ComparedEquation, ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./documents";
 import { grouped, h, plural, s } from "./dom";
 import { JointView } from "./joint";
 import type { View } from "./mount";
@@ -65,6 +65,13 @@ function compiling(doc: ComparisonDoc): string {
   return notes.flatMap(([side, note]) => (note ? [say("compiling noted", { side, note })] : [])).join(" ");
 }
 
+/** Which arguments are donated, where that differs. */
+function donations({ a, b }: ComparisonDoc): string {
+  if (!a.donated || !b.donated || a.donated.join() === b.donated.join()) return "";
+  const [one, other] = [a.donated, b.donated].map((names) => names.join(", ") || "nothing") as [string, string];
+  return say("donations", { a: one, b: other });
+}
+
 function results({ results: found }: ComparisonDoc): string {
   if (found.why) return say("not compared", { why: found.why });
   if (found.equal) return say("results equal");
@@ -82,16 +89,16 @@ interface Part<T> {
   only_b: number;
 }
 
-function part<T>(found: Part<T>, noun: string, row: (one: T) => (Node | string)[]): HTMLElement {
+function part<T extends { times?: number }>(found: Part<T>, noun: string, row: (one: T) => (Node | string | null)[]): HTMLElement {
   const rewired = found.rewired ? ` (${grouped(found.rewired)} of them read${found.rewired === 1 ? "s" : ""} other operands)` : "";
   const said = `${plural(found.common, noun)} in both${rewired}, ${found.only_a.toLocaleString("en")} only in A, ${found.only_b.toLocaleString("en")} only in B`;
   const list = (side: Side, sign: string, title: string) => {
-    const more = found[`only_${side}`] - found[side].length;
+    const more = found[`only_${side}`] - found[side].reduce((sum, { times }) => sum + (times ?? 1), 0);
     return h(
       "div",
       { class: "jitscope-only", "data-side": side },
       h("h4", {}, title),
-      ...found[side].map((one) => h("p", {}, h("span", { "aria-hidden": "true" }, sign), " ", ...row(one))),
+      ...found[side].map((one) => h("p", {}, h("span", { "aria-hidden": "true" }, sign), " ", (one.times ?? 1) > 1 ? `${grouped(one.times!)} × ` : "", ...row(one))),
       more > 0 ? h("p", { class: "jitscope-muted" }, `and ${plural(more, `more ${noun}`)}`) : null,
       found[`only_${side}`] ? null : h("p", { class: "jitscope-muted" }, "none"),
     );
@@ -123,6 +130,9 @@ function linesOf({ positions }: ComparedKernel): HTMLElement {
   return h("span", { class: "jitscope-muted" }, ` ${said.join("; ")}`);
 }
 
+/** ` (exponential, 2 add)` */
+const detailsOf = ({ details }: ComparedKernel): HTMLElement | null => (details ? h("span", { class: "jitscope-kernel-details" }, ` (${details})`) : null);
+
 function kernelText({ kind, operations, opcode, type }: ComparedKernel): string {
   const several = operations > 1 ? (TABLES["kernels of several"] as Record<string, string>)[kind] : undefined;
   return `${several ? `${several} of ${operations}` : opcode}: ${type}`;
@@ -138,10 +148,11 @@ export function comparisonView(doc: ComparisonDoc, host: Host, root: HTMLElement
     interval(doc),
     figures(doc),
     h("p", {}, `${ranOn(doc)} ${results(doc)}`),
+    donations(doc) ? h("p", { class: "jitscope-donations" }, donations(doc)) : null,
     compiling(doc) ? h("p", { class: "jitscope-muted jitscope-compiling" }, compiling(doc)) : null,
     joint?.element ?? null,
-    part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
-    part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one)), linesOf(one)]),
+    part<ComparedEquation>(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
+    part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one)), detailsOf(one), linesOf(one)]),
     h("p", { class: "jitscope-muted" }, say("comparison", { method: doc.method, time: quantity(doc.cost) })),
   );
   return {

@@ -375,6 +375,7 @@ export interface ProfileDoc {
 export interface ComparedSide {
   title: string;
   on: string;
+  donated?: string[];
   wall: Quantity;
   compile: Quantity;
   memory: Quantity;
@@ -388,7 +389,10 @@ export interface ComparedKernel {
   operations: number;
   type: string;
   positions?: Position[];
+  details?: string;
+  times?: number;
 }
+export interface ComparedEquation { text: string; position: Position | null; times?: number }
 export interface ComparisonDoc {
   kind: "comparison";
   version: 1;
@@ -401,7 +405,7 @@ export interface ComparisonDoc {
   pairs: number;
   method: string;
   verdict: "faster" | "slower" | "no difference found";
-  equations: { common: number; rewired?: number; a: { text: string; position: Position | null }[]; b: { text: string; position: Position | null }[]; only_a: number; only_b: number };
+  equations: { common: number; rewired?: number; a: ComparedEquation[]; b: ComparedEquation[]; only_a: number; only_b: number };
   joint?: { graph: GraphDoc; left_out: number; sources: { a: SourceDoc | null; b: SourceDoc | null } };
   kernels: { common: number; a: ComparedKernel[]; b: ComparedKernel[]; only_a: number; only_b: number };
   results: { absolute: Quantity; relative: Quantity; where: string; equal: boolean; why: string };

@@ -16,7 +16,7 @@ from jitscope.xla.hlo_module import Computation
 from ..fusion import Kernels
 from ..hlo_flow import flow_of
 from ..positions import equations_of as all_equations
-from .contents import Contents
+from .contents import Contents, details_of
 
 
 Document = dict[str, Any]
@@ -125,13 +125,16 @@ def equation_text(eqn: JaxprEqn) -> str:
 def kernels_of(
     computations: Sequence[Computation], positions: Mapping[str, Document]
 ) -> list[tuple[Document, Hashable]]:
-    """The kernels of an optimised program, and what makes two of them equal: what they compute, on operands of which types."""
+    """The kernels of an optimised program with their `details`, and what makes two of them equal: what they compute, on operands of
+    which types."""
     flow, contents = flow_of(computations, True), Contents(computations)
     types = {i.name: i.type for computation in computations for i in computation.instructions}
 
-    def key(kernel: Document) -> Hashable:
-        i = flow.by_id[kernel["name"]].instruction
-        return kernel["kind"], contents.of(i), tuple(types.get(operand, "") for operand in i.operands)
+    def known(kernel: Document) -> tuple[Document, Hashable]:
+        op = flow.by_id[kernel["name"]]
+        i = op.instruction
+        details = cut(details_of(op.does, [member["opcode"] for member in kernel["members"]], types), 200)
+        key = kernel["kind"], contents.of(i), tuple(types.get(operand, "") for operand in i.operands)
+        return kernel | {"details": details}, key
 
-    found = Kernels(flow, positions, {}).all()
-    return [(kernel, key(kernel)) for kernel in found if kernel["kind"] != "loop"]
+    return [known(kernel) for kernel in Kernels(flow, positions, {}).all() if kernel["kind"] != "loop"]

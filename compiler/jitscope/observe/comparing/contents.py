@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
 
 _NUMBERED = ("control-predecessors", "channel_id")
 """Attributes that name other instructions, or are numbers that programs give away."""
+
+
+def details_of(does: Instruction, members: Sequence[str], types: Mapping[str, str]) -> str:
+    """What there is to say of a kernel besides its opcode and type: the opcodes of its `members`, if there are several, else what the
+    one operation takes, and its attributes."""
+    if len(members) > 1:
+        opcodes = Counter(members)
+        return ", ".join(f"{count} {opcode}" if count > 1 else opcode for opcode, count in opcodes.items())
+    takes = ", ".join(types.get(operand, "") for operand in does.operands)
+    attributes = _without(does.attributes, {"kind", *_NUMBERED, *(role for role, _ in does.called)})
+    return "; ".join(filter(None, [f"of {takes}" if takes else "", attributes]))
 
 
 class Contents:

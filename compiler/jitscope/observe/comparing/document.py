@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from .sides import Side
 
 Document = dict[str, Any]
 _MOST = 60
-"""Equations and kernels of one side that are listed."""
+"""Different equations and kernels of one side that are listed."""
 
 
 def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
@@ -75,6 +76,7 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
     return {
         "title": side.title,
         "on": side.rerun.on,
+        "donated": side.donated,
         "wall": quantity(
             float(np.median(seconds)), "s", note=f"median of {len(pairs.one)} runs, in pairs with the other"
         ),
@@ -92,8 +94,8 @@ def _equations(one: Side, other: Side) -> tuple[Document, Joint]:
 
     def listed(side: Side, equations: list[Any], only: list[int]) -> list[Document]:
         positions = positions_of(side.jaxpr, side.row.cell_of)
-        shown = [equations[at] for at in only[:_MOST]]
-        return [{"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown]
+        shown = (equations[at] for at in only)
+        return _folded({"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown)
 
     joint = joint_of(one, other, ((both[0][i][0], both[1][j][0]) for i, j in found.pairs))
     return {
@@ -115,23 +117,45 @@ def _kernels(one: Side, other: Side) -> Document:
     ]
     found = matched(*([key for _, key in each] for each in both))
 
-    def listed(kernels: list[Any], only: list[int]) -> list[Document]:
-        return [
-            {
-                "name": kernel["name"],
-                "kind": kernel["kind"],
-                "opcode": kernel["opcode"],
-                "operations": len(kernel["members"]),
-                "type": kernel["type"],
-                "positions": kernel["positions"],
-            }
-            for kernel, _ in (kernels[at] for at in only[:_MOST])
-        ]
+    alone = [
+        [_kernel(kernels[at][0]) for at in only]
+        for kernels, only in zip(both, (found.only_one, found.only_other), strict=True)
+    ]
+    alike = frozenset.intersection(*(frozenset(map(_said, kernels)) for kernels in alone))
+
+    def listed(kernels: list[Document]) -> list[Document]:
+        return _folded(
+            kernel | {"details": f"{kernel['details']}; {_OTHERWISE}"} if _said(kernel) in alike else kernel
+            for kernel in kernels
+        )
 
     return {
         "common": len(found.pairs),
-        "a": listed(both[0], found.only_one),
-        "b": listed(both[1], found.only_other),
+        "a": listed(alone[0]),
+        "b": listed(alone[1]),
         "only_a": len(found.only_one),
         "only_b": len(found.only_other),
     }
+
+
+_OTHERWISE = "the other has one of the same operations, with other numbers or put together otherwise"
+
+
+def _kernel(kernel: Document) -> Document:
+    kept = ("name", "kind", "opcode", "type", "positions", "details")
+    return {name: kernel[name] for name in kept} | {"operations": len(kernel["members"])}
+
+
+def _said(kernel: Document) -> tuple[Any, ...]:
+    """What is said of a kernel besides where it stems from."""
+    return tuple(kernel[name] for name in ("kind", "opcode", "operations", "type", "details"))
+
+
+def _folded(found: Iterable[Document]) -> list[Document]:
+    """Equations or kernels of one program alone, the first `_MOST` different ones; those of which the same is said stand once, with
+    how many `times` they are there."""
+    folded: dict[str, Document] = {}
+    for one in found:
+        known = folded.setdefault(repr({name: one[name] for name in one if name != "name"}), one | {"times": 0})
+        known["times"] += 1
+    return list(folded.values())[:_MOST]

@@ -44,6 +44,12 @@ class Side:
         return [_told_apart(value) for value in closed.consts] if closed is not None else []
 
     @property
+    def donated(self) -> list[str]:
+        """The names of the arguments that the program may overwrite."""
+        takes = self.row.takes
+        return [self.jaxpr.debug.argument(n) for n in takes.donated] if takes is not None else []
+
+    @property
     def argument_types(self) -> list[str]:
         return [str(v.aval) for v in self.jaxpr.invars]
 

@@ -35,7 +35,7 @@ def code_of(row: Row) -> Code:
     files, spent = _files(entry)
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     kernels = Kernels(flow_of_program(entry, after), row.positions(), row.shares or {})
-    parts, notes = _parts(Source(entry.lowered, entry.executable, entry.overrides))
+    parts, notes = _parts(Source.of(entry))
     code = read(Code(row.function, kernels.all(), kernels.runs, after, parts, files, notes=notes))
     code.seconds = time.perf_counter() - start + spent
     return code
@@ -64,7 +64,7 @@ def _files(entry: Any) -> tuple[list[Written], float]:
         packed, spent = _written[key]
     else:
         start = time.perf_counter()
-        found = compiled_once_more(Source(entry.lowered, key, entry.overrides)).files
+        found = compiled_once_more(Source.of(entry)).files
         packed = tuple(
             file._replace(content=zlib.compress(file.content)) for file in found if file.name.endswith((".ll", ".o"))
         )

@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from jitscope.xla import callbacks, hlo_module
-from jitscope.xla.dumps import Source, Told, compiled_once_more
+from jitscope.xla.dumps import Source, compiled_once_more
 
 from ...core.jaxpr import NO_DEBUG
 from ..graph import result_names
@@ -20,20 +20,14 @@ from .trials import changes_of, judged, tried
 
 Document = dict[str, Any]
 
-__all__ = ["instrument", "memory_of", "names_of", "plan_of", "told_of"]
-
-
-def told_of(row: Row) -> Told:
-    """What XLA tells of the buffers of a row's program when it is compiled once more; nothing is run. Raises Unavailable where the
-    program is no longer there."""
-    entry = row.needed("entry")
-    return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
+__all__ = ["instrument", "memory_of", "names_of", "plan_of"]
 
 
 def memory_of(row: Row) -> Document:
-    """The memory document of a row's program; see `memory_document`. Raises Unavailable as `told_of` does."""
-    told = told_of(row)
-    entry = row.entry
+    """The memory document of a row's program; see `memory_document`. Nothing is run. Raises Unavailable where the program is no longer
+    there."""
+    entry = row.needed("entry")
+    told = compiled_once_more(Source.of(entry))
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     positions = row.positions()
     return memory_document(

@@ -60,7 +60,7 @@ def tried(row: Row, change: str) -> Document:
     else:
         lowered = lower_closed(checkpointed_again(row, places[change]), takes.donated)
         note = "values inside are computed again for the derivative instead of kept"
-    told = compiled_once_more(Source(lowered, known.executable, known.overrides))
+    told = compiled_once_more(Source.of(known)._replace(lowered=lowered))
     plan = plan_of(told)
     curve = curve_of(plan, buffers_of(plan))
     return {

@@ -6,26 +6,20 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from jitscope.xla.dumps import Source, Told, compiled_again
+from jitscope.xla.dumps import Source, compiled_again
 
 from ..ledger import Row
 from .document import passes_document
 
 
-__all__ = ["instrument", "passes_document", "told_of"]
-
-
-def told_of(row: Row) -> Told:
-    """What XLA tells when the program of a row is compiled again; nothing is run. Raises Unavailable where the program is no
-    longer there."""
-    entry = row.needed("entry")
-    return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
+__all__ = ["instrument", "passes_document"]
 
 
 def instrument(row: Row, given: object = None) -> dict[str, Any]:
-    """The passes document of a row's program; see `passes_document`. Nothing is run. Raises Unavailable as `told_of` does."""
+    """The passes document of a row's program; see `passes_document`. Nothing is run. Raises Unavailable where the program is no
+    longer there."""
     start = time.perf_counter()
-    told = told_of(row)
+    told = compiled_again(Source.of(row.needed("entry")))
     document = passes_document(told, row.function, row.positions())
     document["cost"] |= {"value": time.perf_counter() - start, "note": f"{document['cost']['note']}, and read"}
     return document
