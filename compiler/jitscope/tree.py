@@ -542,7 +542,7 @@ class Partial(functools.partial):
     A `functools.partial` inside stays as it is: its arguments are part of the function.
     """
 
-    def __new__(cls, func: Callable[..., Any], /, *args: Any, **kw: Any) -> Partial:
+    def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Partial:
         return super().__new__(cls, _Whole(func) if isinstance(func, functools.partial) else func, *args, **kw)
 
     def __repr__(self) -> str:

@@ -118,3 +118,25 @@ def test_native_functions_under_vmap(library, method):
     call = ffi.ffi_call(f"rms_{method}", jx.ShapeDtypeStruct((4,), np.float32), vmap_method=method)
     found = jx.jit(jx.vmap(jx.vmap(lambda row: call(row, eps=np.float32(0)))))(x)
     np.testing.assert_allclose(found, x / np.sqrt((x * x).mean(-1, keepdims=True)), rtol=1e-5)
+
+
+def test_native_functions_get_arrays_in_the_layout_asked_for(library):
+    import ctypes
+
+    ffi.register_ffi_target("rms_columns", ffi.pycapsule(ctypes.CDLL(str(library)).RmsNorm))
+    x = np.random.default_rng(1).normal(size=(2, 4, 4)).astype(np.float32)
+    result = jx.ShapeDtypeStruct((4, 4), np.float32)
+    wanted = x / np.sqrt((x * x).mean(1, keepdims=True))  # what lies together are columns
+    for out in ((1, 0), [(1, 0)]):
+        call = ffi.ffi_call(
+            "rms_columns", result, vmap_method="broadcast_all", input_layouts=[(1, 0)], output_layouts=out
+        )
+        given = lambda one, call=call: call(one, eps=np.float32(0))
+        np.testing.assert_allclose(jx.jit(given)(x[0]), wanted[0], rtol=1e-5)
+        np.testing.assert_allclose(jx.vmap(given)(x), wanted, rtol=1e-5)
+    with pytest.raises(ValueError, match="name each of them once"):
+        ffi.ffi_call("rms_columns", result, input_layouts=[(1, 1)])(x[0])
+    with pytest.raises(ValueError, match="2 input_layouts for 1 arrays"):
+        ffi.ffi_call("rms_columns", result, input_layouts=[None, None])(x[0])
+    with pytest.raises(NotImplementedError, match="only version 4"):
+        ffi.ffi_call("rms_columns", result, custom_call_api_version=2)

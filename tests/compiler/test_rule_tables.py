@@ -67,7 +67,9 @@ def test_a_lowering_rule_that_builds_operations():
     def lower(ctx, x):
         assert ctx.avals_in[0].shape == (3,) and ctx.avals_out[0].dtype == np.float32
         one = hlo.broadcast_in_dim(
-            mlir.aval_to_ir_type(ctx.avals_out[0]), mlir.ir_constant(np.float32(1)), mlir.dense_int_array([])
+            mlir.aval_to_ir_type(ctx.module_context, ctx.avals_out[0]),
+            mlir.ir_constant(np.float32(1)),
+            mlir.dense_int_array([]),
         )
         return hlo.AddOp(hlo.add(x, x), one).results
 

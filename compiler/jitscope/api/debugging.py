@@ -26,7 +26,6 @@ _NOTHING = tree.structure(None)
 
 def callback(
     callback: Callable[..., Any] = _MISSING,
-    /,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
@@ -47,7 +46,6 @@ def callback(
 
 def print(
     fmt: str = _MISSING,
-    /,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
@@ -68,7 +66,6 @@ def print(
 
 def log(
     fmt: str = _MISSING,
-    /,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import tree
@@ -36,9 +37,14 @@ def local_device_count(backend: str | None = None) -> int:
     return len(client.cpu_devices())
 
 
-def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
-    """The devices of a process (of this one, if left out). Raises RuntimeError for an unknown backend, ValueError for a process
-    that is not there."""
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Any]:
+    """The devices of a process (of this one, if left out). `host_id` is the old name of `process_index`. Raises RuntimeError for
+    an unknown backend, ValueError for a process that is not there."""
+    if host_id is not None:
+        warnings.warn("local_devices: host_id is now process_index", UserWarning, stacklevel=2)
+        process_index = host_id
     check_backend(backend)
     if process_index is None:
         return list(client.cpu_devices())

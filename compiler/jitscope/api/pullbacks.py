@@ -31,6 +31,9 @@ from ._flat import check_array
 from .with_refs import BoundPullback
 
 
+_NOT_GIVEN: Any = object()
+
+
 class LinearProgram:
     """The static part: a jaxpr from input tangents to output tangents, its residuals open, and the trees around it.
 
@@ -95,6 +98,16 @@ class LinearFunction:
         residuals."""
         return self.program.jaxpr
 
+    @property
+    def in_tree(self) -> Any:
+        """The structure of the arguments, a tuple."""
+        return self.program.in_tree
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the result."""
+        return self.program.out_tree
+
     def _device(self, given: Sequence[Any]) -> Any:
         """Where numbers and NumPy arrays among the given values go; None if nobody need ask."""
         if one_device() or not evaluating():
@@ -123,24 +136,24 @@ class Pullback(LinearFunction):
     __slots__ = ()
     _kind = "pullback"
 
-    def __call__(self, *cotangent: Any) -> tuple:
+    def __call__(self, out_ct: Any = _NOT_GIVEN, *extra_args: Any) -> tuple:
         with folding:
-            return self._pull_back(*self._one(cotangent))
+            if out_ct is _NOT_GIVEN or extra_args:
+                raise self._wrong_count(len(extra_args) + (out_ct is not _NOT_GIVEN))
+            return self._pull_back(out_ct)
 
-    def _one(self, given: tuple) -> tuple:
-        if len(given) != 1:
-            name = self.program.name
-            raise TypeError(
-                f"the function that vjp of {name} returned takes one argument, the cotangent of {name}'s result; it was "
-                f"called with {len(given)}. A result that is a tuple has a tuple for its cotangent: "
-                f"f_vjp(({', '.join(['ct'] * max(len(given), 2))}))"
-            )
-        return given
+    def _wrong_count(self, count: int) -> TypeError:
+        name = self.program.name
+        return TypeError(
+            f"the function that vjp of {name} returned takes one argument, the cotangent of {name}'s result; it was "
+            f"called with {count}. A result that is a tuple has a tuple for its cotangent: "
+            f"f_vjp(({', '.join(['ct'] * max(count, 2))}))"
+        )
 
-    def with_refs(self, *wanted: Any) -> BoundPullback:
+    def with_refs(self, *maybe_ct_refs: Any) -> BoundPullback:
         """The same function with places for cotangents: for each array among the arguments a reference, to which its
         cotangent is added, `ad.GradValue()`, to have it back, or `ad.DontWant()`. Raises ValueError for another structure."""
-        return BoundPullback(self, wanted)
+        return BoundPullback(self, maybe_ct_refs)
 
     def _pull_back(self, cotangent: Any) -> tuple:
         program = self.program

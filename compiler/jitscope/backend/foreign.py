@@ -37,7 +37,7 @@ class ForeignCalls:
         return self._foreign_call(
             target,
             values,
-            (self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)),
+            [self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)],
             avals_out,
             {name: self._lapack_attribute(v) for name, v in attributes.items()},
             aliases,
@@ -57,10 +57,14 @@ class ForeignCalls:
         attributes: dict[str, Any],
         side_effect: bool = False,
         aliases: Sequence[tuple[int, int]] = (),
+        orders: Sequence[Sequence[Sequence[int]]] | None = None,
     ) -> list[Any]:
-        """Call the native function registered with XLA as `target`; arrays lie in row-major order. `attributes`: bool, int
-        (64 bits), float (64 bits), text, or what has a NumPy `array`."""
-        layouts = _rows_first(avals_in), _rows_first(avals_out)
+        """Call the native function registered with XLA as `target`; arrays lie in row-major order, or as `orders` say of those that go
+        in and come out: the axes, the slowest first. `attributes`: bool, int (64 bits), float (64 bits), text, or what has a
+        NumPy `array`."""
+        layouts = [_rows_first(avals_in), _rows_first(avals_out)]
+        if orders is not None:
+            layouts = [[order[::-1] for order in side] for side in orders]
         given = {
             name: mlir.plain_attr(v) if isinstance(v, mlir.PLAIN_VALUES) else mlir.number_attr(v.array)
             for name, v in attributes.items()
@@ -72,7 +76,7 @@ class ForeignCalls:
         self,
         target: str,
         values: Sequence[Any],
-        layouts: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        layouts: Sequence[Sequence[Sequence[int]]],
         avals_out: Sequence[ShapedArray],
         attributes: dict[str, Any],
         aliases: Sequence[tuple[int, int]],
@@ -82,7 +86,7 @@ class ForeignCalls:
         shapes: list[Any] = []
         if self.module.polymorphic and not all(is_static(a.shape) for a in avals_out):
             shapes = [self.sizes.vector(physical(a).shape) for a in avals_out]
-            layouts = [*layouts[0], *[(0,)] * len(shapes)], layouts[1]
+            layouts = [[*layouts[0], *[(0,)] * len(shapes)], layouts[1]]
         shared = [
             self.hlo.OutputOperandAlias.get([result] if several else [], operand, []) for operand, result in aliases
         ]

@@ -245,6 +245,11 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         self.avals_out: list[ShapedArray] = []
         self.effects = no_effects
 
+    @property
+    def module_context(self) -> Module:
+        """`module`, by JAX's name."""
+        return self.module
+
     def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]

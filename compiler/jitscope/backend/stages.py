@@ -21,6 +21,7 @@ from ..core.errors import later
 from ..core.folding import folding
 from ..core.jaxpr import ClosedJaxpr
 from ..core.part_types import laid_of
+from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
@@ -257,6 +258,24 @@ class _Stage:
         """Shapes and dtypes of the result."""
         return self.out_tree.unflatten([struct_of(a) for a in self._stage.jaxpr.out_avals])
 
+    def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+        """The leaves of a call as it was lowered, with or without what is static."""
+        stage = self._stage
+        leaves, in_tree = tree.flatten((args, kwargs))
+        if in_tree == stage._in_tree:
+            return leaves
+        try:
+            given = Arguments(stage._function._spec, args, kwargs, stage._function._auto)
+        except ValueError:  # something unhashable stands where a static argument was
+            given = None
+        if given is not None and given.in_tree == stage._in_tree:
+            if given.statics.key == stage._statics.key:
+                return given.leaves
+            raise TypeError(f"{self.fun_name} was traced for other values of its static arguments")
+        raise TypeError(
+            f"{self.fun_name} was traced for arguments of another structure: {stage._in_tree}, now {in_tree}"
+        )
+
 
 class TracedStage(_Stage):
     """A traced function: `jaxpr`, and what all stages know of arguments and results."""
@@ -294,6 +313,13 @@ class TracedStage(_Stage):
         if lowering_platforms is not None and tuple(lowering_platforms) != ("cpu",):
             raise NotImplementedError(f"this release lowers for the CPU, not for {tuple(lowering_platforms)}")
         return LoweredStage(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the equations on arguments of the same structure, static ones left out or as they were; under a transformation
+        too. Raises TypeError for another structure and for other static values."""
+        with folding:
+            outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *self._leaves(args, kwargs))
+            return self.out_tree.unflatten(outs)
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
@@ -447,24 +473,6 @@ class CompiledStage(_Stage):
                     f"{self.fun_name} was compiled for {path} in the layout {at.said}; it lies as {x.sharding}. What to do: move it with "
                     "device_put(x, sharding), or lower for what lies so"
                 )
-
-    def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
-        """The leaves of a call as it was lowered, with or without what is static."""
-        stage = self._stage
-        leaves, in_tree = tree.flatten((args, kwargs))
-        if in_tree == stage._in_tree:
-            return leaves
-        try:
-            given = Arguments(stage._function._spec, args, kwargs, stage._function._auto)
-        except ValueError:  # something unhashable stands where a static argument was
-            given = None
-        if given is not None and given.in_tree == stage._in_tree:
-            if given.statics.key == stage._statics.key:
-                return given.leaves
-            raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
-        raise TypeError(
-            f"{self.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
-        )
 
     def as_text(self) -> str:
         """The optimised HLO."""

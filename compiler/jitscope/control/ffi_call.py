@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class FFICall(Primitive):
     """A call of the native function `target`, which gives arrays of the avals `results`.
 
     `attributes` are (name, value) pairs; `vmap_method` says how it is mapped; `aliases` are (operand, result) that share
-    memory.
+    memory; `layouts` are the axes of each operand, and of each result, the slowest first.
     """
 
     multiple_results = True
@@ -36,17 +36,19 @@ class FFICall(Primitive):
     def abstract(self, /, *avals, results, side_effect, **params):
         return list(results), frozenset([_effect] if side_effect else [])
 
-    def lower(self, ctx, /, *values, target, results, attributes, side_effect, aliases, **params):
-        return ctx.foreign(target, values, ctx.avals_in, results, dict(attributes), side_effect, aliases)
+    def lower(self, ctx, /, *values, target, results, attributes, side_effect, aliases, layouts, **params):
+        return ctx.foreign(target, values, ctx.avals_in, results, dict(attributes), side_effect, aliases, layouts)
 
     def jvp(self, primals, tangents, /, *, target, **params):
         raise NotImplementedError(
             f"the native function {target!r} has no derivative: wrap the call in a function with custom_jvp or custom_vjp"
         )
 
-    def batch(self, axis, args, dims, /, *, target, results, vmap_method, **params):
+    def batch(self, axis, args, dims, /, *, target, results, vmap_method, layouts, **params):
         if vmap_method == "sequential":
-            return self._one_by_one(axis, args, dims, target=target, results=results, vmap_method=vmap_method, **params)
+            return self._one_by_one(
+                axis, args, dims, target=target, results=results, vmap_method=vmap_method, layouts=layouts, **params
+            )
         if vmap_method is None:
             raise NotImplementedError(
                 f"ffi_call of {target!r} does not say how it is mapped: give vmap_method, one of {', '.join(VMAP_METHODS)}"
@@ -56,7 +58,8 @@ class FFICall(Primitive):
         else:
             args = [axis.move(x, d, 0) if d is not None else _with_leading_one(x) for x, d in zip(args, dims)]
         mapped = tuple(ShapedArray((axis.size, *a.shape), a.dtype) for a in results)
-        outs = self.bind(*args, target=target, results=mapped, vmap_method=vmap_method, **params)
+        moved = tuple(tuple((0, *[i + 1 for i in order]) for order in side) for side in layouts)
+        outs = self.bind(*args, target=target, results=mapped, vmap_method=vmap_method, layouts=moved, **params)
         return outs, [0] * len(outs)
 
     def _one_by_one(self, axis: Any, args: Any, dims: Any, **params: Any) -> tuple[list[Any], list[int]]:
@@ -71,6 +74,8 @@ class FFICall(Primitive):
 
     def shown_params(self, params):
         shown = {"target": params["target"], **dict(params["attributes"])}
+        if any(order != _rows_first(len(order)) for side in params["layouts"] for order in side):
+            shown["layouts"] = params["layouts"]
         return {**shown, "vmap_method": params["vmap_method"]} if params["vmap_method"] else shown
 
 
@@ -87,25 +92,40 @@ def ffi_call(
     *,
     has_side_effect: bool = False,
     vmap_method: str | None = None,
+    input_layouts: Sequence[Any] | None = None,
+    output_layouts: Any = None,
     input_output_aliases: Mapping[int, int] | None = None,
+    custom_call_api_version: int = 4,
+    legacy_backend_config: str | None = None,
 ) -> Callable[..., Any]:
     """The function that calls the native function registered as `target_name`.
 
     It takes arrays (or trees of them), and the native function's attributes by name: bool, int (64 bits), float (64 bits),
     text, NumPy scalars and arrays. Its results have the shapes and dtypes of `result_shape_dtypes` (a tree of
-    ShapeDtypeStructs). Arrays lie in row-major order. `vmap_method`: "sequential" (one call for each example),
+    ShapeDtypeStructs). Arrays lie in row-major order, or as `input_layouts` (one for each array) and `output_layouts` (one for each
+    result) say: the axes, the slowest first, or None. `vmap_method`: "sequential" (one call for each example),
     "expand_dims" or "broadcast_all" (one call; arguments get a leading axis, of size 1 where they are not mapped, or
-    repeated). `input_output_aliases` {operand: result} share memory. Raises ValueError for another method, TypeError for
-    attributes of other types.
+    repeated). `input_output_aliases` {operand: result} share memory. Raises ValueError for another method and for layouts that do not
+    fit, TypeError for attributes of other types, NotImplementedError for the older ways of calling, `custom_call_api_version`
+    below 4 with `legacy_backend_config`.
     """
+    if custom_call_api_version != 4 or legacy_backend_config is not None:
+        raise NotImplementedError(
+            f"ffi_call of {target_name!r}: only version 4 of XLA's interface is here, which takes attributes by name and no "
+            "legacy_backend_config"
+        )
     if vmap_method is not None and vmap_method not in VMAP_METHODS:
         raise ValueError(f"ffi_call: vmap_method must be one of {', '.join(VMAP_METHODS)} or None, not {vmap_method!r}")
     wanted, out_tree = tree.flatten(result_shape_dtypes)
     results = tuple(ShapedArray(tuple(s.shape), canonicalize(s.dtype)) for s in wanted)
 
+    # A layout of the only result need not stand in a sequence.
+    outs_lie = [output_layouts] if out_tree.num_leaves == 1 and _is_layout(output_layouts) else output_layouts
+
     def call(*args: Any, **attributes: Any) -> Any:
         leaves = tree.leaves(args)
         check_leaves(leaves, args, f"ffi_call of {target_name!r}: the arguments have, at args")
+        ranks = [aval_of(x).ndim for x in leaves], [a.ndim for a in results]
         outs = ffi_call_p.bind(
             *leaves,
             target=target_name,
@@ -114,10 +134,34 @@ def ffi_call(
             side_effect=has_side_effect,
             vmap_method=vmap_method,
             aliases=tuple((input_output_aliases or {}).items()),
+            layouts=(_layouts("input", input_layouts, ranks[0]), _layouts("output", outs_lie, ranks[1])),
         )
         return out_tree.unflatten(outs)
 
     return call
+
+
+def _rows_first(rank: int) -> tuple[int, ...]:
+    return tuple(range(rank))
+
+
+def _is_layout(x: Any) -> bool:
+    return x is not None and all(isinstance(i, int) for i in x)
+
+
+def _layouts(which: str, given: Sequence[Any] | None, ranks: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The axes of each array, the slowest first. Raises ValueError where what was given does not fit."""
+    if given is None:
+        return tuple(map(_rows_first, ranks))
+    if len(given) != len(ranks):
+        raise ValueError(f"ffi_call: {len(given)} {which}_layouts for {len(ranks)} arrays")
+    found = tuple(_rows_first(rank) if order is None else tuple(order) for order, rank in zip(given, ranks))
+    for order, rank in zip(found, ranks):
+        if sorted(order) != list(range(rank)):
+            raise ValueError(
+                f"ffi_call: {which}_layouts has {order} for an array of {rank} axes; name each of them once"
+            )
+    return found
 
 
 def _attribute(name: str, value: Any) -> Any:

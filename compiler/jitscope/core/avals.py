@@ -72,10 +72,16 @@ class ShapedArray(AbstractValue):
     def __reduce__(self):
         return ShapedArray, (self.shape, self.dtype, self.weak_type, self.sharding)
 
-    def update(self, **changes: Any) -> "ShapedArray":
+    def update(
+        self, shape: Shape | None = None, dtype: Any = None, weak_type: bool | None = None, **changes: Any
+    ) -> "ShapedArray":
         """A copy with some fields changed. Raises TypeError for other names."""
-        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type, "sharding": self.sharding}
-        return ShapedArray(**{**fields, **changes})
+        return ShapedArray(
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            self.weak_type if weak_type is None else weak_type,
+            **{"sharding": self.sharding, **changes},
+        )
 
     @property
     def size(self) -> int:

@@ -278,6 +278,9 @@ config = Config()
 # Context managers -----------------------------------------------------------------------------------------------------
 
 
+_NOT_GIVEN: Any = object()
+
+
 class Manager:
     """`jitscope.enable_x64` and its kin: called with a value, a context manager (or a decorator) that sets the option inside
     the block, for this thread or task alone. `value` is the one in force; `help(jitscope.enable_x64)` says what it means.
@@ -290,14 +293,10 @@ class Manager:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"Context manager: sets the option {name} inside the block.\n\n{self.option.meaning}"
 
-    def __call__(self, *new_value: Any, **named: Any) -> override:
-        if named:
-            if new_value or named.keys() - {"new_value", "new_val"} or len(named) > 1:
-                raise TypeError(f"{self.__name__} takes one argument, the option's value inside the block (new_value)")
-            new_value = tuple(named.values())
-        given = new_value or self._default
-        if len(given) != 1:
-            raise TypeError(f"{self.__name__} takes one argument, the option's value inside the block (new_value)")
+    def __call__(self, new_val: Any = _NOT_GIVEN) -> override:
+        given = (new_val,) if new_val is not _NOT_GIVEN else self._default
+        if not given:
+            raise TypeError(f"{self.__name__} needs an argument, the option's value inside the block")
         names = GUARDS if self.option.name == "transfer_guard" else (self.option.name,)
         return override(**dict.fromkeys(names, given[0]))
 

@@ -36,8 +36,8 @@ class Literal:
 
     __slots__ = ("aval", "value")
 
-    def __init__(self, value: Any, aval: ShapedArray):
-        self.value = value
+    def __init__(self, val: Any, aval: ShapedArray):
+        self.value = val
         self.aval = aval
 
     @property
@@ -69,9 +69,29 @@ class JaxprEqn:
         self.invars, self.outvars, self.primitive, self.params = invars, outvars, primitive, params
         self.effects, self.traceback = effects, traceback
 
-    def replace(self, **changes: Any) -> JaxprEqn:
-        """A copy with some fields changed. Raises TypeError for other names."""
-        return JaxprEqn(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
+    def replace(
+        self,
+        invars: list[Atom] | None = None,
+        outvars: list[Var] | None = None,
+        primitive: Primitive | None = None,
+        params: dict[str, Any] | None = None,
+        effects: Effects | None = None,
+        traceback: tracebacks.Handle | None = None,
+    ) -> JaxprEqn:
+        """A copy with some fields changed, those that are not None."""
+        return JaxprEqn(
+            self.invars if invars is None else invars,
+            self.outvars if outvars is None else outvars,
+            self.primitive if primitive is None else primitive,
+            self.params if params is None else params,
+            self.effects if effects is None else effects,
+            self.traceback if traceback is None else traceback,
+        )
+
+    def __repr__(self) -> str:
+        from .printing import format_equation  # printing reads this file's classes
+
+        return format_equation(self)
 
 
 class DebugInfo(NamedTuple):
@@ -122,6 +142,16 @@ class Jaxpr:
         names = ("constvars", "invars", "outvars", "eqns", "effects", "debug")
         return Jaxpr(**{**{name: getattr(self, name) for name in names}, **changes})
 
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        """The avals of the arguments."""
+        return [v.aval for v in self.invars]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        """The avals of the results."""
+        return [v.aval for v in self.outvars]
+
     def live(self) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
         """The equations that somebody reads or that have effects, with their indices, and the variables that are read.
         Computed once: a jaxpr does not change."""
@@ -134,12 +164,12 @@ class Jaxpr:
         read = self.live()[1]
         return [i for i, v in enumerate(self.invars) if v in read]
 
-    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
         """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
-        the named scopes it was written in."""
+        the named scopes it was written in; without `print_shapes`, variables without their avals."""
         from .printing import format_jaxpr  # printing reads this file's classes
 
-        return format_jaxpr(self, source_info, name_stack)
+        return format_jaxpr(self, source_info, name_stack, shapes=print_shapes)
 
     def __repr__(self) -> str:
         return self.pretty_print()
@@ -209,21 +239,41 @@ class ClosedJaxpr:
     @property
     def in_avals(self) -> list[ShapedArray]:
         """The avals of the arguments."""
-        return [v.aval for v in self.jaxpr.invars]
+        return self.jaxpr.in_avals
 
     @property
     def out_avals(self) -> list[ShapedArray]:
         """The avals of the results."""
-        return [v.aval for v in self.jaxpr.outvars]
+        return self.jaxpr.out_avals
+
+    @property
+    def constvars(self) -> list[Var]:
+        """The variables of `consts`."""
+        return self.jaxpr.constvars
+
+    @property
+    def invars(self) -> list[Var]:
+        """The variables of the arguments."""
+        return self.jaxpr.invars
+
+    @property
+    def outvars(self) -> list[Atom]:
+        """The results."""
+        return self.jaxpr.outvars
+
+    @property
+    def debug_info(self) -> DebugInfo:
+        """What people call the parts of its jaxpr."""
+        return self.jaxpr.debug
 
     @property
     def literals(self) -> list[Any]:
         """`consts`, by JAX's older name."""
         return self.consts
 
-    def replace(self, **changes: Any) -> ClosedJaxpr:
-        """A copy with another `jaxpr` or other `consts`. Raises TypeError for other names."""
-        return ClosedJaxpr(**{"jaxpr": self.jaxpr, "consts": self.consts, **changes})
+    def replace(self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None) -> ClosedJaxpr:
+        """A copy with another `jaxpr` or other `consts`."""
+        return ClosedJaxpr(self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts)
 
     @property
     def eqns(self) -> list[JaxprEqn]:
@@ -235,14 +285,13 @@ class ClosedJaxpr:
         """The effects of its equations."""
         return self.jaxpr.effects
 
-    def map_jaxpr(self, fun: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
-        """A copy with `fun(jaxpr)`."""
-        return self.replace(jaxpr=fun(self.jaxpr))
+    def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
+        """A copy with `f(jaxpr)`."""
+        return self.replace(jaxpr=f(self.jaxpr))
 
-    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
-        """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
-        the named scopes it was written in."""
-        return self.jaxpr.pretty_print(source_info=source_info, name_stack=name_stack)
+    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
+        """The program as text, see `Jaxpr.pretty_print`."""
+        return self.jaxpr.pretty_print(source_info=source_info, print_shapes=print_shapes, name_stack=name_stack)
 
     def __repr__(self) -> str:
         return repr(self.jaxpr)

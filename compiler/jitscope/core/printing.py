@@ -30,11 +30,11 @@ class Names:
 
     `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
     results of the others have the names of the operands and results of their equation. `notes`: what is said
-    behind an equation.
+    behind an equation. `shapes`: whether avals are printed where variables are defined.
     """
 
-    def __init__(self, jaxpr: Jaxpr, notes: Callable[[JaxprEqn], str | None] = lambda eqn: None):
-        self.notes = notes
+    def __init__(self, jaxpr: Jaxpr, notes: Callable[[JaxprEqn], str | None] = lambda eqn: None, shapes: bool = True):
+        self.notes, self.shapes = notes, shapes
         self.shared = _shared(jaxpr)
         taken = {*self.shared.values()}
         self._fresh = (name for name in variable_names() if name not in taken)
@@ -136,7 +136,7 @@ def atom_text(atom: Atom, names: Names) -> str:
 
 def binder_text(var: Var, names: Names) -> str:
     """b:f32[3]"""
-    return f"{names.of(var)}:{var.aval.short()}"
+    return f"{names.of(var)}:{var.aval.short()}" if names.shapes else names.of(var)
 
 
 def param_text(value: Any) -> str:
@@ -241,16 +241,25 @@ def _program(jaxpr: Jaxpr, names: Names, depth: int = 1) -> layout.Doc:
 _WIDTH = 80
 
 
-def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False, names: Names | None = None) -> str:
+def format_equation(eqn: JaxprEqn) -> str:
+    """An equation by itself."""
+    names = Names(Jaxpr([], [], list(eqn.outvars), [eqn]))
+    return layout.render(_equation(eqn, names, 0))
+
+
+def format_jaxpr(
+    jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False, names: Names | None = None, shapes: bool = True
+) -> str:
     """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`, with
-    `scopes` by the named scopes it was written in, `# [layer/attention]`. `names`, if they are known, those of the variables."""
+    `scopes` by the named scopes it was written in, `# [layer/attention]`. `names`, if they are known, those of the variables. Without `shapes` variables have no
+    avals."""
 
     def notes(eqn: JaxprEqn) -> str | None:
         around = "/".join(source.names_of(eqn.traceback)) if scopes else ""
         where = source.user_position(eqn.traceback) if source_lines else None
         return " ".join([f"[{around}]"] * bool(around) + [str(where)] * (where is not None)) or None
 
-    names = names or Names(jaxpr, notes)
+    names = names or Names(jaxpr, notes, shapes)
     shared = [
         layout.concat([layout.text(f"let {name} = "), _program(inner, names), layout.text(" in"), layout.line_break()])
         for inner, name in names.shared.items()

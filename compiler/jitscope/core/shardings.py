@@ -180,6 +180,16 @@ class Sharding:
         raise NotImplementedError
 
     @property
+    def memory_kind(self) -> str | None:
+        """The kind of memory the array is in. Raises NotImplementedError in the base class."""
+        raise NotImplementedError
+
+    def with_memory_kind(self, kind: str) -> Sharding:
+        """The same layout in another kind of memory. Raises ValueError for a kind that the devices do not have;
+        NotImplementedError in the base class."""
+        raise NotImplementedError
+
+    @property
     def addressable_devices(self) -> set[Any]:
         """The devices of this process."""
         return {d for d in self.device_set if d.process_index == d.client.process_index()}
@@ -193,6 +203,11 @@ class Sharding:
     def num_devices(self) -> int:
         """The number of devices."""
         return len(self.device_set)
+
+    @property
+    def has_addressable_devices(self) -> bool:
+        """Whether one of its devices, or more, is of this process."""
+        return bool(self.addressable_devices)
 
     @property
     def is_fully_addressable(self) -> bool:
@@ -273,7 +288,15 @@ class NamedSharding(Sharding):
         `NamedSharding`."""
         return NamedSharding(self.mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec), memory_kind=self._memory_kind)  # fmt: skip
 
-    update = with_spec
+    def update(self, *, mesh: Any = None, spec: Any = None, memory_kind: str | None = None) -> NamedSharding:
+        """A layout with another mesh, spec (or its entries) or kind of memory. Raises ValueError, TypeError, DuplicateSpecError as
+        `NamedSharding`."""
+        spec = self.spec if spec is None else spec
+        return NamedSharding(
+            self.mesh if mesh is None else mesh,
+            spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec),
+            memory_kind=memory_kind or self._memory_kind,
+        )
 
     @property
     def abstract(self) -> NamedSharding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -279,15 +280,16 @@ def trace_to_jaxpr(
     return closed
 
 
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
-    """Run a jaxpr's equations one by one under the current trace."""
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True) -> list[Any]:
+    """Run a jaxpr's equations one by one under the current trace. With `propagate_source_info`, what is recorded of them has
+    been written where they were; else where this is called."""
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     trace = current_trace()
     last, refs = last_uses(jaxpr), bool(jaxpr.effects) and has_refs(jaxpr.effects)
     for i, eqn in enumerate(jaxpr.eqns):
         values = tuple([literal_value(a) if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
-        with source.written_at(eqn.traceback):
+        with source.written_at(eqn.traceback) if propagate_source_info else nullcontext():
             # References ask for `bind`, which knows them.
             bind = eqn.primitive.bind
             out = bind(*values, **eqn.params) if refs else trace.process(eqn.primitive, values, eqn.params)
@@ -305,9 +307,9 @@ def literal_value(literal: Literal) -> Any:
     return scalar_of_aval(literal.value, literal.aval)
 
 
-def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
     """The function that runs a closed jaxpr on flat arguments."""
-    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
+    return lambda *args: eval_jaxpr(closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)
 
 
 def as_function(fun: Any) -> Callable[..., Any]:

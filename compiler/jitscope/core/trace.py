@@ -24,6 +24,7 @@ from .errors import (
 from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
 from .messages import CHOOSE, ambiguous_message, asking_line, conversion_message, immutable_message, place, with_advice
 from .operators import Operators
+from .places import PlaceUnknown
 
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def evaluation() -> Trace:
     return _evaluation
 
 
-class Tracer(Operators):
+class Tracer(Operators, PlaceUnknown):
     """A value while tracing: an aval, and what its trace knows about it."""
 
     __slots__ = ("__weakref__", "aval", "tracing")

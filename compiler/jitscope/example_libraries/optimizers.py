@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import numpy as jnp, tree
+from ..tree import leaves
 
 
 Schedule = Callable[[Any], Any]
@@ -277,9 +278,9 @@ def make_schedule(scalar_or_schedule: Any) -> Schedule:
 # Gradients -----------------------------------------------------------------------------------------------------------
 
 
-def l2_norm(tree_: Any) -> Any:
+def l2_norm(tree: Any) -> Any:
     """The norm of all leaves as one vector."""
-    return jnp.sqrt(sum(jnp.vdot(x, x) for x in tree.leaves(tree_)))
+    return jnp.sqrt(sum(jnp.vdot(x, x) for x in leaves(tree)))
 
 
 def clip_grads(grad_tree: Any, max_norm: Any) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["jet"]
 
 
 def jet(
-    fun: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], factorial_scaled: bool = True
+    fun: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], factorial_scaled: bool = True, **_: Any
 ) -> tuple[Any, Any]:
     """`fun` along a curve: its value, and its derivatives up to any order, in one pass.
 

@@ -27,11 +27,11 @@ primitive_jvps = RuleTable("jvp")
 primitive_transposes = RuleTable("transpose")
 
 
-def get_primitive_transpose(primitive: Primitive) -> Rule:
+def get_primitive_transpose(p: Primitive) -> Rule:
     """The transpose rule. Raises NotImplementedError if there is none."""
-    if primitive not in primitive_transposes:
-        raise primitive.missing("transpose")
-    return primitive_transposes[primitive]
+    if p not in primitive_transposes:
+        raise p.missing("transpose")
+    return primitive_transposes[p]
 
 
 def add_jaxvals(x: Any, y: Any) -> Any:
@@ -39,30 +39,32 @@ def add_jaxvals(x: Any, y: Any) -> Any:
     return add_jaxvals_p.bind(x, y)
 
 
-def defjvp(primitive: Primitive, *rules: Rule | None) -> None:
+def defjvp(primitive: Primitive, *jvprules: Rule | None) -> None:
     """The derivative as a sum over operands: `rule(tangent, *operands, **params)` for each (None: it is zero)."""
-    defjvp2(primitive, *[None if rule is None else _without_result(rule) for rule in rules])
+    defjvp2(primitive, *[None if rule is None else _without_result(rule) for rule in jvprules])
 
 
 def _without_result(rule: Rule) -> Rule:
     return lambda tangent, result, *operands, **params: rule(tangent, *operands, **params)
 
 
-def defjvp2(primitive: Primitive, *rules: Rule | None) -> None:
+def defjvp2(primitive: Primitive, *jvprules: Rule | None) -> None:
     """As `defjvp`, with the result: `rule(tangent, result, *operands, **params)`."""
 
     def jvp(primals, tangents, /, **params):
         out = primitive.bind(*primals, **params)
         parts = [
-            rule(t, out, *primals, **params) for rule, t in zip(rules, tangents) if rule is not None and not is_zero(t)
+            rule(t, out, *primals, **params)
+            for rule, t in zip(jvprules, tangents)
+            if rule is not None and not is_zero(t)
         ]
         return out, functools.reduce(add_tangents, parts, zero_of(out))
 
     primitive_jvps[primitive] = jvp
 
 
-def deflinear2(primitive: Primitive, transpose: Rule) -> None:
-    """An operation that is linear in all its operands together; `transpose(cotangent, *operands, **params)`."""
+def deflinear2(primitive: Primitive, transpose_rule: Rule) -> None:
+    """An operation that is linear in all its operands together; `transpose_rule(cotangent, *operands, **params)`."""
 
     def jvp(primals, tangents, /, **params):
         out = primitive.bind(*primals, **params)
@@ -71,31 +73,31 @@ def deflinear2(primitive: Primitive, transpose: Rule) -> None:
         return out, primitive.bind(*map(instantiate_zeros, tangents), **params)
 
     def transposed(ct, /, *operands, **params):
-        return [None] * len(operands) if is_zero(ct) else transpose(ct, *operands, **params)
+        return [None] * len(operands) if is_zero(ct) else transpose_rule(ct, *operands, **params)
 
     primitive_jvps[primitive] = jvp
     primitive_transposes[primitive] = transposed
 
 
-def deflinear(primitive: Primitive, transpose: Rule) -> None:
-    """As `deflinear2`, for a rule that does not ask for the operands: `transpose(cotangent, **params)`."""
-    deflinear2(primitive, lambda ct, *operands, **params: transpose(ct, **params))
+def deflinear(primitive: Primitive, transpose_rule: Rule) -> None:
+    """As `deflinear2`, for a rule that does not ask for the operands: `transpose_rule(cotangent, **params)`."""
+    deflinear2(primitive, lambda ct, *operands, **params: transpose_rule(ct, **params))
 
 
-def defbilinear(primitive: Primitive, left: Rule, right: Rule) -> None:
-    """An operation of two operands, linear in each: `left(cotangent, x, y, **params)` and `right` give the cotangents."""
+def defbilinear(prim: Primitive, lhs_rule: Rule, rhs_rule: Rule) -> None:
+    """An operation of two operands, linear in each: `lhs_rule(cotangent, x, y, **params)` and `rhs_rule` give the cotangents."""
     defjvp(
-        primitive,
-        lambda t, x, y, **params: primitive.bind(t, y, **params),
-        lambda t, x, y, **params: primitive.bind(x, t, **params),
+        prim,
+        lambda t, x, y, **params: prim.bind(t, y, **params),
+        lambda t, x, y, **params: prim.bind(x, t, **params),
     )
 
     def transpose(ct, x, y, /, **params):
         if is_zero(ct):
             return [None, None]
-        return [left(ct, x, y, **params), None] if is_undefined_primal(x) else [None, right(ct, x, y, **params)]
+        return [lhs_rule(ct, x, y, **params), None] if is_undefined_primal(x) else [None, rhs_rule(ct, x, y, **params)]
 
-    primitive_transposes[primitive] = transpose
+    primitive_transposes[prim] = transpose
 
 
 __all__ = ["JVPTrace", "JVPTracer", "UndefinedPrimal", "Zero", "add_jaxvals", "add_jaxvals_p", "add_tangents",

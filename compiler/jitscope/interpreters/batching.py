@@ -43,30 +43,30 @@ axis_primitive_batchers = RuleTable("batch", _with_axis, _from_axis)
 fancy_primitive_batchers = RuleTable("batch")
 
 
-def defvectorized(primitive: Primitive) -> None:
+def defvectorized(prim: Primitive) -> None:
     """An operation that works on each element by itself, or takes leading axes: it is bound to operands whose mapped axes
     were brought to one place."""
 
     def batch(axis, args, dims, /, **params):
         args, to = axis.align(args, dims)
-        out = primitive.bind(*args, **params)
-        return (out, [to] * len(out)) if primitive.multiple_results else (out, to)
+        out = prim.bind(*args, **params)
+        return (out, [to] * len(out)) if prim.multiple_results else (out, to)
 
-    fancy_primitive_batchers[primitive] = batch
+    fancy_primitive_batchers[prim] = batch
 
 
 defbroadcasting = defvectorized
 
 
-def defreducer(primitive: Primitive) -> None:
+def defreducer(prim: Primitive) -> None:
     """An operation of one operand that reduces over the axes in its parameter `axes`."""
 
     def batch(axis, args, dims, /, *, axes, **params):
         (x,), (dim,) = args, dims
         over = tuple(a + (a >= dim) for a in axes)
-        return primitive.bind(x, axes=over, **params), dim - sum(a < dim for a in over)
+        return prim.bind(x, axes=over, **params), dim - sum(a < dim for a in over)
 
-    fancy_primitive_batchers[primitive] = batch
+    fancy_primitive_batchers[prim] = batch
 
 
 def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:

@@ -46,8 +46,8 @@ def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Rule:
     return rule
 
 
-def aval_to_ir_type(aval: Any) -> Any:
-    """The tensor type of an aval."""
+def aval_to_ir_type(ctx: Any, aval: Any) -> Any:
+    """The tensor type of an aval; the context is not asked for anything."""
     return aval_type(aval)
 
 
@@ -56,9 +56,9 @@ def dtype_to_ir_type(dtype: Any) -> Any:
     return _mlir.element_type(np.dtype(dtype))
 
 
-def ir_constant(value: Any) -> Any:
-    """A constant, at the place where the rule writes."""
-    return _mlir.bindings().hlo.constant(_mlir.constant_attr(np.asarray(value)))
+def ir_constant(val: Any, *, const_lowering: Any = None, aval: Any = None) -> Any:
+    """A constant, at the place where the rule writes. `const_lowering` and `aval` change nothing."""
+    return _mlir.bindings().hlo.constant(_mlir.constant_attr(np.asarray(val)))
 
 
 def dense_int_elements(xs: Sequence[int]) -> Any:

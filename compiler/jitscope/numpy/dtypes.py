@@ -33,43 +33,49 @@ __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdoub
            "uint16", "uint32", "uint64", "unsignedinteger"]  # fmt: skip
 
 
-class ScalarType:
-    """A dtype that is also the constructor of its scalars: `float32(3)` is an array of shape () and that dtype.
+class ScalarType(type):
+    """A dtype that is also the constructor of its scalars: `float32(3)` is an array of shape () and that dtype. It is a class, of
+    which NumPy's scalars of that dtype count as instances.
 
     It equals, and hashes as, the NumPy dtype; `numpy.dtype(float32)` works.
     """
 
-    __slots__ = ("__name__", "dtype")
+    dtype: np.dtype
 
-    def __init__(self, name: str, dtype: Any):
-        self.__name__, self.dtype = name, np.dtype(dtype)
+    def __new__(cls, name: str, dtype: Any) -> ScalarType:
+        own = {
+            "dtype": np.dtype(dtype),
+            "__module__": __package__,
+            "__doc__": f"The dtype {name}: `{name}(x)` is x as an array of it.",
+        }
+        return super().__new__(cls, name, (), own)
 
-    def __call__(self, x: Any) -> Any:
+    def __init__(self, *_: Any):
+        pass
+
+    def __call__(cls, x: Any) -> Any:
         """`x` as an array of this dtype. Raises TypeError for what is not an array and no number, ValueError for None."""
         if x is None:
-            raise ValueError(f"{self.__name__}: None is not an array")
+            raise ValueError(f"{cls.__name__}: None is not an array")
         if hasattr(x, "__jitscope_array__"):
             x = x.__jitscope_array__()
         if isinstance(x, (Array, Tracer)):
-            return astype(x, self.dtype)
-        exact = type(x) is int and _dtypes.is_integer(self.dtype)  # then numpy checks the range
-        value = np.asarray(x, canonicalize(self.dtype) if exact else None)
-        return array_from_numpy(real_if_needed(value, self.dtype).astype(requested(self.dtype, self.__name__)))
+            return astype(x, cls.dtype)
+        exact = type(x) is int and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
+        value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
+        return array_from_numpy(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)))
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or self.dtype == other
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.dtype.type)
 
-    def __hash__(self) -> int:
-        return hash(self.dtype)
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or cls.dtype == other
 
-    def __repr__(self) -> str:
-        return f"<dtype {self.__name__}>"
-
-    def __reduce__(self) -> str:
-        return self.__name__
+    def __hash__(cls) -> int:
+        return hash(cls.dtype)
 
 
-bool_ = ScalarType("bool_", np.bool_)
+bool_ = ScalarType("bool", np.bool_)
 int1, uint1 = ScalarType("int1", ml_dtypes.int1), ScalarType("uint1", ml_dtypes.uint1)
 int2, uint2 = ScalarType("int2", ml_dtypes.int2), ScalarType("uint2", ml_dtypes.uint2)
 int4, uint4 = ScalarType("int4", ml_dtypes.int4), ScalarType("uint4", ml_dtypes.uint4)

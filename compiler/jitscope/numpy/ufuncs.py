@@ -218,7 +218,9 @@ def _accepting(function: Callable[..., Any], nin: int) -> Callable[..., Any]:
             _refuse(name, out)
         return function(x, y)
 
-    return one if nin == 1 else two
+    chosen = one if nin == 1 else two
+    chosen.__qualname__ = name  # Python's errors have it
+    return chosen
 
 
 def _refuse(name: str, out: Any) -> None:

@@ -60,9 +60,9 @@ class AddAny(Primitive):
 add_any_p = AddAny("add_any")
 
 
-def add_tangents(a: Any, b: Any) -> Any:
-    """`a + b` where either may be Zero."""
-    return b if is_zero(a) else a if is_zero(b) else add_any_p.bind(a, b)
+def add_tangents(x: Any, y: Any) -> Any:
+    """`x + y` where either may be Zero."""
+    return y if is_zero(x) else x if is_zero(y) else add_any_p.bind(x, y)
 
 
 # Elementwise ---------------------------------------------------------------------------------------------------------

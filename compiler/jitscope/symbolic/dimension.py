@@ -389,14 +389,14 @@ def _decides_larger(low: float, high: float) -> bool:
     return low >= 0 or high <= 0
 
 
-def max_dim(a: Any, b: Any) -> Any:
+def max_dim(d1: Any, d2: Any) -> Any:
     """The larger of two sizes."""
-    return _extreme("max", a, b)
+    return _extreme("max", d1, d2)
 
 
-def min_dim(a: Any, b: Any) -> Any:
+def min_dim(d1: Any, d2: Any) -> Any:
     """The smaller of two sizes."""
-    return _extreme("min", a, b)
+    return _extreme("min", d1, d2)
 
 
 def _extreme(name: str, a: Any, b: Any) -> Any:

@@ -180,6 +180,12 @@ sparse.sparsify(jx.grad(lambda v,s: ((s@v)**2).sum()))(jnp.ones(4),S)
 jx.tree.map(lambda x:x*2,S)
 S[1:] + S[0]
 SB[:, :, ::-1]
+S.sum(axis=-1, keepdims=True)
+S.sum(axis=(0, 1), keepdims=True)
+S.sum(axis=(0, 1))
+S.sum(keepdims=True)
+S.sum(axis=0, dtype=int)
+S.astype(int, copy=True)
 """
 
 

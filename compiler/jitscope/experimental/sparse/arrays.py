@@ -224,14 +224,18 @@ class BCOO(JAXSparse):
 
         return bcoo_transpose(self, permutation=range(self.ndim)[::-1] if axes is None else axes)
 
-    def sum(self, axis: Any = None, dtype: Any = None) -> Any:
-        """The sum over all axes, a number, or over some, sparse."""
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        """The sum over some axes (None: all), sparse unless it is a number; with `keepdims` these stay, of size 1."""
         from .structure import bcoo_reduce_sum
 
         mat = self if dtype is None else self.astype(dtype)
-        if axis is None:
-            return bcoo_reduce_sum(mat, axes=range(self.ndim)).todense()
-        return bcoo_reduce_sum(mat, axes=[axis] if isinstance(axis, int) else axis)
+        axes = list(range(self.ndim)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+        summed = bcoo_reduce_sum(mat, axes=axes)
+        found = summed if summed.shape else summed.todense()
+        if not keepdims:
+            return found
+        gone = {i % self.ndim for i in axes}
+        return found.reshape([1 if i in gone else n for i, n in enumerate(self.shape)])
 
     def reshape(self, *shape: Any) -> BCOO:
         """Under another shape, one size of which may be -1."""
@@ -242,9 +246,9 @@ class BCOO(JAXSparse):
             sizes[sizes.index(-1)] = self.size // -math.prod(sizes)
         return bcoo_reshape(self, new_sizes=sizes)
 
-    def astype(self, dtype: Any) -> BCOO:
-        """With elements of another dtype."""
-        return self._like(self.data.astype(dtype))
+    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> BCOO:
+        """With elements of another dtype, on `device` (None: where they are)."""
+        return self._like(self.data.astype(dtype, copy, device))
 
     def sort_indices(self) -> BCOO:
         """With places in order."""
