@@ -33,3 +33,14 @@ def test_open_sums() -> None:
         y = np.tanh(x @ weights)
         slopes = slopes + x.T @ (2 * y * (1 - y**2))
     np.testing.assert_allclose(found["summed"], slopes, rtol=2e-3, atol=1e-4)
+
+
+def test_open_sums_in_loops() -> None:
+    found = said_by("open_loops_programs")
+    for name, (terms, exchanged, whole) in found["loops"].items():
+        assert exchanged == 0, name
+        for a, b in zip(terms, whole, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, err_msg=name)
+    layers = found["layers"]
+    np.testing.assert_allclose(layers["open"], layers["whole"], rtol=1e-4, atol=1e-5)
+    assert layers["exchanged"] == 1

@@ -435,11 +435,14 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
             avals, values, going, body = self._threaded(avals, values, going, body)
         operation = self.hlo.WhileOp([self.type(a) for a in avals], list(values))
         self.region(operation, 0, avals, going)
-        self.region(operation, 1, avals, body)
-        results = list(operation.results)
+        self.region(operation, 1, avals, lambda *state: body(*self._with_terms(state, avals)))
+        results = self._with_terms(operation.results, avals)
         if self.effects:
             self.module.run.now = results.pop()
         return results
+
+    def _with_terms(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+        return [self.module.meshes.with_terms(self, value, aval) for value, aval in zip(values, avals)]
 
     def _threaded(self, avals: Any, values: Any, going: Any, body: Any) -> tuple[Any, ...]:
         """The parts of a loop that carries the number of the run, last."""
@@ -489,23 +492,29 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
     def zeros(self, aval: ShapedArray) -> Any:
         """Zeros of an aval (of the array below, for keys)."""
         below = physical(aval)
-        return self.broadcast_in_dim(self.scalar(0, below.dtype), below, ())
+        return self.module.meshes.with_terms(self, self.broadcast_in_dim(self.scalar(0, below.dtype), below, ()), aval)
 
     def element(self, value: Any, aval: ShapedArray, index: Any) -> Any:
         """`value[index]` along the first axis: `aval` is the element's, `index` an i32 scalar."""
-        inner = physical(aval).shape
-        starts = [index, *[self.scalar(0, np.int32)] * len(inner)]
-        if self.module.polymorphic and not is_static(inner):
-            whole = ShapedArray((1, *inner), physical(aval).dtype)
+        whole = self._as_row(aval)
+        starts = [index, *[self.scalar(0, np.int32)] * (len(whole.shape) - 1)]
+        if self.module.polymorphic and not is_static(whole.shape):
             return self.reshape(self.sizes.dynamic_slice(value, whole, starts), aval)
-        piece = self.hlo.dynamic_slice(value, starts, self.ints([1, *inner]))
-        return self.hlo.reshape(self.type(aval), piece)
+        piece = self.hlo.dynamic_slice(value, starts, self.ints(whole.shape))
+        row = self.module.meshes.with_terms(self, piece, whole)
+        return self.module.meshes.with_terms(self, self.hlo.reshape(self.type(aval), row), aval)
 
     def with_element(self, value: Any, element: Any, aval: ShapedArray, index: Any) -> Any:
         """`value` with `element`, of aval `aval`, at `index` along the first axis."""
-        below = physical(aval)
-        row = self.reshape(element, ShapedArray((1, *below.shape), below.dtype))
-        return self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * below.ndim])
+        whole = self._as_row(aval)
+        row = self.module.meshes.with_terms(self, self.reshape(element, whole), whole)
+        updated = self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * (len(whole.shape) - 1)])
+        return self.module.meshes.with_terms(self, updated, whole)
+
+    def _as_row(self, aval: ShapedArray) -> ShapedArray:
+        """An element (of the array below, for keys) with an axis of size one before the others."""
+        below, mark = physical(aval), aval.sharding
+        return ShapedArray((1, *below.shape), below.dtype, False, mark if mark is None else mark.beside(0))
 
     def counted_loop(
         self, count: Any, avals: Sequence[ShapedArray], values: Sequence[Any], body: Callable[..., Sequence[Any]]

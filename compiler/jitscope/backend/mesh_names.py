@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
-from ..core.part_types import laid_of
+from ..core.part_types import laid_of, sums_of
 
 
 if TYPE_CHECKING:
@@ -53,13 +53,23 @@ class Meshes:
         """The results of an equation, laid out as their types say."""
         several = eqn.primitive.multiple_results
         values = list(out) if several else [out]
-        for i, var in enumerate(eqn.outvars):
-            laid = laid_of(var.aval)
-            if laid is not None and (var.aval.ndim or laid.spec.unreduced) and eqn.primitive.name != "reshard":
-                rank = ctx.rank(values[i])
-                said = self.sharding(laid.mesh, laid.spec, rank, range(rank) if laid.mesh.auto_axes else ())
-                values[i] = self.module.mlir.sdy.ShardingConstraintOp(values[i], said).result
+        if eqn.primitive.name != "reshard":
+            values = [self.as_typed(ctx, value, var.aval) for value, var in zip(values, eqn.outvars)]
         return values if several else values[0]
+
+    def as_typed(self, ctx: Any, value: Any, aval: Any) -> Any:
+        """A value, laid out as its type says."""
+        laid = laid_of(aval)
+        if laid is None or not (aval.ndim or laid.spec.unreduced):
+            return value
+        rank = ctx.rank(value)
+        said = self.sharding(laid.mesh, laid.spec, rank, range(rank) if laid.mesh.auto_axes else ())
+        return self.module.mlir.sdy.ShardingConstraintOp(value, said).result
+
+    def with_terms(self, ctx: Any, value: Any, aval: Any) -> Any:
+        """A value that no equation gives, laid out as its type says where that is terms of a sum: the compiler finds other layouts by
+        itself, and takes a sum that it does not know to be open."""
+        return self.as_typed(ctx, value, aval) if self.group is not None and sums_of(aval).unreduced else value
 
     def many(self, pairs: Sequence[tuple[Any, PartitionSpec, int]], is_open: bool = False) -> Any:
         """The attribute of several layouts; with `is_open` the compiler may cut each axis further."""
