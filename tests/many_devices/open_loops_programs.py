@@ -1,4 +1,4 @@
-"""Open sums in loops, branches and functions that are called: what comes out beside the same program with no sum open, and how often it
+"""Open sums in linear operations, loops, branches and functions that are called: what comes out beside the same program with no sum open, and how often it
 exchanges anything. Prints JSON."""
 
 from __future__ import annotations
@@ -44,16 +44,34 @@ PROGRAMS = {
     "loop of calls": lambda u: lax.scan(lambda c, a: jx.jit(lambda c, a: (c + a, c))(c, a), zero(u[0]), u),
     "kept for the way back": lambda u: lax.scan(jx.checkpoint(lambda c, a: (c + a, c)), zero(u[0]), u),
     "mapped": lambda u: jx.vmap(lambda a: lax.scan(lambda c, b: (c + b, c), zero(a[0]), a), in_axes=1)(u),
+    # Operations that are several of XLA's.
+    "stack": lambda u: jnp.stack([u, u], 1),
+    "unstack": lambda u: jnp.unstack(u, axis=1),
+    "take": lambda u: jnp.take(u, np.array([1, 0, 1]), 1),
+    "take along": lambda u: jnp.take_along_axis(u, np.array([[[1]]] * 3), 1),
+    "gathered": lambda u: u[:, np.array([1, 0]), np.array([3, 2])],
+    "windows": lambda u: lax.reduce_window(u, 0.0, lax.add, (1, 2, 1), (1, 1, 1), "VALID"),
+    "tile": lambda u: jnp.tile(u, (1, 2, 1)),
+    "repeat": lambda u: jnp.repeat(u, 2, 1),
+    "repeated": lambda u: jnp.broadcast_to(u[:, :, None], (3, 2, 5, 4)),
+    "cumsum": lambda u: jnp.cumsum(u.reshape(3, 8), 1),
+    "roll": lambda u: jnp.roll(u, (1, 2), (1, 2)),
+    "moved": lambda u: jnp.rot90(jnp.flip(u.T, 1)).reshape(8, 3),
+    "differences": lambda u: jnp.diff(u, axis=1) / 3,
+    "added up": lambda u: lax.associative_scan(jnp.add, u, axis=1),
+    "traces": lambda u: [jnp.trace(u, axis1=1, axis2=2), jnp.diagonal(u, axis1=1, axis2=2), u.mean(1)],
 }
 
 
 def opened(program):
     """The program of an array whose sum over `y` is open: each device along it has a part of each number."""
     parts = jnp.stack([N * 0.25, N * 0.75])
+    end = P(unreduced={"y"})
 
     def run(parts):
-        u = jnp.einsum("ij...,i->j...", reshard(parts, P("y")), reshard(jnp.ones(2), P("y")), out_sharding=P(unreduced={"y"}))
-        return program(u)
+        return program(
+            jnp.einsum("ij...,i->j...", reshard(parts, P("y")), reshard(jnp.ones(2), P("y")), out_sharding=end)
+        )
 
     out = jx.jit(run)
     found = [np.asarray(reshard(a, P())).tolist() for a in jx.tree.leaves(out(parts))]
@@ -70,7 +88,9 @@ def layers() -> dict[str, object]:
     def step(ws, xs):
         found = lax.scan(
             lambda total, x: (total + jx.grad(loss)(ws, x), None),
-            reshard(jnp.zeros_like(ws), P(unreduced={"x"})) if jx.typeof(ws).sharding.spec.reduced else jnp.zeros_like(ws),
+            reshard(jnp.zeros_like(ws), P(unreduced={"x"}))
+            if jx.typeof(ws).sharding.spec.reduced
+            else jnp.zeros_like(ws),
             xs,
         )[0]
         return reshard(found, P())
@@ -84,6 +104,19 @@ def layers() -> dict[str, object]:
     }
 
 
+def products() -> list[object]:
+    """Terms times what all devices have, which is repeated along other axes; and a window over what is cut, which is no term."""
+    times = lambda u, w: u[:, :, :, None] * w
+    w = np.arange(3, dtype=np.float32)
+    cut = reshard(ROWS, P("x"))
+    window = jx.jit(lambda a: lax.reduce_window(a, 0.0, lax.add, (1, 2), (1, 1), "VALID"))
+    return [
+        *opened(lambda u: times(u, reshard(w, P(reduced={"y"})))),
+        np.asarray(times(N, w)).tolist(),
+        window.lower(cut).compile().as_text().count(" all-gather("),
+    ]
+
+
 def main() -> None:
     with jx.set_mesh(MESH):
         found = {
@@ -92,6 +125,7 @@ def main() -> None:
                 for name, program in PROGRAMS.items()
             },
             "layers": layers(),
+            "products": products(),
         }
     print(json.dumps(found))
 

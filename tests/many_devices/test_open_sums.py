@@ -35,7 +35,7 @@ def test_open_sums() -> None:
     np.testing.assert_allclose(found["summed"], slopes, rtol=2e-3, atol=1e-4)
 
 
-def test_open_sums_in_loops() -> None:
+def test_open_sums_in_operations_and_loops() -> None:
     found = said_by("open_loops_programs")
     for name, (terms, exchanged, whole) in found["loops"].items():
         assert exchanged == 0, name
@@ -44,3 +44,6 @@ def test_open_sums_in_loops() -> None:
     layers = found["layers"]
     np.testing.assert_allclose(layers["open"], layers["whole"], rtol=1e-4, atol=1e-5)
     assert layers["exchanged"] == 1
+    (terms,), exchanged, whole, gathered = found["products"]
+    np.testing.assert_allclose(terms, whole, rtol=1e-5)
+    assert exchanged == gathered == 0

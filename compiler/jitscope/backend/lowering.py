@@ -16,6 +16,7 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
+from ..core.meshes_in_force import meshes_in_force
 from ..core.messages import place, with_advice
 from ..core.part_types import NO_SUMS, varying, with_mark
 from ..core.staging import trace_to_jaxpr
@@ -196,11 +197,12 @@ def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
     )
 
 
-def _unmarked(avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
-    """Avals that do not say how values lie along Explicit axes: what an operation is made of lies where the compiler puts it."""
-    if not marked:
-        return avals
-    return [a if getattr(a, "sharding", None) is None else with_mark(a, varying(a), NO_SUMS, None) for a in avals]
+def _traced(fn: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> ClosedJaxpr:
+    """The operations that another is made of, of which nothing says how they lie along Explicit axes: the compiler chooses."""
+    if marked:
+        avals = [a if getattr(a, "sharding", None) is None else with_mark(a, varying(a), NO_SUMS, None) for a in avals]
+    with meshes_in_force(None):
+        return trace_to_jaxpr(fn, avals, DebugInfo(name))
 
 
 def aval_type(aval: ShapedArray) -> Any:
@@ -254,13 +256,17 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
         self.effects = eqn.effects & python_effects
+        if marked and self.module.meshes.group is not None:
+            return self.module.meshes.lower_laid(self, eqn, values)
+        return self.lower_unlaid(eqn, values)
+
+    def lower_unlaid(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
+        """The results of an equation, of which nothing says how they lie."""
         primitive = eqn.primitive
         rules = primitive.lowerings
         if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
-            out = rule(self, *values, **eqn.params)
-        else:
-            out = primitive.lower(self, *values, **eqn.params)
-        return self.module.meshes.laid(self, eqn, out) if marked and self.module.meshes.group is not None else out
+            return rule(self, *values, **eqn.params)
+        return primitive.lower(self, *values, **eqn.params)
 
     def lower_symbolic(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         """As `lower_equation`, in a program with symbolic dimensions: builders that look at their operands may leave a size
@@ -369,7 +375,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
             several.append(isinstance(out, (list, tuple)))
             return list(out) if several[-1] else [out]
 
-        closed = trace_to_jaxpr(flat, _unmarked(avals_in), DebugInfo("inline"))
+        closed = _traced(flat, avals_in, "inline")
         outs = self.inline_jaxpr(closed, *values)
         self.avals_in, self.avals_out = avals_in, avals_out
         return outs if several[-1] else outs[0]
@@ -508,7 +514,9 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         """`value` with `element`, of aval `aval`, at `index` along the first axis."""
         whole = self._as_row(aval)
         row = self.module.meshes.with_terms(self, self.reshape(element, whole), whole)
-        updated = self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * (len(whole.shape) - 1)])
+        updated = self.hlo.dynamic_update_slice(
+            value, row, [index, *[self.scalar(0, np.int32)] * (len(whole.shape) - 1)]
+        )
         return self.module.meshes.with_terms(self, updated, whole)
 
     def _as_row(self, aval: ShapedArray) -> ShapedArray:
@@ -521,7 +529,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
     ) -> list[Any]:
         """Values of the given avals after `count` iterations of `body`, a Python function over primitives of (i, *values)."""
         number = ShapedArray((), np.dtype(np.int32))
-        closed = trace_to_jaxpr(body, [number, *_unmarked(avals)], DebugInfo("loop"))
+        closed = _traced(body, [number, *avals], "loop")
 
         def iteration(i, *state):
             return [self.hlo.add(i, self.scalar(1, np.int32)), *self.inline_jaxpr(closed, i, *state)]

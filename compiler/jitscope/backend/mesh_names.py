@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
 from ..core.part_types import laid_of, sums_of
+from .open_terms import is_linear_in_terms, say_terms
 
 
 if TYPE_CHECKING:
@@ -49,12 +50,17 @@ class Meshes:
         terms = ", ".join(f'"{name}"' for name in mesh.axis_names if name in spec.unreduced)
         return f"<@{self.name(mesh)}, [{cut}]{f', unreduced={{{terms}}}' if terms else ''}>"
 
-    def laid(self, ctx: Any, eqn: Any, out: Any) -> Any:
+    def lower_laid(self, ctx: Any, eqn: Any, operands: Sequence[Any]) -> Any:
         """The results of an equation, laid out as their types say."""
-        several = eqn.primitive.multiple_results
+        if eqn.primitive.name == "reshard":
+            return ctx.lower_unlaid(eqn, operands)
+        terms = is_linear_in_terms(eqn)
+        before = len(ctx.ir.InsertionPoint.current.block.operations) if terms else 0
+        out, several = ctx.lower_unlaid(eqn, operands), eqn.primitive.multiple_results
         values = list(out) if several else [out]
-        if eqn.primitive.name != "reshard":
-            values = [self.as_typed(ctx, value, var.aval) for value, var in zip(values, eqn.outvars)]
+        if terms:
+            say_terms(ctx, eqn, operands, values, before)
+        values = [self.as_typed(ctx, value, var.aval) for value, var in zip(values, eqn.outvars)]
         return values if several else values[0]
 
     def as_typed(self, ctx: Any, value: Any, aval: Any) -> Any:

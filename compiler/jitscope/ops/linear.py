@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
+from ..core.part_types import sums_of
 from ..core.varying import as_said
 from ..symbolic.dimension import Dim, reach
 from .families import (
@@ -50,6 +51,11 @@ class BroadcastInDim(Structural):
         return pure(ShapedArray(tuple(shape), x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, shape, broadcast_dimensions):
+        if sums_of(aval := ctx.avals_in[0]).unreduced:
+            # XLA makes several operations of one that repeats elements of an axis, and knows of the last alone that it gives terms.
+            kept = [i for i, d in enumerate(broadcast_dimensions) if aval.shape[i] == shape[d]]
+            x = ctx.reshape(x, ShapedArray(tuple(aval.shape[i] for i in kept), aval.dtype))
+            broadcast_dimensions = tuple(broadcast_dimensions[i] for i in kept)
         return ctx.broadcast_in_dim(x, ctx.avals_out[0], broadcast_dimensions)
 
     def transpose_to(self, ct, aval, /, *, shape, broadcast_dimensions):
