@@ -84,7 +84,8 @@ def _cells(function: Any) -> list[str]:
 class Signature(NamedTuple):
     """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
     repr) of everything that is neither an argument nor named here; `structure` tells trees apart that print alike. `cleared` and
-    `dropped` count how often the function's caches were emptied, and made room; `made` says how the function came to be."""
+    `dropped` count how often the function's caches were emptied, and made room; `made` says how the function came to be; `attributes` are
+    the plain values inside of objects that another library counts as static, which tell why `structure` or its own statics changed."""
 
     function: int
     leaves: tuple[Leaf, ...]
@@ -97,6 +98,7 @@ class Signature(NamedTuple):
     cleared: int
     dropped: int
     made: Made
+    attributes: tuple[Static, ...] = ()
 
     def same(self, other: Signature) -> bool:
         """Whether the programs are: what happened to the caches does not count."""

@@ -20,6 +20,7 @@ from ..observe.positions import CellOf, no_cell
 from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
 from . import private
+from .handed import renamed
 from .retracing import raised_by_jax, remembered
 from .translating import Translation, debug_of
 
@@ -54,7 +55,8 @@ def keep(error: BaseException) -> None:
     found = _unfinished(error) if raised else []
     if found:
         if again is not None:
-            found[-1] = found[-1]._replace(numbers=again.numbers, again=again)
+            last = found[-1]
+            found[-1] = last._replace(numbers=again.numbers, again=again, debug=renamed(last.debug, again.names))
         error.unfinished = found  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -402,6 +402,28 @@ def surroundings(fun: Any) -> contextlib.AbstractContextManager[Any]:
     return nnx.update_context(tag) if nnx is not None and tag is not None else contextlib.nullcontext()
 
 
+def variables() -> tuple[type, ...]:
+    """The classes of flax's variables, each of which holds one value."""
+    found = getattr(module("flax.nnx"), "Variable", None)
+    return () if found is None else (found,)
+
+
+def modules() -> tuple[type, ...]:
+    """The classes of flax's nnx and equinox's modules, whose attributes are arrays or count as static."""
+    found = (
+        getattr(module(name), attribute, None) for name, attribute in (("flax.nnx", "Pytree"), ("equinox", "Module"))
+    )
+    return tuple(one for one in found if one is not None)
+
+
+def own_result(fun: Any) -> str:
+    """The part of a program's results that is what the user's function gives, where another library gave jax a function of its own."""
+    return _OWN_RESULTS.get(fun.__module__ if inspect.isfunction(fun) else type(fun).__module__, "result")
+
+
+_OWN_RESULTS = {"flax.nnx.transforms.compilation": "result[2]", "equinox._jit": "result[1]"}
+
+
 def jit_takes_options_alone() -> bool:
     """Whether `@jax.jit(static_argnames=…)` makes a decorator (jax 0.8.0 has no such form)."""
     return inspect.signature(module("jax").jit).parameters["fun"].default is not inspect.Parameter.empty

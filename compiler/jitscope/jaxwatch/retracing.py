@@ -6,7 +6,7 @@ apart from all others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,11 +20,11 @@ _ATTRIBUTE = "traced_by_jax"
 
 class Again:
     """A call whose trace failed; with `jitted` false, of one of jax's own functions (`lax.scan`, what `vmap` gives), whose numbers and
-    functions are no arguments of a trace. `numbers` are the values of the arguments that are single booleans and integers, by their place;
+    functions are no arguments of a trace. `names` are what the user calls the arguments, where a library gave jax others; `numbers` are the values of the arguments that are single booleans and integers, by their place;
     `by_jax` tells whether code of jax's raised the error (later its frames are taken out of the traceback)."""
 
-    def __init__(self, entered: Entered, by_jax: bool, jitted: bool = True):
-        self.by_jax = by_jax
+    def __init__(self, entered: Entered, by_jax: bool, jitted: bool = True, names: Sequence[str] = ()):
+        self.by_jax, self.names = by_jax, names
         tree, info = private.module("jax.tree_util"), entered.info
         self._fun = entered.fun
         static, named = set(info.static_argnums or ()), set(info.static_argnames or ())
@@ -55,10 +55,10 @@ class Again:
             jax.make_jaxpr(call)(*[leaf for i, leaf in enumerate(self._leaves) if i not in fixed])
 
 
-def remember(error: BaseException, entered: Entered) -> None:
-    """Keep the call on the error that ended its trace."""
+def remember(error: BaseException, entered: Entered, names: Sequence[str]) -> None:
+    """Keep the call on the error that ended its trace; `names` see `Again`."""
     with suppress(Exception):
-        setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error)))
+        setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error), names=names))
 
 
 def remember_direct_call(error: BaseException) -> None:

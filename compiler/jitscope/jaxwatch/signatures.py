@@ -9,6 +9,7 @@ import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from ..backend.made import Made, made
@@ -16,6 +17,7 @@ from ..backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import private
+from .handed import handed
 from .private import Entered
 from .programs import Given
 from .translating import OtherAval, aval_of, one_line
@@ -39,32 +41,37 @@ def number_of(fun: Any) -> int:
 
 
 class Call:
-    """What is kept of a call: its signature and, weakly, the arrays it was given."""
+    """What is kept of a call: its signature and, weakly, the arrays it was given; `names` are what the user calls these, where a library
+    gave jax others, and `own_result` leads to what the user's function gave. `frame` is below the call."""
 
-    def __init__(self, entered: Entered):
+    def __init__(self, entered: Entered, frame: FrameType | None):
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
-        self.function = fun_name(fun)
+        self.function, self.own_result = fun_name(fun), private.own_result(fun)
         self.made, bundled = made(written(entered)), written(entered) is not fun
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
         given = _parameters(fun, len(entered.args))
         names = [given[i] for i in args]
         self.given = Given([leaf for _, leaf in with_paths])
-        shown = [_leaf(_path(path, names, tree), leaf) for path, leaf in with_paths]
+        own = handed(frame, [leaf for _, leaf in with_paths], entered.kwargs)
+        self.names = own.names if own else ()
+        paths = self.names or [_path(path, names, tree) for path, _ in with_paths]
+        shown = [_leaf(path, leaf) for path, (_, leaf) in zip(paths, with_paths)]
         text = str(structure)
         self.signature = Signature(
             number_of(fun),
             tuple(leaf for leaf, _ in shown),
-            text,
+            own.tree if own else text,
             tuple(_static(name, value, bundled) for name, value in statics if is_hashable(value)),
             (*_configuration(), *_options(info)),
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
-            _structure(structure, text),
+            hash((text, _structure(structure, text))) if own else _structure(structure, text),
             0,
             0,
             Made(*self.made),
+            own.attributes if own else (),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -141,9 +141,16 @@ class Translation:
     """A program of jax's in our form. `numbers` are the marks its equations had while it was lowered (none: it had none); `number_of`
     gives the mark of a translated equation by its identity, `variables` the variables of the outermost program by that of jax's, while
     these are there; `equation_of` gives jax's equation of a translated one, `captured` what a translated program captured: its closed jaxpr
-    or None, and the arrays that are written into it. `around` is where equations of the outermost program are that no line of the user's made."""
+    or None, and the arrays that are written into it. `around` is where equations of the outermost program are that no line of the user's made,
+    `called` gives that its names of arguments and results."""
 
-    def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None, around: Place | None = None):
+    def __init__(
+        self,
+        jaxpr: Any,
+        numbers: dict[int, int] | None = None,
+        around: Place | None = None,
+        called: Callable[[DebugInfo], DebugInfo] | None = None,
+    ):
         self.numbers, self._around = numbers or {}, around
         self.number_of: dict[int, int] = {}
         self.equation_of: dict[int, Any] = {}
@@ -154,6 +161,8 @@ class Translation:
         self.variables: dict[int, Var] = {}
         self.debug = getattr(jaxpr, "debug_info", None)
         self.jaxpr = self._program(jaxpr, top=True)
+        if called is not None:
+            self.jaxpr.debug = called(self.jaxpr.debug)
 
     @cached_property
     def derived(self) -> set[int]:

@@ -27,6 +27,7 @@ from ..core.records import Record
 from ..core.source import Position
 from ..observe.stacks import is_installed
 from . import marks, private, programs
+from .handed import of_lowered
 from .marks import Marking
 from .retracing import remember
 from .signatures import Call, elsewhere, python_function, written
@@ -218,12 +219,12 @@ class Watcher:
         entered = private.entered(frame)
         if entered is None or is_small(entered.fun) or entered.nested:
             return
-        call = Call(entered)
+        call = Call(entered, frame)
         function, call_site = written(entered), users_position(frame)
         position = _defined(function)
         error = private.raised(frame)
         if error is not None:
-            remember(error, entered)
+            remember(error, entered, call.names)
             detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
             number = records.new_program()
             self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
@@ -251,7 +252,9 @@ class Watcher:
             self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
             return
         around = trace.around if trace else _users_place(frame)
-        translation = Translation(closed.jaxpr, marking.numbers if marking else None, around)
+        names = trace.call.names if trace else ()
+        called = of_lowered(debug_of(traced), names, trace.call.own_result) if trace and names else None
+        translation = Translation(closed.jaxpr, marking.numbers if marking else None, around, called)
         donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
         number = records.new_program()
         if trace is None:  # a transformation of a jitted function, outside jit

@@ -185,8 +185,18 @@ def _arguments(old: Signature, new: Signature) -> list[Difference]:
         return []
     moved = _moved(old, new)
     names = {difference.path for difference in moved}
+    inside = _attributes(old, new)
     found = _leaves(old, new, names)
+    if inside:  # they say what the structure, and what a library made of the arguments, do not
+        found = [one for one in found if one.part != "tree structure" or one.before != one.after]
+        return moved + found + inside
     return moved + found + _statics(old, new, names)
+
+
+def _attributes(old: Signature, new: Signature) -> list[Difference]:
+    before = {one.name: one for one in old.attributes}
+    pairs = [(before[one.name], one) for one in new.attributes if one.name in before]
+    return [_static(one.name, one_before, one) for one_before, one in pairs if one_before != one]
 
 
 def _moved(old: Signature, new: Signature) -> list[Difference]:

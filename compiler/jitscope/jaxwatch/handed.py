@@ -1,0 +1,138 @@
+"""The names of a call's arguments as the user gave them, where a library takes them apart before it calls `jax.jit`.
+
+`nnx.jit` hands on a list of arrays in place of each module, `eqx.filter_jit` one for all arguments. The arrays stay the same objects, so the
+user's names are those under which the arguments of the library's own function hold them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from types import FrameType
+from typing import Any, NamedTuple
+
+from ..backend.signature import Static
+from ..core import source
+from ..core.jaxpr import DebugInfo
+from ..core.words import root_of
+from ..observe.stacks import is_installed
+from . import private
+
+
+class Handed(NamedTuple):
+    """What the user calls each of the leaves that a call of `jax.jit` was given; the structure of the arguments in these names, as a tree prints
+    it; the plain values in the arguments, which are static."""
+
+    names: tuple[str, ...]
+    tree: str
+    attributes: tuple[Static, ...]
+
+
+def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]) -> Handed | None:
+    """What the user gave, from the frames above a listener; None where no library stands between the user and jax, or the leaves are not
+    found with it. `by_name` are the arguments that jax was given by name."""
+    for function, args, kwargs in _libraries(frame):
+        with suppress(Exception):  # arguments that do not fit, or are no trees
+            bound = inspect.signature(function).bind(*args, **kwargs).arguments
+            given = {**({} if inspect.isroutine(function) else {"self": function}), **bound}
+            known = _named(given)
+            if all(id(leaf) in known for leaf in leaves):
+                names = tuple(_next(known[id(leaf)]) for leaf in leaves)
+                attributes = (Static.of(*one) for root, value in given.items() for one in _plain(root, value, set()))
+                return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
+    return None
+
+
+_MOST_ATTRIBUTES = 2000
+
+
+def _tree(names: Sequence[str], by_name: Collection[str]) -> str:
+    given: dict[str, Any] = {}
+    for name in names:
+        given.setdefault(root := root_of(name), {})[name.removeprefix(root)] = 0
+    parts = {root: 0 if list(inside) == [""] else inside for root, inside in given.items()}
+    positional = tuple(part for root, part in parts.items() if root not in by_name)
+    named = {root: part for root, part in parts.items() if root in by_name}
+    return str(private.module("jax.tree_util").tree_structure((positional, named)))
+
+
+def _plain(name: str, value: Any, met: set[int]) -> Iterator[tuple[str, Any]]:
+    """The plain values inside of an argument, by name: in containers and in modules of the libraries."""
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        yield name, value
+        return
+    if id(value) in met:
+        return
+    met.add(id(value))
+    if isinstance(value, Mapping) and len(value) < _MOST_ATTRIBUTES:
+        inside = ((f"{name}[{key!r}]", part) for key, part in value.items())
+    elif isinstance(value, Sequence) and len(value) < _MOST_ATTRIBUTES:
+        inside = ((f"{name}[{i}]", part) for i, part in enumerate(value))
+    elif isinstance(value, private.modules()):
+        inside = ((f"{name}.{key}", part) for key, part in vars(value).items() if not key.startswith("_"))
+    else:
+        return
+    for key, part in inside:
+        yield from _plain(key, part, met)
+
+
+def renamed(debug: DebugInfo, names: Sequence[str]) -> DebugInfo:
+    """A program's names with these for its arguments, where there is one for each."""
+    return debug._replace(arg_names=tuple(names)) if len(names) == len(debug.arg_names) else debug
+
+
+def of_lowered(traced: DebugInfo, arguments: Sequence[str], own: str) -> Callable[[DebugInfo], DebugInfo]:
+    """What gives a program, lowered from a traced one without the arguments that nothing needs, the user's names: for the arguments, and for
+    what `own` leads to in the results, which is what the user's function gave. The others are the library's."""
+    called = dict(zip(traced.arg_names, renamed(traced, arguments).arg_names))
+
+    def result(name: str) -> str:
+        return "result" + name.removeprefix(own) if name.startswith(own) else f"jit's {name}"
+
+    def given(debug: DebugInfo) -> DebugInfo:
+        return debug._replace(
+            arg_names=tuple(called.get(name, name) for name in debug.arg_names),
+            result_names=tuple(map(result, debug.result_names)),
+        )
+
+    return given
+
+
+def _next(paths: deque[str]) -> str:
+    """The first of the names of an object; where it was given several times, each name once."""
+    return paths.popleft() if len(paths) > 1 else paths[0]
+
+
+def _libraries(frame: FrameType | None) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
+    """Functions of a library between the user's code and jax, innermost first: what is called, the arguments."""
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            return
+        code, frame, here = frame.f_code, frame.f_back, frame
+        if source.is_internal(code.co_filename):
+            continue
+        if not is_installed(code.co_filename):
+            return
+        if not {"args", "kwargs"} <= {*code.co_varnames, *code.co_cellvars}:
+            continue
+        found = here.f_locals
+        called, args, kwargs = found[code.co_varnames[0]], found["args"], found["kwargs"]
+        if hasattr(called, "__wrapped__") and isinstance(args, tuple) and isinstance(kwargs, dict):
+            yield called.__wrapped__, args, kwargs
+
+
+_MOST_FRAMES = 64
+
+
+def _named(given: Mapping[str, Any]) -> dict[int, deque[str]]:
+    """The names of the leaves in arguments, by identity."""
+    tree, variable = private.module("jax.tree_util"), private.variables()
+    found: defaultdict[int, deque[str]] = defaultdict(deque)
+    for root, value in given.items():
+        for path, leaf in tree.tree_flatten_with_path(value, is_leaf=lambda x: isinstance(x, variable))[0]:
+            for inside, part in tree.tree_flatten_with_path(leaf)[0]:  # of a variable, the name without its `.value`
+                found[id(part)].append(root + tree.keystr((*path, *inside[1:])))
+    return found
