@@ -194,7 +194,7 @@ def test_the_table_has_every_part_of_the_key() -> None:
 def test_every_part_of_a_recorded_key_is_compared() -> None:
     """A part that is added to the record must be told by `differences`, or be no part of the key."""
     told = {"function", "leaves", "tree", "statics", "options", "x64", "device", "structure"}
-    assert set(Signature._fields) == told | {"cleared", "dropped", "made"}
+    assert set(Signature._fields) == told | {"cleared", "dropped", "made", "attributes"}
     assert set(Leaf._fields) == {"path", "shape", "dtype", "weak_type", "sharding"}
 
 
