@@ -205,3 +205,20 @@ def test_arrays_of_no_object_of_the_users_keep_the_names_that_jax_has(rows):
     Net().init(jax.random.key(0), x)
     names = [leaf.path for row in rows() for leaf in row.signature.leaves]
     assert names and not any(re.match(r"self\b", name) for name in names)
+
+
+def test_the_code_of_a_library_gives_way_to_the_users_inside_of_it(rows):
+    """numpyro's sampler is a loop of its own; the model's lines are deep inside."""
+    numpyro = pytest.importorskip("numpyro")
+    from numpyro.infer import MCMC, NUTS
+
+    def model(v):
+        slope = numpyro.sample("slope", numpyro.distributions.Normal(0, 5))
+        numpyro.sample("y", numpyro.distributions.Normal(slope * v, 0.5), obs=v)
+
+    MCMC(NUTS(model), num_warmup=2, num_samples=2, progress_bar=False).run(jax.random.key(2), x[0])
+    document = compilation_document(rows()[-1])
+    assert document["source"]["functions"][0]["name"] == "model"
+    line = model.__code__.co_firstlineno + 2
+    assert any(mark["line"] == line and mark["nodes"] for mark in document["source"]["marks"])
+    assert "0x" not in document["signature"]

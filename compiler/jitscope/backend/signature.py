@@ -57,10 +57,16 @@ class Static(NamedTuple):
 
     @staticmethod
     def of(name: str, value: Any) -> Static:
-        return Static(name, type(value).__name__, short_repr(value), hash(value), _content(value))
+        return Static(name, type(value).__name__, _text(value), hash(value), _content(value))
 
     def __str__(self) -> str:
         return f"{self.text} ({self.type})"
+
+
+def _text(value: Any) -> str:
+    """A value as people write it: of a function its name, and not its address."""
+    name = getattr(value, "__qualname__", None)
+    return name if callable(value) and isinstance(name, str) else short_repr(value)
 
 
 def _content(value: Any) -> str:

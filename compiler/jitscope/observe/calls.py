@@ -7,7 +7,7 @@ from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
-from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
+from ..core.jaxpr import Jaxpr, JaxprEqn, equations_in, running, subpath
 from ..core.source import Position
 from .stacks import Frame, Stack, Stacks, is_installed
 
@@ -152,7 +152,7 @@ def root_of(defined: Position | None, jaxpr: Jaxpr | None, stacks: Stacks) -> Po
     if jaxpr is None or defined is None or not is_installed(defined.file):
         return defined
     found: Counter[CodeType] = Counter()
-    for eqn in jaxpr.eqns:
+    for eqn in equations_in(jaxpr):
         own = (frame.code for frame in stacks.of(eqn.traceback) if frame.code.co_name != "<module>")
         found.update(code for code in islice(own, 1) if not is_installed(code.co_filename))
     if not found:
