@@ -119,10 +119,15 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
 # Parts as text -------------------------------------------------------------------------------------------------------
 
 
+_AS_THEY_ARE = (np.float32, np.float64, np.int32, np.int64, np.bool_)
+
+
 def literal_text(literal: Literal) -> str:
     """2.0:f32[]"""
     item = literal.value
-    if type(item) not in (float, int, bool):
+    if type(item) in _AS_THEY_ARE:
+        item = item.item()
+    elif type(item) not in (float, int, bool):
         value = item if isinstance(item, np.generic) else np.asarray(item)
         narrow = value.dtype.itemsize < 4 and dtypes.is_float(value.dtype)
         item = (value.astype(np.float32) if narrow else value).item()
@@ -131,7 +136,7 @@ def literal_text(literal: Literal) -> str:
 
 def atom_text(atom: Atom, names: Names) -> str:
     """A literal as itself, a variable by its name."""
-    return literal_text(atom) if isinstance(atom, Literal) else names.of(atom)
+    return names.of(atom) if type(atom) is Var else literal_text(atom)
 
 
 def binder_text(var: Var, names: Names) -> str:
@@ -179,11 +184,13 @@ def _holds(value: Any) -> bool:
 
 
 def _line(eqn: JaxprEqn, names: Names) -> str:
-    results, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
+    of = names.of
+    results = [f"{of(v)}:{v.aval.short()}" for v in eqn.outvars]
+    operands = [of(a) if type(a) is Var else literal_text(a) for a in eqn.invars]
     whole = _own_text(eqn, results, operands)
     if whole is not None:
         return whole
-    params = shown_params(eqn)
+    params = eqn.params and shown_params(eqn)
     inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
     return f"{' '.join(results)}{' = ' * bool(results)}{eqn.primitive.name}{inside} {' '.join(operands)}"
 

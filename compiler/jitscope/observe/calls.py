@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..core.jaxpr import Jaxpr, JaxprEqn, equations_in, running, subpath
 from ..core.source import Position
-from .stacks import Frame, Stack, Stacks, is_installed
+from .stacks import Frame, Stack, Stacks, Written, is_installed
 
 
 OFTENEST = 3
@@ -53,7 +53,6 @@ class CallTree:
         self.stacks = stacks or Stacks()
         self._numbers: dict[Called, int] = {}
         self._indices: dict[Function, int] = {}
-        self._lines: dict[int, int] = {}
         if defined is not None:
             self._call(None, None, Function(defined.file, defined.line, defined.function))
             if jaxpr is not None:
@@ -63,32 +62,33 @@ class CallTree:
         self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack, place: tuple[int, int] | None
     ) -> None:
         """`place` is that of the equation that holds the program: those without a stack are there, too."""
-        known: dict[int, int | None] = {}
-        for i, eqn in enumerate(jaxpr.eqns):
-            path = f"{prefix}e{i}"
-            written = self.stacks.found(eqn.traceback)
-            stack, frame = written.stack, written.frame
-            if id(stack) not in known:
-                known[id(stack)] = self._find(stack, jaxpr, around, holder) if stack else None
-            call = known[id(stack)]
-            own = (call, self._line(frame)) if call is not None and frame is not None else None if stack else place
+        known: dict[int, tuple[int | None, tuple[int, int] | None, list[str]]] = {}
+        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
+            path, at = f"{prefix}e{i}", known.get(id(written))
+            if at is None:
+                call = self._find(written.stack, jaxpr, around, holder) if written.stack else None
+                own = self._place(written, call, place)
+                at = known[id(written)] = (call, own, self._marked(own, written.backward))
+            call, own, marked = at
             if own is not None:
-                self._note(path, own, written.backward)
+                self.of[path] = own
+                marked.append(path)
             if eqn.params:
-                self._inside(eqn, path, call if call is not None else around, stack or holder, own)
+                self._inside(eqn, path, call if call is not None else around, written.stack or holder, own)
 
-    def _note(self, path: str, place: tuple[int, int], backward: bool) -> None:
-        self.of[path] = place
-        mark = self.marks.get(place)
-        if mark is None:
-            mark = self.marks[place] = Mark([], [])
-        (mark.backward if backward else mark.forward).append(path)
+    def _place(self, written: Written, call: int | None, place: tuple[int, int] | None) -> tuple[int, int] | None:
+        if not written.stack:
+            return place
+        if call is None or written.frame is None:
+            return None
+        return call, written.frame.position.line
 
-    def _line(self, frame: Frame) -> int:
-        line = self._lines.get(id(frame))  # `stacks` keeps each frame once
-        if line is None:
-            line = self._lines[id(frame)] = frame.position.line
-        return line
+    def _marked(self, place: tuple[int, int] | None, backward: bool) -> list[str]:
+        """The paths that are marked at a place."""
+        if place is None:
+            return []
+        mark = self.marks.setdefault(place, Mark([], []))
+        return mark.backward if backward else mark.forward
 
     def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None) -> None:
         for segment, sub in running(eqn):

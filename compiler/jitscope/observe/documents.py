@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ..backend.given import Given
@@ -65,11 +66,14 @@ LARGE = 30_000
 
 def compilation_document(row: Row, whole: bool = True) -> Document:
     """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`."""
-    with paused_collector():  # a large program's document is many objects, none of them garbage
-        return _compilation_document(row, whole)
+    # A large program's document is many objects, none of them garbage. XLA takes long to say what memory the program needs, and does not
+    # hold Python's lock meanwhile.
+    with paused_collector(), ThreadPoolExecutor(1) as beside:
+        memory = beside.submit(row.entry.executable.memory_stats) if row.entry else None
+        return _compilation_document(row, whole, memory)
 
 
-def _compilation_document(row: Row, whole: bool) -> Document:
+def _compilation_document(row: Row, whole: bool, memory: Future[dict[str, int]] | None) -> Document:
     jaxpr = row.jaxpr
     stacks = Stacks()
     positions = row.positions(stacks)
@@ -93,7 +97,7 @@ def _compilation_document(row: Row, whole: bool) -> Document:
         "fusion": fusion,
         "timing": timing_document(row),
         "recompilations": recompilations_document([row], title),
-        "cost": _cost(row, after),
+        "cost": _cost(row, after, memory.result() if memory else {}),
     }
     communication = _communication(row, after)
     if not communication:
@@ -174,14 +178,13 @@ def _fusion(
     return found
 
 
-def _cost(row: Row, after: Sequence[Computation]) -> Document:
+def _cost(row: Row, after: Sequence[Computation], memory: dict[str, int]) -> Document:
     entry = row.entry
     work = (
         work_of(hlo_module.optimized(entry.executable), after)
         if entry
         else Work(None, None, "the program is no longer kept")
     )
-    memory = entry.executable.memory_stats() if entry else {}
     dearest = (
         "; of branches, the dearest" if any(i.opcode == "conditional" for c in after for i in c.instructions) else ""
     )

@@ -43,6 +43,11 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
     return list(names) if len(names) == count else [f"result {i}" for i in range(count)]
 
 
+_NONE: list[Any] = []
+_NO_PARAMS: dict[str, str] = {}
+_NO_ORIGIN: Document = {"positions": _NONE}
+
+
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
@@ -85,8 +90,8 @@ class _Builder:
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
         self.levels[scope] = jaxpr.eqns
         origins: dict[int, Document] = {}
-        for i, eqn in enumerate(jaxpr.eqns):
-            path, written = f"{prefix}e{i}", self.stacks.found(eqn.traceback)
+        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
+            path = f"{prefix}e{i}"
             origin = origins.get(id(written))  # of equations written in one place it is one document
             if origin is None:
                 origin = origins[id(written)] = self._origin(written, path)
@@ -108,9 +113,8 @@ class _Builder:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
             label = f"{eqn.params.get('name') or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
-        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params)
-        node["paths"] = [path]
-        node |= origin
+        kind = "scope" if inner else "equation"
+        self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
         if not inner:
@@ -203,33 +207,32 @@ class _Builder:
         scope: str | None,
         avals: list[ShapedArray],
         text: str,
-        params: dict[str, str] | None = None,
-    ) -> Document:
+        params: dict[str, str] = _NO_PARAMS,
+        paths: list[str] = _NONE,
+        origin: Document = _NO_ORIGIN,
+    ) -> None:
         types, size = self.told(*avals)
-        document = {
-            "id": node,
-            "kind": kind,
-            "label": label,
-            "scope": scope,
-            "types": types,
-            "bytes": size,
-            "text": text,
-            "params": params or _NO_PARAMS,
-            "paths": _NONE,
-            "positions": _NONE,
-            "fused_into": None,
-        }
-        self.nodes.append(document)
-        return document
+        self.nodes.append(
+            {
+                "id": node,
+                "kind": kind,
+                "label": label,
+                "scope": scope,
+                "types": types,
+                "bytes": size,
+                "text": text,
+                "params": params,
+                "paths": paths,
+                "fused_into": None,
+                **origin,
+            }
+        )
 
     def _edge(self, atom: Atom, target: str) -> None:
         if type(atom) is Var and (source := self.sources.get(atom)) is not None:
             types, size = self.told(atom.aval)
             self.edges.append({"from": source, "to": target, "type": types[0], "bytes": size})
 
-
-_NONE: list[Any] = []
-_NO_PARAMS: dict[str, str] = {}
 
 _COMBINING = ("reduce", "reduce_window")
 """Operations whose inner jaxpr takes any two elements or partial results, and gives one."""

@@ -173,20 +173,16 @@ class _Walk:
 
     def run(self, computation: Computation, arguments: Sequence[_Value] | None, place: _Place) -> _Value:
         known: dict[str, _Value] = {}
-        for instruction in computation.instructions:
-            known[instruction.name] = self.value(instruction, known, arguments, place)
+        for i in computation.instructions:
+            operands = [known.get(name, _UNKNOWN) for name in i.operands]
+            rule = self.rules.get(i.opcode)
+            if rule is None:
+                known[i.name] = _Value(((self.add(i, place, operands).id, i.type),))
+            elif i.opcode == "parameter" and arguments is not None:
+                known[i.name] = arguments[int(i.literal)]
+            else:
+                known[i.name] = rule(i, operands, place)
         return known[computation.root.name]
-
-    def value(
-        self, i: Instruction, known: dict[str, _Value], arguments: Sequence[_Value] | None, place: _Place
-    ) -> _Value:
-        operands = [known.get(name, _UNKNOWN) for name in i.operands]
-        rule = self.rules.get(i.opcode)
-        if rule is None:
-            return _Value(((self.add(i, place, operands).id, i.type),))
-        if i.opcode == "parameter" and arguments is not None:
-            return arguments[int(i.literal)]
-        return rule(i, operands, place)
 
     def add(
         self,
@@ -204,7 +200,8 @@ class _Walk:
             while name in self.ids:
                 name += "'"
         self.ids.add(name)
-        does = does or i
+        if does is None:
+            does = i
         op = Op(
             name,
             i,
@@ -292,4 +289,4 @@ def _index(i: Instruction) -> int:
 def _each(values: Sequence[_Value]) -> list[tuple[str, str]]:
     if len(values) == 1 and values[0].parts is None:
         return [*values[0].sources]
-    return [*dict.fromkeys([source for value in values for source in value.all()])]
+    return [*dict.fromkeys([s for v in values for s in (v.sources if v.parts is None else v.all())])]

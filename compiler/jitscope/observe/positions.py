@@ -8,7 +8,7 @@ from typing import Any
 from ..core import source
 from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from ..core.source import Position
-from .stacks import Stacks
+from .stacks import Frame, Stacks
 
 
 __all__ = ["position_document", "positions_of"]
@@ -50,22 +50,39 @@ def positions_of(
 ) -> dict[str, dict[str, Any]]:
     """The position of each equation that has one, by path, that of an equation without one inside another being the other's; with
     the named scopes it is in, if there are any. Equations of one place have the same document. None where the program is gone."""
-    found: dict[str, dict[str, Any]] = {}
-    stacks, known = stacks or Stacks(), dict[Any, dict[str, Any] | None]()
-    inherited: dict[str, Any] = {}
-    for path, eqn, names in _walk(jaxpr, "", ()) if jaxpr is not None else ():
-        frame = stacks.found(eqn.traceback).frame or inherited.get(path.rpartition("/e")[0])
+    found = _Positions(cell_of, stacks or Stacks())
+    if jaxpr is not None:
+        found.level(jaxpr, "", (), None)
+    return found.by_path
+
+
+class _Positions:
+    def __init__(self, cell_of: CellOf, stacks: Stacks):
+        self.cell_of, self.stacks = cell_of, stacks
+        self.by_path: dict[str, dict[str, Any]] = {}
+        self.documents: dict[tuple[Frame, tuple[str, ...]], dict[str, Any] | None] = {}
+
+    def level(self, jaxpr: Jaxpr, prefix: str, around: tuple[str, ...], holder: Frame | None) -> None:
+        """`around` are the named scopes of the equation that holds the jaxpr, `holder` is where that was written."""
+        known: dict[int, dict[str, Any] | None] = {}
+        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
+            if id(written) not in known:
+                known[id(written)] = self.document(written.frame or holder, (*around, *written.scopes))
+            document = known[id(written)]
+            if document is not None:
+                self.by_path[f"{prefix}e{i}"] = document
+            if eqn.params:
+                for segment, sub in running(eqn):
+                    inside = (*around, *written.scopes)
+                    self.level(sub.jaxpr, subpath(f"{prefix}e{i}", segment), inside, written.frame or holder)
+
+    def document(self, frame: Frame | None, names: tuple[str, ...]) -> dict[str, Any] | None:
         if frame is None:
-            continue
-        if eqn.params:
-            inherited.update((subpath(path, segment)[:-1], frame) for segment, _ in running(eqn))
-        key = (id(frame), names)  # `stacks` keeps each frame once
-        if key not in known:
-            document = position_document(frame.position, cell_of)
-            known[key] = {**document, "named_scope": "/".join(names)} if document and names else document
-        if (document := known[key]) is not None:
-            found[path] = document
-    return found
+            return None
+        if (frame, names) not in self.documents:
+            document = position_document(frame.position, self.cell_of)
+            self.documents[frame, names] = {**document, "named_scope": "/".join(names)} if document and names else document
+        return self.documents[frame, names]
 
 
 def equations_of(jaxpr: Jaxpr) -> Iterator[tuple[str, JaxprEqn]]:

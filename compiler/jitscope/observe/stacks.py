@@ -6,11 +6,13 @@ import functools
 import site
 import sys
 import sysconfig
+from collections.abc import Sequence
 from itertools import pairwise
 from types import CodeType
 from typing import Any, NamedTuple
 
 from ..core import source
+from ..core.jaxpr import JaxprEqn
 from ..core.source import Position, is_internal, position_in
 
 
@@ -49,6 +51,7 @@ class Stacks:
         self._known: dict[Any, Written] = {None: Written((), None, (), False, ())}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
+        self._levels: dict[int, tuple[list[Written], Any]] = {}
 
     def of(self, handle: Any) -> Stack:
         """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
@@ -65,6 +68,13 @@ class Stacks:
         if seen is None:
             seen = self._seen[id(handle)] = (self._equal(handle), handle)
         return seen[0]
+
+    def all(self, eqns: Sequence[JaxprEqn]) -> list[Written]:
+        """What the handles of a jaxpr's equations say, in their order."""
+        known = self._levels.get(id(eqns))
+        if known is None:
+            known = self._levels[id(eqns)] = ([self.found(eqn.traceback) for eqn in eqns], eqns)
+        return known[0]
 
     def _equal(self, handle: Any) -> Written:
         found = self._known.get(handle)  # handles of one stack are equal

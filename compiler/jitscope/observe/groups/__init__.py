@@ -69,17 +69,18 @@ class _Writer:
     def _items(self, items: Sequence[Item], scope: str | None) -> int:
         """Writes items; gives the number of their equations."""
         total = 0
+        nodes, eqns, out = self.nodes, self.eqns, self.out
         for item in items:
             if isinstance(item, Block):
                 total += self._block(item, scope)
-            else:
-                node = self.nodes[item]
-                node["scope"] = scope
-                self.out.append(node)
-                eqn = self.eqns[item] if self.eqns else None
-                total += 0 if eqn is None else _weight(eqn) if eqn.params else 1
-                if node["kind"] == "scope":
-                    self.scope(node["id"])
+                continue
+            node = nodes[item]
+            node["scope"] = scope
+            out.append(node)
+            if eqns:
+                total += _weight(eqns[item]) if eqns[item].params else 1
+            if node["kind"] == "scope":
+                self.scope(node["id"])
         return total
 
     def _block(self, block: Block, scope: str | None) -> int:

@@ -27,7 +27,7 @@ class Level:
         """The equations, by number, and the blocks they are in."""
         if len(eqns) < 2:
             return list(range(len(eqns)))
-        places = [self.stacks.found(eqn.traceback) for eqn in eqns]
+        places = self.stacks.all(eqns)
         stacks = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
         items = trimmed(runs(places, shared_depth(stacks or [()])))
         return _Repeats(self, eqns).fold(items)
@@ -105,14 +105,14 @@ class _Repeats:
         blocks = [items[at : at + period] for at in range(0, len(items), period)]
         times, label = len(blocks), self._label(blocks[0])
         differences = self._differences([leaves(block) for block in blocks])
-        instances: list[Item] = []
+        of_all, instances = f" of {times:,}", list[Item]()
         calls: list[Frame] = []
         for i, (block, params) in enumerate(zip(blocks, differences), 1):
             only, inside, called = block[0], block, []
             if isinstance(only, Block) and len(block) == 1 and only.what != "repeat":
                 inside, called = only.items, only.calls
                 calls += [frame for frame in called if frame not in calls]
-            instances.append(Block("instance", f"{label} {i:,} of {times:,}", self.fold(inside), called, times, params))
+            instances.append(Block("instance", f"{label} {i:,}{of_all}", self.fold(inside), called, times, params))
         return Block("repeat", f"{label} × {times:,}", instances, calls, times)
 
     def _label(self, block: Sequence[Item]) -> str:
