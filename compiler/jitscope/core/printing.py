@@ -136,7 +136,7 @@ def literal_text(literal: Literal) -> str:
 
 def atom_text(atom: Atom, names: Names) -> str:
     """A literal as itself, a variable by its name."""
-    return names.of(atom) if type(atom) is Var else literal_text(atom)
+    return names.of(atom) if isinstance(atom, Var) else literal_text(atom)
 
 
 def binder_text(var: Var, names: Names) -> str:
@@ -186,7 +186,7 @@ def _holds(value: Any) -> bool:
 def _line(eqn: JaxprEqn, names: Names) -> str:
     of = names.of
     results = [f"{of(v)}:{v.aval.short()}" for v in eqn.outvars]
-    operands = [of(a) if type(a) is Var else literal_text(a) for a in eqn.invars]
+    operands = [of(a) if isinstance(a, Var) else literal_text(a) for a in eqn.invars]
     whole = _own_text(eqn, results, operands)
     if whole is not None:
         return whole

@@ -81,7 +81,9 @@ class _Positions:
             return None
         if (frame, names) not in self.documents:
             document = position_document(frame.position, self.cell_of)
-            self.documents[frame, names] = {**document, "named_scope": "/".join(names)} if document and names else document
+            self.documents[frame, names] = (
+                {**document, "named_scope": "/".join(names)} if document and names else document
+            )
         return self.documents[frame, names]
 
 
