@@ -23,6 +23,7 @@ from jitscope import jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
+from jitscope.core.names import imported_by
 from jitscope.core.words import counted, cut
 
 from .own_options import options_of_its_own
@@ -100,7 +101,8 @@ def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) ->
     every = look(program.text, program.file, program.cells)
     if run:
         ran = _run_notebook(program) if program.is_notebook else _run(program, arguments)
-        every = heard(together(every, ran), program.text)
+        names = imported_by(program.text)
+        every = heard([one.in_names(names) for one in together(every, ran)], program.text)
     return [_placed(one, program) for one in every]
 
 

@@ -301,6 +301,7 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.recompiles)
         output.show(inspection.recompiles(options.function).document)
+        self._session.recompiles_shown(options.function)
 
     @magic_arguments()
     @argument(

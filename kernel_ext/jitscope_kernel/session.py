@@ -243,6 +243,12 @@ class Session:
         title = f"Compiled or traced again in {running.place[0]}"
         return observe.recompilations_document(observe.loud(rows), title, edited)
 
+    def recompiles_shown(self, function: str | None) -> None:
+        """The cell that runs shows by itself what was compiled again so far, of one function or of all: no card says it once more."""
+        if self._stack:
+            shown = (row.id for row in self.ledger.function_rows(function))
+            self._stack[-1].compiled |= frozenset(shown)
+
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
         stack = self._stack

@@ -20,6 +20,7 @@ from jitscope.advise.run.errors import explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
 from jitscope.advise.watch import Watch
+from jitscope.core.names import imported_in
 from jitscope.core.source import Position, lines_of
 from jitscope.core.unfinished import unfinished
 
@@ -140,7 +141,8 @@ class SharpBits:
         found += self._watch.found() if self._watch is not None else []
         texts = {cell.file: cell.text for cell in self._cells.values()}
         ours = [(one, texts.get(one.file, cells[one.file].text)) for one in found if one.file in cells]
-        moved = [_carried(_in_text(one, ran), ran, cells[one.file].text) for one, ran in ours]
+        told = [(one.in_names(imported_in(one.file)), ran) for one, ran in ours]
+        moved = [_carried(_in_text(one, ran), ran, cells[one.file].text) for one, ran in told]
         return [one for one in moved if one is not None]
 
     def _of_programs(self, rows: list[observe.Row]) -> list[Diagnostic]:
@@ -203,7 +205,7 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
         "severity": one.severity,
         "title": CATALOGUE[one.id].title,
         "message": one.message,
-        "why": WHY[one.id],
+        "why": imported_in(cell.file).own(WHY[one.id]),
         "evidence": [line for line in one.evidence if line.strip(" ^~")],  # views underline the code itself
         "origin": one.origin,
         "position": position,

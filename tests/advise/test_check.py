@@ -264,3 +264,42 @@ def test_each_line_is_told_though_its_program_is_known(tmp_path: Path) -> None:
         ("int-overflow", 9),
         ("int-overflow", 10),
     ]
+
+
+DEBUGGED = {
+    "a where, compiled": ("jax.jit(jax.grad(safe_log))(0.0)", "where-grad-nan", 4),
+    "a where": ("jax.grad(safe_log)(0.0)", "where-grad-nan", 4),
+    "a root, compiled": ("jax.jit(jax.grad(length))(jnp.zeros(2))", "grad-singular-point", 6),
+    "a root": ("jax.grad(length)(jnp.zeros(2))", "grad-singular-point", 6),
+    "a value, compiled": ("jax.jit(entropy)(jnp.array([0.0, 0.5]))", "silent-nan", 8),
+    "a value": ("entropy(jnp.array([0.0, 0.5]))", "silent-nan", 8),
+}
+
+
+@pytest.mark.parametrize("what", DEBUGGED)
+def test_what_debug_nans_raises_is_told_as_what_it_is(what: str, tmp_path: Path) -> None:
+    call, id, line = DEBUGGED[what]
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import jitscope as jax\nimport jitscope.numpy as jnp\n"
+        "def safe_log(x):\n    return jnp.where(x > 0, jnp.log(x), 0.0)\n"
+        "def length(x):\n    return jnp.sqrt((x**2).sum())\n"
+        "def entropy(p):\n    return -(p * jnp.log(p)).sum()\n"
+        f"with jax.debug_nans(True):\n    {call}\n"
+    )
+    assert [(one.one.id, one.line) for one in check(read(str(file)), run=True)] == [(id, line)]
+
+
+def test_fixes_have_the_names_of_the_program(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import jitscope as js\nfrom jitscope import numpy as np2\n@js.jit\ndef f(x, key):\n    print(x)\n"
+        "    y = np2.sin(x) if x > 0 else js.random.normal(key)\n    return y + js.random.uniform(key)\n"
+        "try:\n    f(1.0, js.random.key(0))\nexcept TypeError:\n    pass\n"
+    )
+    for run in (False, True):
+        found = check(read(str(file)), run=run)
+        texts = [one.one.fix.text for one in found] + [edit.text for one in found for edit in one.one.fix.edits]
+        assert len(found) == 3 and not any("jax." in text or "jnp." in text for text in texts), texts
+        assert any("js.random.split(key)" in text for text in texts)
+        assert any("np2.where(x > 0, np2.sin(x), js.random.normal(key))" in text for text in texts)

@@ -347,6 +347,42 @@ def test_looking_is_no_recompilation() -> None:
     assert [(row.what, row.cause) for row in ledger] == [("compiled", ""), ("compiled", ""), ("recompiled", "shape")]
 
 
+def test_a_program_made_to_be_looked_at_is_nothing_to_compare_with() -> None:
+    ledger = Ledger()
+
+    def looked_at_first(x: Any) -> Any:
+        return x * 1.2109375
+
+    with ledger.looking():
+        jx.jit(looked_at_first, auto_static=True).lower(X)
+    jx.jit(looked_at_first)(X)
+    ledger.close()
+    assert [row.cause for row in ledger] == ["", ""] and not groups(ledger)
+
+
+def test_what_transformations_make_of_a_function_are_other_functions() -> None:
+    _, ledger = run(
+        HEADER + "def f(x):\n    return (x * x * UNIQUE).sum()\nx = jnp.ones((3, 4))\n"
+        "fs = [jax.jit(g) for g in (f, jax.grad(f), jax.value_and_grad(f), jax.vmap(f), jax.vmap(f, in_axes=1), jax.jacfwd(f))]\n"
+        "for g in fs:\n    g(x)\n"
+    )
+    assert not groups(ledger)
+    _, ledger = run(
+        HEADER
+        + "def f(x):\n    return (x * x * UNIQUE).sum()\nfor _ in range(3):\n    jax.jit(jax.grad(f))(jnp.ones(3))\n"
+    )
+    (group,) = groups(ledger)
+    assert group.cause == "function"
+
+
+def test_a_smaller_size_in_another_line_is_no_last_batch() -> None:
+    f = HEADER + "@jax.jit\ndef f(x):\n    return x * UNIQUE\n"
+    _, ledger = run(f + "for n in (8, 8, 3):\n    f(jnp.ones(n))\n")
+    assert "the last batch is smaller" in observe.recompilations_document(ledger, "")["cards"][0]["because"]
+    _, ledger = run(f + "f(jnp.ones(8))\nf(jnp.ones(8))\nf(jnp.ones(3))\n")
+    assert observe.recompilations_document(ledger, "")["cards"][0]["because"] == "axis 0 of x is 8, then 3"
+
+
 BY_ROWS = {
     "x * 2 + b": 0,
     "jax.nn.softmax(x @ w, axis=-1)": 0,

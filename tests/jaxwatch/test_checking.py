@@ -180,3 +180,29 @@ def test_nothing_is_left_when_the_program_has_ended(tmp_path: Path) -> None:
     assert not [
         one for one in monitoring.get_event_duration_listeners() if "jitscope" in getattr(one, "__module__", "")
     ]
+
+
+DRAWS = [
+    "r.bits(k)",
+    "r.gamma(k, 2.0)",
+    "r.poisson(k, 3.0)",
+    "r.uniform(k)",
+    "r.split(k)",
+    "r.choice(k, 9)",
+    "r.bernoulli(k)",
+]
+
+
+@pytest.mark.parametrize("make", ["r.key(0)", "r.PRNGKey(0)"])
+def test_each_function_that_draws_uses_its_key(make: str, tmp_path: Path) -> None:
+    """The keys are in lists, where a look does not follow them; `gamma` takes off the hook that tells of calls."""
+    text = "from jax import random as r\n"
+    for draw in DRAWS:
+        text += f"ks, fs = [{make}], [lambda k: {draw}]\nfs[0](ks[0])\nfs[0](ks[0])\n"
+    text += (
+        f"ks, fs = [{make}], [lambda k: r.normal(r.fold_in(k, 1)), lambda k: r.normal(r.clone(k))]\n"
+        if "PRNG" not in make
+        else ""
+    )
+    text += "fs[0](ks[0])\nfs[-1](ks[0])\n" if "PRNG" not in make else ""
+    assert found(text, tmp_path) == {("key-reuse", 4 + 3 * at) for at in range(len(DRAWS))}

@@ -231,6 +231,14 @@ def test_looking_at_a_program_is_no_recompilation(shell) -> None:
     assert [document["kind"] for document in ran.documents] == ["timing"]
 
 
+def test_a_cell_that_shows_recompilations_itself_gets_no_second_card(shell) -> None:
+    shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
+    ran = shell.cell("double(jnp.ones(41))\n%recompiles double")
+    assert [document["title"] for document in ran.documents] == ["Recompilations of double"]
+    ran = shell.cell("%recompiles double\ndouble(jnp.ones(43));")
+    assert len(ran.documents) == 2
+
+
 def test_a_budget_of_a_cell(shell) -> None:
     shell.cell(f"%%jit --quiet\n{CALL}")
     shell.cell("%%jit --quiet --max-compiles 2\nfor n in (21, 22):\n    double(jnp.ones(n))")

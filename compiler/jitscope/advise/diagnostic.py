@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..core.names import Names
 from ..core.source import Position
 from .catalogue import CATALOGUE
 
@@ -68,6 +69,11 @@ class Diagnostic:
     def place(self) -> tuple[str, str, int]:
         """One is shown for each id and line."""
         return self.id, self.file, self.span.line
+
+    def in_names(self, names: Names) -> Diagnostic:
+        """The same with the library's names as the program calls them."""
+        fix = replace(self.fix, text=names.own(self.fix.text))
+        return replace(self, message=names.own(self.message), fix=fix)
 
     def document(self) -> dict[str, Any]:
         """As plain data; see docs/documents.md."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import jaxwatch
 from ..core import config, notices, source
+from ..core.names import imported_in
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .diagnostic import Diagnostic, Fix, Span, distinct
 from .run.captures import Captures
@@ -65,8 +66,9 @@ class Watch:
     def failed(self, error: BaseException) -> None:
         """Take in an error that ended a piece of the code."""
         one = explained(error)
-        if one is not None:
-            self._found.append(one)
+        if one is None or (one.id == "silent-nan" and any(other.id in _OF_NANS for other in self._found)):
+            return  # jax raises where the program ran; the run told what made the NaN
+        self._found.append(one)
 
     def _warned(self, message: Warning | str, *args: Any, **kwargs: Any) -> None:
         """A warning is shown as ever; one of jax's may tell of a sharp bit."""
@@ -93,9 +95,12 @@ class Watch:
         every = [*self._found, *missed(rows), *(one for row in rows for one in of_program(row))]
         found = distinct(every)
         texts = {one.file: "".join(source.lines_of(one.file)) for one in found}
-        return [one for file, text in texts.items() for one in heard([o for o in found if o.file == file], text)]
+        names = {file: imported_in(file) for file in texts}
+        told = [one.in_names(names[one.file]) for one in found]
+        return [one for file, text in texts.items() for one in heard([o for o in told if o.file == file], text)]
 
 
+_OF_NANS = ("silent-nan", "where-grad-nan", "grad-singular-point")
 _FIXES = {
     "x64-truncation": "Turn jax_enable_x64 on before the first array, or ask for 32 bits.",
     "donation-misuse": "Do not donate them.",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import source
 from .signature import short_repr
 
 
@@ -26,14 +27,15 @@ class Capture(NamedTuple):
 
 class Made(NamedTuple):
     """A function object: `kind` ("function", "lambda", "nested function", "partial", "method", "object"), the qualified name of its
-    code, the names of the parameters that a call gives by position, the values it captured, and `object`, a weak reference to it
-    (None where there can be none)."""
+    code, the names of the parameters that a call gives by position, the values it captured, `object`, a weak reference to it
+    (None where there can be none), and the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first."""
 
     kind: str
     qualname: str
     parameters: tuple[str, ...]
     captures: tuple[Capture, ...]
     object: Callable[[], Any] | None
+    wrappers: tuple[str, ...] = ()
 
     @property
     def alive(self) -> bool:
@@ -54,6 +56,7 @@ def _parameters(fun: Any) -> tuple[str, ...]:
 def made(fun: Any) -> Made:
     """How `fun` came to be. Runs no code of the user's."""
     found: list[Capture] = []
+    wrappers: list[str] = []
     kind, met, given = "", set[int](), 0
     owner = fun.__self__ if isinstance(fun, types.MethodType) else fun
     while id(fun) not in met and len(met) < _MOST:  # functions may wrap each other
@@ -72,14 +75,34 @@ def made(fun: Any) -> Made:
             found.append(_capture("self", "self", fun.__self__))
             fun = fun.__func__
         elif isinstance(getattr(fun, "__dict__", None), dict) and "__wrapped__" in fun.__dict__:
+            wrappers.append(_wrapper(fun))
             fun = fun.__dict__["__wrapped__"]
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
-        return Made(kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner))
+        return Made(kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers))
     found += _captured(fun, code)
     kind = kind or ("lambda" if code.co_name == "<lambda>" else _nested(code))
     parameters = code.co_varnames[given : code.co_argcount]
-    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner))
+    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers))
+
+
+def _wrapper(fun: Any) -> str:
+    """What wraps a function, by name: `decorated.<locals>.wrapper`; of the library's own with its options, `vmap … (0, None)`."""
+    code = getattr(fun, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return type(fun).__name__
+    if not source.is_internal(code.co_filename):
+        return code.co_qualname
+    held = [cell.cell_contents for cell in fun.__closure__ or () if cell != types.CellType()]
+    return " ".join([code.co_qualname, *filter(None, map(_choice, held))])
+
+
+def _choice(value: Any) -> str:
+    """An option of a transformation, or what of the library it holds; "" for what it is given to transform."""
+    if type(value) in (bool, *_PLAIN) or (type(value) is tuple and all(map(_choice, value))):
+        return repr(value)
+    code = getattr(value, "__code__", None)
+    return code.co_qualname if isinstance(code, types.CodeType) and source.is_internal(code.co_filename) else ""
 
 
 def _nested(code: types.CodeType) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from . import dtypes, source
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
+from .names import in_own_names
 from .operators import Operators
 from .references import Reference
 
@@ -320,10 +321,12 @@ def _advice(x: Any) -> str:
         return ""
     name = kind.__name__
     if dataclasses.is_dataclass(x):
-        return f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"
+        return in_own_names(f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass")
     if hasattr(kind, "tree_flatten") and hasattr(kind, "tree_unflatten"):
-        return f". To make {name} a tree, write @jitscope.tree_util.register_pytree_node_class above class {name}"
-    return (
+        return in_own_names(
+            f". To make {name} a tree, write @jitscope.tree_util.register_pytree_node_class above class {name}"
+        )
+    return in_own_names(
         f". To make {name} a tree, write @jitscope.tree_util.register_dataclass and @dataclasses.dataclass above "
         f"class {name}, with its arrays as fields; or give it tree_flatten and tree_unflatten and write "
         f"@jitscope.tree_util.register_pytree_node_class above it"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import source
 from .advice import rewrite
+from .names import in_own_names
 
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ ADVICE = "what to do: "
 
 
 def with_advice(what: str, advice: str) -> str:
-    """What happened, where and why, and in the last line what to do."""
-    return f"{what}\n  {ADVICE}{advice}"
+    """What happened, where and why, and in the last line what to do, in the names of the code that runs."""
+    return f"{what}\n  {ADVICE}{in_own_names(advice)}"
 
 
 def advice_of(message: str) -> str:
@@ -49,7 +50,7 @@ def message_here(what: str, advice: str = "", asked: str = "", detail: str = "")
     lines = [
         with_advice(message, written or advice),
         detail,
-        written and f"in general: {advice}",
+        written and f"in general: {in_own_names(advice)}",
     ]
     return "\n  ".join(filter(None, lines))
 
@@ -86,13 +87,10 @@ def immutable_message() -> str:
     return message_here("arrays cannot be changed in place.", advice, "assignment")
 
 
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
-
-
 def asking_line() -> source.Position | None:
     """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
     frames = source.user_frames(source.capture())
-    own = (where for where in frames if not _LIBRARIES.search(where.file) and not source.is_stdlib(where.file))
+    own = (where for where in frames if source.is_users(where.file))
     return next(own, frames[0] if frames else None)
 
 

@@ -8,6 +8,7 @@ import functools
 import itertools
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -98,6 +99,14 @@ def is_internal(filename: str) -> bool:
 def is_stdlib(filename: str) -> bool:
     """Whether a file is one of Python's own library."""
     return filename.startswith(_STDLIB + os.sep) and "site-packages" not in filename
+
+
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\\\]")
+
+
+def is_users(filename: str) -> bool:
+    """Whether a file is the user's: not the library's own, Python's, or of a library that knows no tracers."""
+    return not (is_internal(filename) or is_stdlib(filename) or _LIBRARIES.search(filename))
 
 
 @functools.lru_cache(1024)

@@ -446,9 +446,14 @@ class Hook:
         def hook(fun: Any, args: Any, kwargs: Any, out: Any) -> None:
             self._told(fun, args, kwargs, out)
 
-        state.set_local(hook)
         self._hook, self._state = hook, state
+        self.stay()
         return True
+
+    def stay(self) -> None:
+        """Put it on once more where jax took it off: it does so at the end of each `with jax.debug_nans(…)`, its own ones included."""
+        if self._state is not None and self._state.value is None:
+            self._state.set_local(self._hook)
 
     def off(self) -> None:
         state, self._state = self._state, None

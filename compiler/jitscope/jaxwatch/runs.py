@@ -108,8 +108,9 @@ class Runs:
         self._looking, self._spent, self._on = False, 0.0, False
 
     def begin(self) -> None:
-        """Begin, if it has not begun. Raises Unavailable where jax is not imported."""
+        """Begin, if it has not begun, or go on. Raises Unavailable where jax is not imported."""
         watcher = attach()
+        self._hook.stay()
         if not self._on:
             self._on = True
             self._undo = private.whole_tracebacks()
@@ -139,6 +140,8 @@ class Runs:
         self._show(run, frame)
 
     def _compiled(self, frame: FrameType, compiled: private.Compiled) -> None:
+        self._hook.stay()
+
         def run() -> tuple[Any, Any]:
             found = private.running(frame)
             return found, lambda: _run(compiled, found) if found is not None else []
@@ -146,6 +149,7 @@ class Runs:
         self._show(run, frame)
 
     def _traced(self, jaxpr: Any, entered: Entered) -> None:
+        self._hook.stay()
         if not self._looking:
             fun = written(entered)
             args, kwargs = (entered.args, entered.kwargs) if fun is entered.fun else ((), {})

@@ -136,15 +136,15 @@ class Row:
     @property
     def identity(self) -> Any:
         """What rows of one function have in common: its name and that of its code, its file and its line (functions that one decorator
-        wraps share their code); of a cell's function defined at the top, the name alone, since a cell that is changed and run again
-        has another file."""
+        wraps share their code), and what wraps it (its gradient is another function); of a cell's function defined at the top, the
+        file and the line are left out, since a cell that is changed and run again has another file."""
         where, made = self.position, self.signature.made if self.signature else None
         if where is None:
             return self.function
-        name = made.qualname if made else where.function
+        name, wrappers = (made.qualname, made.wrappers) if made else (where.function, ())
         if os.path.isfile(where.file) or "<" in name:
-            return self.function, name, where.file, where.line
-        return name
+            return self.function, name, wrappers, where.file, where.line
+        return name, wrappers
 
     @property
     def cause(self) -> str:
@@ -313,12 +313,12 @@ class Ledger:
         self._keep(row, traced.closed.jaxpr)
 
     def _explain(self, row: Row) -> None:
-        """Compare with the earlier rows of the function; those that were only parts of other programs count for such."""
+        """Compare with the earlier rows of the function that ran; those that were only parts of other programs count for such."""
         assert row.signature is not None
         earlier = [
             other
             for other in self._history[row.identity]
-            if (row.nested or not other.nested) and not _elsewhere(other.position, row.position)
+            if (row.nested or not other.nested) and not other.looked and not _elsewhere(other.position, row.position)
         ]
         nearest = closest(_of_one_function(earlier, row.signature), row.signature)
         if nearest is None or self._looking.get():

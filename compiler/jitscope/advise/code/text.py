@@ -8,8 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...core.names import Names
 from ..diagnostic import Span
-from .names import Names
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -40,7 +40,7 @@ class Code:
         self.text, self.file, self.cells = text, file, tuple(cells)
         self.lines = text.splitlines()
         self.tree = ast.parse(text)
-        self.names = Names(known.table if known else None)
+        self.names = Names(known)
         self.parents: dict[ast.AST, ast.AST] = {}
         self.nodes: list[ast.AST] = [self.tree]
         """All nodes, as `ast.walk` gives them."""

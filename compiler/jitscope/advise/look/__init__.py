@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..code.names import Names
+from ...core.names import Names
 from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
@@ -54,4 +54,4 @@ def _look(code: Code) -> list[Diagnostic]:
     walk.run()
     for detector in OF_PROGRAMS:
         found.extend(detector(walk))
-    return heard(distinct(found), code.text)
+    return heard([one.in_names(code.names) for one in distinct(found)], code.text)

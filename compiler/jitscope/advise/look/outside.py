@@ -94,8 +94,8 @@ def _between(
             if before and after and not any(before[-1].lineno < line <= after[0].lineno for line in bindings):
                 tell = functools.partial(walk.code.line_told, at=node)
                 message = (
-                    f"`{path}` was read when {called} was traced; {tell(change)} changes it, and the compiled {called} keeps the old "
-                    f"value ({tell(after[0])})."
+                    f"`{path}` was read when {called} was traced; {tell(change)} changes it, and the call in {tell(after[0])} still "
+                    "uses the old value."
                 )
                 fix = (
                     f"Pass it as an argument of {called}."

@@ -219,7 +219,8 @@ def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk
 
 
 def _copy_changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
-    return _changed(walk, node, what, f"this changes a copy of `{what}`: what the caller passed stays as it was.")
+    argument = what.partition("[")[0].partition(".")[0]
+    return _changed(walk, node, what, f"this changes a copy of `{argument}`: what the caller passed stays as it was.")
 
 
 def _changed(walk: Walk, node: ast.AST, what: str, message: str = "") -> Diagnostic:

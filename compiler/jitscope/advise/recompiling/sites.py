@@ -7,6 +7,7 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...core.names import Names, imported_in
 from ...core.source import Position, lines_of
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
@@ -31,12 +32,15 @@ class Site(NamedTuple):
 
 def code_of(file: str) -> Code:
     """The code of a file or a cell. Raises SyntaxError and ValueError."""
-    return _parsed("".join(lines_of(file)), file)
+    return _parsed("".join(lines_of(file)), file, tuple(imported_in(file).written.items()))
 
 
 @functools.lru_cache(16)
-def _parsed(text: str, file: str) -> Code:
-    return Code(text, file)
+def _parsed(text: str, file: str, imports: tuple[tuple[str, str], ...]) -> Code:
+    known = Names()
+    for name, written in imports:
+        known.add(name, written)
+    return Code(text, file, known=known)
 
 
 def site_at(position: Position) -> Site | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...core import advice
+from ...core.names import imported
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from . import statements
@@ -41,7 +42,7 @@ def candidates(
     """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first). `given` are the names that code at the
     place may use: the `library` that it is written for is called by the names it has there. `values` are those of the function's
     own names."""
-    called = _Library(given, library)
+    called, names = _Library(given, library), imported(given)
     for candidate in _all(known, code, path, values):
         text = called.named(candidate[1])
         if text is not None:
@@ -51,7 +52,7 @@ def candidates(
                 end = code.span(last)
                 span = Span(span.line, span.column, end.end_line, end.end_column)
             indent = " " * span.column if isinstance(node, ast.stmt) else ""
-            yield Candidate(words, (Edit(span, text.replace("\n", "\n" + indent)),))
+            yield Candidate(names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),))
 
 
 def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:

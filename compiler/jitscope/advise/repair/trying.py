@@ -13,10 +13,10 @@ from typing import Any
 
 from ... import jaxwatch
 from ...core import advice, source
+from ...core.names import imported
 from ...core.source import Position
 from ...core.staging import trace_to_jaxpr
 from ...core.unfinished import Unfinished, unfinished
-from ..code.names import imported
 from ..code.text import Code
 from ..code.trial import holding, rewritten, runs_elsewhere, silence
 from ..diagnostic import Fix, applied

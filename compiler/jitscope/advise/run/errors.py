@@ -17,14 +17,15 @@ from ... import jaxwatch, tree
 from ...core import source
 from ...core.advice import path_at, rewritten
 from ...core.messages import ADVICE, advice_of, sentence
+from ...core.names import Names, imported
 from ...core.source import Position
 from ...core.trace import Tracer
 from ..catalogue import CATALOGUE
-from ..code.names import Names, imported
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from ..look.making import names_known
+from .nans import told_of_failure
 
 
 _OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -36,13 +37,16 @@ def explained(error: BaseException) -> Diagnostic | None:
     if not frames:
         return None
     frame, where = frames[-1]
+    names = imported(frame.f_globals)
+    if (told := told_of_failure(error)) is not None:
+        return told.in_names(names)
     known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
         return None
-    names = imported(frame.f_globals)
-    return _confirmed(known, cause or where, names) or _made(known, cause or where, error, names)
+    one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names)
+    return one.in_names(names)
 
 
 def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
@@ -144,9 +148,10 @@ def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
         code = Code("".join(source.lines_of(where.file)), where.file, known=names)
     except (SyntaxError, ValueError, RecursionError):
         return Fix(otherwise)
-    sure = found.is_edit and names_known(code, found.text)
-    edits = (Edit(code.span(found.node), found.text),) if sure else ()
-    return Fix(f"Write `{found.text}`.", edits)
+    text = code.names.own(found.text)
+    sure = found.is_edit and names_known(code, text)
+    edits = (Edit(code.span(found.node), text),) if sure else ()
+    return Fix(f"Write `{text}`.", edits)
 
 
 def in_text_of_error(where: Position) -> bool:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from ...core import notices, source
 from ...core.avals import ShapedArray
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
 from ...core.source import Position
-from ...jaxwatch import Run, buffer_of
+from ...jaxwatch import Run, buffer_of, room_of
 from ...observe.stacks import is_installed
 
 
 _USE = frozenset(("random_bits", "random_split"))
-_SPLITS = frozenset(("_threefry_split", "threefry_split"))
-"""Programs of the library that run where a key is split outside of a compiled function: they are given the key's words."""
+_NO_USE = frozenset(("fold_in", "clone", "key_data", "wrap_key_data", "key_impl", "key", "PRNGKey"))
+"""Functions of `jax.random` that use no key up."""
 _CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call",
                     "custom_vjp_call"))  # fmt: skip
 _MESSAGE = "a random key was used twice{first}: the numbers drawn with it are not independent of each other."
@@ -38,10 +39,15 @@ class KeysOfJax:
     def __init__(self) -> None:
         self._used: dict[int, tuple[Any, _Stack]] = {}
         self._of: dict[int, tuple[Any, list[int]]] = {}
+        self._drawing: FrameType | None = None
 
     def ran(self, run: Run) -> None:
         """Note what a run uses up, and tell of a key that was used before."""
-        keys = [buffer_of(run.args[at]) for at in self._numbers(run)]
+        drawing = _drawing(run)
+        if drawing is not None and drawing is self._drawing:
+            return  # one draw, several programs
+        self._drawing = drawing
+        keys = [buffer_of(x) for x in (self._given(run) if drawing is None else _key_of(drawing))]
         if not keys:
             return
         stack = list(_users_lines(run))
@@ -52,15 +58,39 @@ class KeysOfJax:
             else:
                 self._used[id(key)] = weakref.ref(key), stack
 
+    def _given(self, run: Run) -> list[Any]:
+        """The keys that a program is given and uses up."""
+        return [run.args[at] for at in self._numbers(run)]
+
     def _numbers(self, run: Run) -> list[int]:
         """Which arguments of a program are single keys that it uses up."""
         program = run.program
         if id(program) not in self._of:
             jaxpr = program.translation.jaxpr
             given = {v: at for at, v in enumerate(jaxpr.invars) if _is_one_key(v.aval)}
-            used = set(given.values()) if program.of_library and program.name in _SPLITS else _used_up(jaxpr, given)
-            self._of[id(program)] = program, sorted(used)
+            self._of[id(program)] = program, sorted(_used_up(jaxpr, given))
         return self._of[id(program)][1]
+
+
+def _drawing(run: Run) -> FrameType | None:
+    """The call of a function of `jax.random` that led to a run outside of a compiled function; None where there is none."""
+    found = None
+    for frame in run.stack():
+        if not source.is_internal(frame.f_code.co_filename) and not is_installed(frame.f_code.co_filename):
+            return found
+        if room_of(frame.f_code) == "random":
+            found = frame
+    return found
+
+
+def _key_of(drawing: FrameType) -> list[Any]:
+    """The key that a call of a function of `jax.random` uses up, if it is a single one."""
+    key = drawing.f_locals.get("key")
+    if drawing.f_code.co_name in _NO_USE or key is None:
+        return []
+    shape = getattr(key, "shape", None)
+    typed = str(getattr(key, "dtype", "")).startswith("key<")
+    return [key] if shape == (() if typed else (2,)) else []
 
 
 def _is_one_key(aval: Any) -> bool:

@@ -27,14 +27,13 @@ from ..nans.by_parts import PartsReport
 from ..nans.report import where_around
 from .captures import Captures
 from .jax_keys import KeysOfJax
-from .nans import FIXES, tell_report
+from .nans import FIXES, SLOPES, tell_report
 from .values import CHECKS, OF_INDICES, Check, Passed
 
 
 _SECONDS, _MOST_HUNTS, _MOST_LOOKS = 20.0, 3, 200
 _LAYERS = ("flax", "equinox")
 """Libraries whose layers index with what they are given."""
-_SLOPES = "the derivative is {what} here though the value is not: the slope of this line is infinite, or has no value, for these numbers."
 
 
 class JaxLooks:
@@ -86,7 +85,7 @@ class JaxLooks:
         self._bad_lines.add(line)
         nan = any(map(_is_nan, results))
         kind = "where-grad-nan" if where_around(run.backward) is not None else "grad-singular-point"
-        notices.tell(kind, _SLOPES.format(what="NaN" if nan else "infinite"), FIXES[kind], run.backward)
+        notices.tell(kind, SLOPES.format(what="NaN" if nan else "infinite"), FIXES[kind], run.backward)
 
     # --- integers and indices -----------------------------------------------------------------------------------------------
 

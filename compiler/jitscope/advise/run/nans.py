@@ -11,7 +11,8 @@ from ...backend.hunt import HasCallbacks
 from ...backend.hunt.flat import is_of_library
 from ...core import notices, source
 from ...core.jaxpr import ClosedJaxpr
-from ..nans import hunt
+from ..diagnostic import Diagnostic, Fix, Span
+from ..nans import Report, hunt
 from ..nans.report import Answer, is_hidden, where_around
 
 
@@ -113,6 +114,29 @@ def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
                 message = f"the where in line {around.line} computes both of its branches, and for these values the slope of one of them is infinite, or NaN."
             notices.tell(id, f"the derivative is not finite here: {message}", FIXES[id], where)
             return
+
+
+def told_of_failure(error: BaseException) -> Diagnostic | None:
+    """What an error of `debug_nans` or `debug_infs` tells of, at the line that made the first bad value; None if that is not known."""
+    hunted = getattr(error, "hunted", None)
+    if hunted is None:
+        return None
+    (found, handle), report = hunted, Report("", hunted[0])
+    if report.finding is None or report.source is None:
+        return None
+    of_library, line = is_of_library(found.closed), source.user_position(handle)
+    where = line if of_library else report.source.position or line
+    if where is None:
+        return None
+    id, message, fix = report.sharp_bit, told(report), _fix(report)
+    if of_library and "transpose" in source.transforms_of(handle):
+        id = "where-grad-nan" if where_around(where) is not None else "grad-singular-point"
+        message, fix = SLOPES.format(what="NaN" if report.nan else "infinite"), FIXES[id]
+    evidence = tuple(line.strip() for line in str(error).splitlines()[1:])
+    return Diagnostic(id, where.file, Span.of(where), message, Fix(fix), evidence, "run")
+
+
+SLOPES = "the derivative is {what} here though the value is not: the slope of this line is infinite, or has no value, for these numbers."
 
 
 def told(report: Answer) -> str:

@@ -98,7 +98,7 @@ def _captured(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
         if where is not None:
             message = (
                 f"{row.function} captures an array, {var.aval.short()}, {var.aval.bytes / 1e6:.3g} MB, from outside: it belongs to the "
-                "program, which keeps it alive and does not see when the name is given another."
+                "program, which keeps it alive and does not see it when the name is bound to another array."
             )
             span = Span.of(where)
             fix = Fix(f"Pass it as an argument of {row.function}.")

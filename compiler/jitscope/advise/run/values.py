@@ -172,7 +172,7 @@ def _overflow(exact: Callable[..., Any], sign: str) -> Check:
         got, wanted = np.atleast_1d(result)[at], float(wide[at])
         return (
             "int-overflow",
-            f"{sign} overflowed {result.dtype}: {_number(wanted)} does not fit, and became {got}.",
+            f"`{sign}` overflowed {result.dtype}: {_number(wanted)} does not fit, and became {got}.",
             f"Widen first: x.astype(jnp.float32), a wider integer than {result.dtype}, or 64-bit types (jax_enable_x64).",
         )
 
@@ -329,7 +329,7 @@ CHECKS: dict[str, Check] = {
     "reduce_prod": _overflow(_product, "prod"),
     "cumsum": _overflow(_along(np.cumsum), "cumsum"),
     "cumprod": _overflow(_along(np.cumprod), "cumprod"),
-    "dot_general": _overflow(_dot, "the product"),
+    "dot_general": _overflow(_dot, "@"),
     "div": _of_division,
     "rem": _of_division,
     "eq": _of_guard,

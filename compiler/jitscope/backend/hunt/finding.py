@@ -106,9 +106,7 @@ def message(name: str, finding: Finding | None, what: str, given: Sequence[Given
 def _place(where: source.Position | None) -> str:
     if where is None:
         return ""
-    return (
-        f" in line {where.line}, columns {where.column}-{where.end_column}, of {where.function}: {where.text.strip()}"
-    )
+    return f" in line {where.line}, columns {where.column + 1}-{where.end_column}, of {where.function}: {where.text.strip()}"
 
 
 _SHOWN = 6

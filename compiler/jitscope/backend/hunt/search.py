@@ -244,7 +244,7 @@ def find_first(closed: ClosedJaxpr, args: Sequence[Any], test: Test = nans) -> F
 def failure(
     closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test, results: Sequence[Any]
 ) -> FloatingPointError:
-    """The error for a program that gave bad results."""
+    """The error for a program that gave bad results; its `hunted` is the hunt with the handle of the line that ran the program."""
     what = WHAT[test]
     try:
         hunt = Hunt(closed, args, test, results=results)
@@ -252,4 +252,6 @@ def failure(
         return FloatingPointError(
             f"{name} gave {what}. It calls Python functions, so it was not run again to find out where"
         )
-    return FloatingPointError(message(name, hunt.finding, what, hunt.given))
+    error = FloatingPointError(message(name, hunt.finding, what, hunt.given))
+    error.hunted = hunt, source.capture()  # pyright: ignore[reportAttributeAccessIssue]
+    return error

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...backend.signature import Leaf
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
+from ...core.names import Names, imported_in
 from ...core.words import listed
 from ..structures import changed_data
 from .groups import WATCHING, Group
@@ -28,7 +29,16 @@ def remedy(group: Group) -> Remedy | None:
         return None
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
-    return Remedy(_WORDS[group.cause](group), counted if counted and counted.after < counted.before else None)
+    return Remedy(
+        _names_of(group).own(_WORDS[group.cause](group)),
+        counted if counted and counted.after < counted.before else None,
+    )
+
+
+def _names_of(group: Group) -> Names:
+    """What the code that calls the function imports."""
+    site = next(iter(group.sites()), None)
+    return imported_in(site.file) if site is not None else Names()
 
 
 def _shapes_the_program(group: Group) -> bool:
@@ -204,15 +214,13 @@ def _option(group: Group) -> str:
 
 
 def _x64(group: Group) -> str:
-    of_jax = group.rows[-1].library == "jax"
-    call = "jax.config.update('jax_enable_x64', True)" if of_jax else "jitscope.config.update('enable_x64', True)"
-    return f"Set enable_x64 once, before the first call: {call}."
+    return "Set enable_x64 once, before the first call: jax.config.update('jax_enable_x64', True)."
 
 
 def _cache(group: Group) -> str:
     why = group.rows[-1].differences[0]
     return {
-        "cleared": "Leave the caches: clear_caches() and clear_cache() forget all programs.",
+        "cleared": "Do not clear the caches between calls: clear_caches() and clear_cache() forget all programs.",
         "dropped": "Call with fewer kinds of arguments: the function remembers only the latest ones.",
         "another trace": "Pass the captured values of the outer function as arguments.",
     }.get(why.after, "Call the function once before the threads start.")
@@ -239,15 +247,15 @@ _WORDS: dict[str, Callable[[Group], str]] = {
 }
 
 _WITHOUT_EDIT = {
-    "shape": "No edit is offered: what may be added, and where it must be masked, only the function's meaning tells.",
-    "tree structure": "No edit is offered: what stands for a missing part, only the function's meaning tells.",
+    "shape": "No edit is offered: only the function's meaning tells what may be added, and where it must be masked.",
+    "tree structure": "No edit is offered: only the function's meaning tells what can stand for a missing part.",
     "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
-    "donation": "No edit is offered: where the arguments are donated, the code does not tell.",
+    "donation": "No edit is offered: the code does not tell where the arguments are donated.",
 }
 
 
 def without_edit(group: Group) -> str:
     """Why a fix is words alone, where no edit is known to keep what is computed."""
     if _data(group):
-        return "No edit is offered: what the class calls its data, the code that registers it decides."
+        return "No edit is offered: the code that registers the class decides what is data."
     return _WITHOUT_EDIT.get(group.cause, "")

@@ -68,14 +68,16 @@ def sizes_of(group: Group) -> list[Sizes]:
                 calls[shape[axis]] += row.calls
             if len(calls) > 1:
                 sizes = tuple(shape[axis] for _, shape in rows)
-                found.append(Sizes(path, axis, sizes, _pattern(sizes, calls)))
+                in_a_loop = len({(row.cell, row.call_site) for row, _ in rows}) == 1
+                found.append(Sizes(path, axis, sizes, _pattern(sizes, calls, in_a_loop)))
     return found
 
 
-def _pattern(sizes: tuple[int, ...], calls: Counter[int]) -> str:
+def _pattern(sizes: tuple[int, ...], calls: Counter[int], in_a_loop: bool) -> str:
+    """`in_a_loop`: one line of one cell made all the calls."""
     if len(calls) == 2:
         large, small = max(calls), min(calls)
-        return "last batch" if sizes[0] == large and calls[large] > calls[small] else "two"
+        return "last batch" if in_a_loop and sizes[0] == large and calls[large] > calls[small] else "two"
     steps = [after - before for before, after in itertools.pairwise(sizes)]
     if all(step > 0 for step in steps):
         return "growing"
