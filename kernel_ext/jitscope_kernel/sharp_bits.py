@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import threading
@@ -98,7 +99,7 @@ class SharpBits:
     def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
         own = one.fix.text and type(error).__module__.startswith("jax")
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
-        if cell is None or not (own or (one.fix.edits and jaxwatch.mistake(error))):
+        if cell is None or not (own or (one.fix.edits and _holds_outside(one, error))):
             return None
         return _document([_item(cell, _in_text(one, cell.text))])
 
@@ -176,6 +177,23 @@ class SharpBits:
         told = [(cell, one) for cell, one in found if one.origin != "miss" and not (failed and one.severity == "error")]
         items = [_item(cell, one) for cell, one in told]
         return _document(items) if items else None
+
+
+def _holds_outside(one: Diagnostic, error: BaseException) -> bool:
+    """Whether a rewrite is right for arrays that have values as well: the truth of each element in place of that of all of them is, where
+    it is an expression; which branch is meant nobody knows."""
+    if jaxwatch.mistake(error):
+        return True
+    logical = one.id == "logical-op-on-tracer" and jaxwatch.raised_by_jax(error)
+    return logical and all(_is_expression(edit.text) for edit in one.fix.edits)
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _document(items: list[Document]) -> Document:

@@ -170,6 +170,37 @@ def test_an_assignment_outside_of_jit_has_its_rewrite(bare_shell, case, marked):
     assert not again.error, again.traceback
 
 
+LOGICAL = {
+    "and": ("mask = x > 0.2 and x < 0.8", "(x > 0.2) & (x < 0.8)"),
+    "a chain": ("mask = 0.2 < x < 0.8", "(0.2 < x) & (x < 0.8)"),
+    "not": ("mask = not (x > 0.5)", "~(x > 0.5)"),
+    "in an argument": ("y = jnp.where(x > 0.8 or x < 0.2, x, 0)", "(x > 0.8) | (x < 0.2)"),
+    "in a function that runs": (
+        "def window(v):\n    return (v > 0.2 and v < 0.8) * v\nwindow(x)",
+        "(v > 0.2) & (v < 0.8)",
+    ),
+    "the larger one": ("y = max(x, x * 2)", "jnp.maximum(x, x * 2)"),
+    "a branch": ("if x > 0.2 and x < 0.8:\n    y = x", ""),
+    "a branch on one": ("if x > 0.2:\n    y = x\nelse:\n    y = -x", ""),
+    "of NumPy": ("n = np.arange(3)\nmask = n > 1 and n < 3", ""),
+}
+
+
+@pytest.mark.parametrize("case", LOGICAL)
+def test_a_truth_of_all_elements_outside_of_jit_has_its_rewrite(bare_shell, case):  # noqa: F811
+    code, expected = LOGICAL[case]
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    ran = bare_shell.cell(code)
+    assert ran.error.startswith("ValueError")
+    if not expected:
+        assert not ran.documents
+        return
+    (item,) = ran.documents[0]["items"]
+    assert item["id"] == "logical-op-on-tracer" and [edit["text"] for edit in item["fix"]["edits"]] == [expected]
+    again = bare_shell.cell(applied(code, item["fix"]["edits"]))
+    assert not again.error, again.traceback
+
+
 OUTSIDE = {
     "a branch under vmap": (
         "def one(v):\n    if v > 0:\n        return v\n    return -v\njax.vmap(one)(x)",

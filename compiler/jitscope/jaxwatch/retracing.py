@@ -15,7 +15,7 @@ from . import private
 from .private import Entered
 
 
-_ATTRIBUTE = "traced_by_jax"
+_ATTRIBUTE, _ORIGIN = "traced_by_jax", "raised_by_jax"
 
 
 class Again:
@@ -62,11 +62,14 @@ def remember(error: BaseException, entered: Entered, names: Sequence[str]) -> No
 
 
 def remember_direct_call(error: BaseException) -> None:
-    """Keep the outermost call of a function of jax's that an error went through, one without `jit` around it, before jax's frames are
-    taken out of its traceback."""
-    if not private.there() or hasattr(error, _ATTRIBUTE):
+    """Keep the outermost call of a function of jax's that an error went through, one without `jit` around it, and whether jax raised it,
+    before jax's frames are taken out of its traceback."""
+    if not private.there():
         return
     with suppress(Exception):
+        setattr(error, _ORIGIN, raised_by_jax(error))
+        if hasattr(error, _ATTRIBUTE):
+            return
         if (entered := private.entered_directly(error.__traceback__)) is not None:
             setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error), jitted=False))
 
@@ -77,7 +80,7 @@ def raised_by_jax(error: BaseException) -> bool:
     while last is not None and last.tb_next is not None:
         last = last.tb_next
     inside = last is not None and last.tb_frame.f_code.co_filename.startswith(private.folder())
-    return inside or type(error).__module__.startswith("jax")
+    return inside or type(error).__module__.startswith("jax") or getattr(error, _ORIGIN, False)
 
 
 def remembered(error: BaseException) -> Again | None:
