@@ -222,3 +222,15 @@ def test_the_code_of_a_library_gives_way_to_the_users_inside_of_it(rows):
     line = model.__code__.co_firstlineno + 2
     assert any(mark["line"] == line and mark["nodes"] for mark in document["source"]["marks"])
     assert "0x" not in document["signature"]
+
+
+def test_a_loop_outside_of_jit_shows_the_function_that_it_runs(rows):
+    def body(carry, v):
+        carry = jnp.sin(carry) + v
+        return carry, carry * 2
+
+    jax.lax.scan(body, 0.0, x[0])
+    document = compilation_document(rows()[-1])
+    assert [one["name"] for one in document["source"]["functions"]] == ["body"]
+    lines = {mark["line"] - body.__code__.co_firstlineno for mark in document["source"]["marks"]}
+    assert lines == {1, 2}

@@ -147,9 +147,9 @@ def _first(stack: Stack, function: Function) -> int | None:
 
 
 def root_of(defined: Position | None, jaxpr: Jaxpr | None, stacks: Stacks) -> Position | None:
-    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, it is
-    the outermost of the user's that most equations have."""
-    if jaxpr is None or defined is None or not is_installed(defined.file):
+    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, or the
+    program is of no function of the user's (a loop outside of jit), it is the outermost of the user's that most equations have."""
+    if jaxpr is None or (defined is not None and not is_installed(defined.file)):
         return defined
     found: Counter[CodeType] = Counter()
     for eqn in equations_in(jaxpr):
