@@ -383,6 +383,25 @@ def test_a_smaller_size_in_another_line_is_no_last_batch() -> None:
     assert observe.recompilations_document(ledger, "")["cards"][0]["because"] == "axis 0 of x is 8, then 3"
 
 
+def test_data_that_the_option_widens_are_told_as_the_option() -> None:
+    _, ledger = run(
+        HEADER + "@jax.jit\ndef f(x, n):\n    return x * n * UNIQUE\nx = np.ones(3)\nf(x, 2)\n"
+        "with jax.enable_x64(True):\n    f(x, 2)\n    f(x.astype(np.float32), 2)\n"
+    )
+    by_cause = {group.cause: observe.recompilations_document(group.rows, "")["cards"][0] for group in groups(ledger)}
+    assert by_cause["x64"]["because"] == "enable_x64 changed: False → True (x: f32 → f64, n: i32 → i64)"
+    assert by_cause["x64"]["fix"]["text"].startswith("Set enable_x64 once") and by_cause.keys() == {"x64", "dtype"}
+
+
+def test_a_function_that_a_thread_runs_has_a_card_without_a_line() -> None:
+    _, ledger = run(
+        HEADER + "import threading\n@jax.jit\ndef f(x):\n    return x * UNIQUE\nf(jnp.ones(3))\n"
+        "thread = threading.Thread(target=f, args=(jnp.ones(4),))\nthread.start()\nthread.join()\n"
+    )
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert (card["cause"], card["sites"], card["compilations"]) == ("shape", [], 1)
+
+
 BY_ROWS = {
     "x * 2 + b": 0,
     "jax.nn.softmax(x @ w, axis=-1)": 0,

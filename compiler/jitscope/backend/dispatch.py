@@ -254,7 +254,7 @@ class JitFunction:
         avals = tuple([a.aval for a in arrays])
         traced = traced_for(self, arguments, avals, device, layouts_text(arrays))
         note = records.Record(
-            "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.here()
+            "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.calling()
         )
         closed, donated, taken = traced.closed, () if test_in_force() else arguments.donated(), None
         if uses_refs(closed.jaxpr):

@@ -305,7 +305,7 @@ class TracedStage(_Stage):
     def note(self) -> records.Record:
         """What the steps of this program have in common."""
         return records.Record(
-            "", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined, call_site=source.here()
+            "", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined, call_site=source.calling()
         )
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:

@@ -157,7 +157,7 @@ def _record(
     function: JitFunction, step: str, number: int, seconds: float, detail: dict[str, Any], payload: Any
 ) -> records.Record:
     position = source.position_of_function(function._fun)
-    return records.Record(step, function._name, number, seconds, position, source.here(), detail, payload)
+    return records.Record(step, function._name, number, seconds, position, source.calling(), detail, payload)
 
 
 def _signature(

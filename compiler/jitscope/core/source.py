@@ -292,6 +292,11 @@ def here() -> Position | None:
     return user_position(capture())
 
 
+def calling() -> Position | None:
+    """The line of the user's that runs now; None where Python's library runs a function by itself, as a thread does."""
+    return next((where for where in user_frames(capture()) if not is_stdlib(where.file)), None)
+
+
 def stack_level() -> int:
     """The `stacklevel` of a warning that the caller gives: that of the first frame that is not the library's own."""
     frame, level = sys._getframe(1), 1

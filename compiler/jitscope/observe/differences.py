@@ -90,7 +90,9 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
     found = _function(old, new) + _arguments(old, new)
     found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
     if old.x64 != new.x64:
-        found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64)))
+        by_option = [one for one in found if one.part == "dtype" and _is_width(one)]
+        found = [one for one in found if one not in by_option]
+        found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64), _widths(by_option)))
     found = _without_consequences(found, old, new)
     if (
         old.device != new.device
@@ -99,6 +101,20 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
     ):
         found.append(Difference("device", "device", old.device, new.device))
     return found
+
+
+def _is_width(one: Difference) -> bool:
+    """Whether a dtype changed its width alone, as the option enable_x64 has it: f32 and f64, i32 and i64."""
+    widths = {one.before.rstrip("0123456789"): one.before, one.after.rstrip("0123456789"): one.after}
+    return len(widths) == 1 and {one.before[-2:], one.after[-2:]} in ({"32", "64"}, {"64", "28"})
+
+
+def _widths(found: Sequence[Difference]) -> str:
+    """`x: f32 → f64`, of arguments whose dtype follows the option."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        alike.setdefault((one.before, one.after), []).append(one.path)
+    return ", ".join(f"{listed(paths)}: {before} → {after}" for (before, after), paths in alike.items())
 
 
 def _without_consequences(found: list[Difference], old: Signature, new: Signature) -> list[Difference]:

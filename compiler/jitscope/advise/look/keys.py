@@ -213,7 +213,7 @@ class _Reuse:
             self.expression(node.test, uses)
             self.branches([[ast.Expr(node.body)], [ast.Expr(node.orelse)]], uses)
             return
-        if isinstance(node, ast.Compare):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             return  # whether two draws are the same is a question worth asking
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
             self.comprehension(node, uses)

@@ -92,8 +92,10 @@ def again(row: Row) -> bool:
 
 
 def _of_the_library(row: Row) -> bool:
-    if row.call_site is None or is_internal(row.call_site.file):
+    if row.call_site is not None and is_internal(row.call_site.file):
         return True
+    if row.call_site is None:  # a thread may run a function by itself
+        return row.position is None or is_internal(row.position.file)
     if row.position is not None:
         return is_internal(row.position.file)
     made = row.signature.made if row.signature else None

@@ -36,9 +36,9 @@ def remedy(group: Group) -> Remedy | None:
 
 
 def _names_of(group: Group) -> Names:
-    """What the code that calls the function imports."""
-    site = next(iter(group.sites()), None)
-    return imported_in(site.file) if site is not None else Names()
+    """What the code imports that calls the function, or else that defines it."""
+    where = next(iter(group.sites()), None) or group.rows[-1].position
+    return imported_in(where.file) if where is not None else Names()
 
 
 def _shapes_the_program(group: Group) -> bool:
