@@ -32,7 +32,7 @@ def ran(file: Path) -> list[Found]:
         return check(read(str(file)), run=True)
 
 
-@pytest.mark.parametrize("program", one_in(4, [p for p in programs() if not p.apart]))
+@pytest.mark.parametrize("program", one_in(6, [p for p in programs() if not p.apart]))
 def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
     file = program.write(tmp_path)
     found = ran(file)

@@ -82,5 +82,5 @@ def _made(program):
     return Facts(document, str(stage.jaxpr), compiled.as_text(), module.to_string(), recorded)
 
 
-every = pytest.mark.parametrize("facts", one_in(2, PROGRAMS), indirect=True)
+every = pytest.mark.parametrize("facts", one_in(3, PROGRAMS), indirect=True)
 """A test of each program, at `make test` of every second; the fixture `facts` makes it."""

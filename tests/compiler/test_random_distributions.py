@@ -235,7 +235,7 @@ each = pytest.mark.parametrize(
     "name",
     some(
         EAGER,
-        always="normal truncated_normal gamma poisson binomial bernoulli categorical ball permutation choice multinomial",
+        always="normal gamma binomial categorical permutation choice multinomial",
     ),
 )
 

@@ -17,6 +17,7 @@ from jitscope.observe.values import instrument as values_of
 from jitscope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.schema import validate
+from tests.extent import full
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
@@ -246,6 +247,7 @@ def test_it_ends_after_its_time_and_says_so():
     assert "stopped at e0" in document["remarks"][0] and {row["path"] for row in document["rows"]} == {"in0", "in1"}
 
 
+@full
 def test_the_transformer_is_looked_at_whole():
     def whole_transformer(*args):
         return transformer.program(*args)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.extent import some
+from tests.extent import ALL, QUICK, flags, some
 
 
 HERE = Path(__file__).parent
@@ -24,7 +24,8 @@ TOLERANCE = {"diffrax_solves": 2e-5, "numpyro_models": 2e-5}
 def environment() -> dict[str, str]:
     spec = importlib.util.find_spec("jitscope")
     assert spec is not None and spec.origin is not None
-    return os.environ | {"PYTHONPATH": str(Path(spec.origin).parents[1])}
+    quickly = {} if ALL else flags(**QUICK)
+    return os.environ | quickly | {"PYTHONPATH": str(Path(spec.origin).parents[1])}
 
 
 @pytest.fixture(scope="module")
