@@ -64,7 +64,7 @@ export class JointView {
       },
       (made) => {
         this.graph = made;
-        made.setAll(true);
+        made.openMarked();
         made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), 560)}px`);
         this.mark();
       },

@@ -11,10 +11,12 @@ from jitscope.core.printing import literal_text
 
 from ..calls import CallTree, root_of
 from ..graph import jaxpr_graph
+from ..groups.trees import gathered
 from ..positions import positions_of
 from ..source import source_document
 from ..stacks import Stacks
 from .aligning import aligned
+from .shared_groups import Groups, Runs
 from .sides import Side
 
 
@@ -42,13 +44,18 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     first alone (removed), in the second alone (added), or in both and reads other operands (rewired). An edge that is `gone` is in the
     first alone.
     """
-    (first, code), (second, other_code) = _looked_at(one), _looked_at(other)
+    pairs = list(pairs)
+    (first, code, runs), (second, other_code, other_runs) = _looked_at(one), _looked_at(other)
     names = _Names(
         {**dict(pairs), **_ends(first["nodes"], second["nodes"], one.captured, other.captured)}, second["nodes"]
     )
     before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
     rewired = {path for path, operands in now.items() if before.get(path, operands) != operands}
     nodes = list(_nodes(first["nodes"], second["nodes"], names, rewired))
+    nodes = Groups(runs, other_runs, pairs, names).drawn(
+        nodes, {names(node["id"]): node["id"] for node in first["nodes"]}
+    )
+    nodes = _gathered(nodes)
     edges = list(_edges(first["edges"], second["edges"], names))
     kept = _kept(nodes, edges)
     shown = [node for node in nodes if node["id"] in kept]
@@ -59,12 +66,12 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     return Joint(graph, _equations(nodes) - _equations(shown), sources, len(rewired))
 
 
-def _looked_at(side: Side) -> tuple[Document, Document | None]:
-    """The graph and the source of a program."""
+def _looked_at(side: Side) -> tuple[Document, Document | None, Runs]:
+    """The graph, the source and the runs of a program."""
     stacks = Stacks()
     graph = jaxpr_graph(side.jaxpr, "", positions_of(side.jaxpr, side.row.cell_of, stacks), groups=False)
     tree = CallTree(side.jaxpr, root_of(side.row.position, side.jaxpr, stacks), stacks)
-    return graph, source_document(tree, side.row.cell_of)
+    return graph, source_document(tree, side.row.cell_of), Runs(side.jaxpr, stacks, side.row.cell_of)
 
 
 class _Names:
@@ -167,6 +174,21 @@ def _nodes(
             scope = names(node["scope"]) if node["scope"] is not None else None
             yield _marked(node, "removed") | {"id": name, "scope": scope, "paths": [name] if node["paths"] else []}
     yield from upto("")
+
+
+def _gathered(nodes: Sequence[Document]) -> list[Document]:
+    """The nodes, of which the arguments and results that both programs have are gathered by their trees."""
+
+    def ends(kind: str) -> list[Document]:
+        return [node for node in nodes if node["kind"] == kind and node["scope"] is None and "mark" not in node]
+
+    inputs, outputs = ends("input"), ends("output")
+    held = {node["id"] for node in [*inputs, *outputs]}
+    return [
+        *gathered(inputs, "in"),
+        *(node for node in nodes if node["id"] not in held),
+        *gathered(outputs, "out"),
+    ]
 
 
 def _marked(node: Document, mark: str | None) -> Document:

@@ -25,12 +25,17 @@ class Level:
 
     def items(self, eqns: Sequence[JaxprEqn]) -> list[Item]:
         """The equations, by number, and the blocks they are in."""
-        if len(eqns) < 2:
-            return list(range(len(eqns)))
-        places = self.stacks.all(eqns)
-        stacks = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
-        items = trimmed(runs(places, shared_depth(stacks or [()])))
-        return _Repeats(self, eqns).fold(items)
+        items = runs_of(eqns, self.stacks)
+        return _Repeats(self, eqns).fold(items) if len(eqns) > 1 else items
+
+
+def runs_of(eqns: Sequence[JaxprEqn], stacks: Stacks) -> list[Item]:
+    """The equations, by number, in the runs of calls and named scopes."""
+    if len(eqns) < 2:
+        return list(range(len(eqns)))
+    places = stacks.all(eqns)
+    known = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
+    return trimmed(runs(places, shared_depth(known or [()])))
 
 
 class _Repeats:

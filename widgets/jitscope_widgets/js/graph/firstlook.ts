@@ -11,6 +11,14 @@ export function openFirst(model: Model): void {
   openWhere(model, shown, () => true);
 }
 
+/** Opens what holds something with a mark, and of the rest what fits. */
+export function openMarked(model: Model): void {
+  model.nodes.forEach(({ mark }, i) => {
+    for (let at = i; mark && at !== model.root; at = model.parent[at]!) if (at !== i) model.setOpen(at, true);
+  });
+  openWhere(model, [...model.visible()].length, () => true);
+}
+
 /** Opens what is wanted and fits, level by level; gives the number of boxes then. */
 function openWhere(model: Model, shown: number, wanted: (scope: number) => boolean): number {
   for (let level = [model.root]; level.length;) {

@@ -6,7 +6,7 @@ import type { Lines } from "../links";
 import { Camera } from "./camera";
 import { Painter, type Hot, type Marks, type Motion, type Scene } from "./draw";
 import { Finding } from "./finding";
-import { openFirst } from "./firstlook";
+import { openFirst, openMarked } from "./firstlook";
 import { inspection } from "./inspect";
 import { Keyboard } from "./keyboard";
 import { Layout } from "./layout";
@@ -250,12 +250,22 @@ export class GraphView {
 
   /** Closes all, or opens as much as can be drawn. */
   setAll(open: boolean): void {
+    this.opened(() => open && openSome(this.model));
+  }
+
+  /** Closes all, and opens what `opens` does. */
+  private opened(opens: () => void): void {
     const { model, layout } = this;
     model.nodes.forEach((_, i) => model.setOpen(i, false));
-    if (open) openSome(model);
+    opens();
     layout.allChanged();
     this.fit(true);
     this.outline.refresh();
+  }
+
+  /** Opens what holds something with a mark, and of the rest what fits. */
+  openMarked(): void {
+    this.opened(() => openMarked(this.model));
   }
 
   /** Draws another block of a repeat. */
