@@ -92,7 +92,7 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(bare: B
     view.element.get_by_role("button", name="1 equation fused by fusion").click()
     assert heading.inner_text() == "fusion"
     rows.get_by_role("button", name="line 3").click()
-    assert "Only line 3: 1 of 1 change kept" in view.element.inner_text()
+    assert "1 of 1 change is of line 3." in view.element.inner_text()
     assert "line 3: 1 equation fused by fusion; 1 pass changed something of it" in view.element.inner_text()
     view.element.get_by_role("button", name="Show all").click()
     assert view.element.get_by_role("button", name="Show all").count() == 0
@@ -110,6 +110,41 @@ def test_the_roofline_has_its_labels_whole(bare: Bare, width: int) -> None:
     for label in labels.all():
         box = label.bounding_box()
         assert box is not None and frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+
+
+def crossing(one: Any, other: Any) -> bool:
+    sides = (("x", "width"), ("y", "height"))
+    return all(one[at] < other[at] + other[size] and other[at] < one[at] + one[size] for at, size in sides)
+
+
+@pytest.mark.parametrize("rate", [2e11, 2.5e11, 3.5e11])
+def test_no_kernel_lies_on_a_label_of_the_roofline(bare: Bare, rate: float) -> None:
+    """A kernel where the label of the peak would be, at different heights."""
+    document = copy.deepcopy(documents.profile())
+    kernel = document["kernels"][0]
+    kernel |= {"flops": rate * kernel["median"], "bytes": rate * kernel["median"] / 60, "share": 0.6}
+    view = bare.show(document, width=420)
+    marks = [mark.bounding_box() for mark in view.element.locator(".jitscope-roof-mark").all()]
+    for label in view.element.locator(".jitscope-roof-label").all():
+        assert not any(crossing(label.bounding_box(), mark) for mark in marks), label.text_content()
+
+
+def test_the_list_of_values_shows_the_one_that_is_looked_at(bare: Bare) -> None:
+    document = documents.layer_cell()
+    found = documents.values()
+    example = found["rows"][1]
+    found["rows"] = [example | {"path": f"m{n}", "label": f"value{n}"} for n in range(400)]
+    found["rows"][333] |= {"path": "e3"}
+    found |= {"first_bad": None, "details": found["details"][:1], "loops": []}
+    document["compilations"][0]["instruments"] = {"values": found}
+    view = bare.show(document)
+    view.open("values")
+    shown = view.element.locator(".jitscope-values-row[aria-selected=true]")
+    expect(shown).to_contain_text("value333")
+    expect(shown).to_be_in_viewport()
+    names = view.element.locator(".jitscope-values-row strong").all_inner_texts()
+    assert names == [f"value{n}" for n in (*range(60), *range(328, 339))]
+    assert view.element.get_by_text("268 more").count() == 1 and view.element.get_by_text("61 more").count() == 1
 
 
 @looks(420, 1280)

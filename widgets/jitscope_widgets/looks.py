@@ -74,4 +74,6 @@ def second_line(node: Document, scopes: Scopes) -> str:
         return "library call" if node["kind"] == "library" else ""
     if node.get("what") == "tree":
         return plural(node.get("count", len(scopes.members[ident])), "array")
-    return plural(scopes.work(ident), "equation" if scopes.level == "jaxpr" else "operation")
+    drawn, noun = scopes.work(ident), "equation" if scopes.level == "jaxpr" else "operation"
+    left_out = node.get("left_out", 0)
+    return f"{plural(drawn + left_out, noun)}, {drawn:,} drawn" if left_out else plural(drawn, noun)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from . import profile_words as told
 from .plain import clean, escape
@@ -14,6 +14,8 @@ from .words import Document
 WIDTH, HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 16, 16, 44
 _MOST = 80
+_APART = 1.25
+"""So many times a kernel's place is what an axis ends at, at least, so that no mark lies on its numbers."""
 
 
 def points(profile: Document) -> list[tuple[float, float, Document]]:
@@ -33,8 +35,8 @@ def roofline(profile: Document) -> str:
     peak = max(one["rate"]["value"] for one in machine["peaks"])
     rates = [(one["bytes"], one["rate"]["value"]) for one in machine["bandwidth"]]
     ridge = peak / min(rate for _, rate in rates)
-    across = _Scale([x for x, _, _ in shown] + [ridge * 3, 0.1], _LEFT, WIDTH - _RIGHT)
-    up = _Scale([y for _, y, _ in shown] + [peak * 2], HEIGHT - _BOTTOM, _TOP)
+    across = _Scale([*_beside(x for x, _, _ in shown), ridge * 3, 0.1], _LEFT, WIDTH - _RIGHT)
+    up = _Scale([*_beside(y for _, y, _ in shown), peak * 2], HEIGHT - _BOTTOM, _TOP)
     title = f"Roofline: {len(shown)} kernels by operations per byte and operations a second"
     return "".join(
         [
@@ -42,6 +44,7 @@ def roofline(profile: Document) -> str:
             *_axes(across, up),
             *_roofs(across, up, peak, rates),
             *(_point(across(x), up(y), kernel) for x, y, kernel in reversed(shown)),
+            _said(peak, up(peak), [(across(x), up(y), 1.3 * _radius(kernel)) for x, y, kernel in shown]),
             "</svg>",
         ]
     )
@@ -89,15 +92,33 @@ def _roofs(across: _Scale, up: _Scale, peak: float, rates: list[tuple[float, flo
             f'<path fill="none" stroke="currentColor" stroke-width="1.5"{dashed} d="M{across(start):.1f} {up(start * rate):.1f}L{across(ridge):.1f} {up(peak):.1f}'
             f'H{WIDTH - _RIGHT}"><title>{escape(label)}</title></path>'
         )
-    y = up(peak) - 5
-    return [
-        *found,
-        f'<text x="{WIDTH - _RIGHT}" y="{y:.1f}" text-anchor="end">peak {number(peak, "flop/s")}</text>',
-    ]
+    return found
+
+
+def _said(peak: float, level: float, marks: Sequence[tuple[float, float, float]]) -> str:
+    """What the level line is, where no kernel lies if there is such a place."""
+    text = f"peak {number(peak, 'flop/s')}"
+    width = 7 * len(text)
+
+    def is_free(x: float, y: float) -> bool:
+        return all(px + r < x - width or px - r > x or py + r < y - 12 or py - r > y + 4 for px, py, r in marks)
+
+    places = [(WIDTH - _RIGHT - 60.0 * at, level + dy) for at in range(4) for dy in (-5, 15)]
+    x, y = next((place for place in places if is_free(*place)), places[0])
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="end">{text}</text>'
+
+
+def _beside(values: Iterable[float]) -> Iterator[float]:
+    for value in values:
+        yield from (value / _APART, value * _APART)
+
+
+def _radius(kernel: Document) -> float:
+    return 3.5 + 16 * math.sqrt(kernel["share"])
 
 
 def _point(x: float, y: float, kernel: Document) -> str:
-    r = 3.5 + 16 * math.sqrt(kernel["share"])
+    r = _radius(kernel)
     said = escape(f"{clean(kernel['called'])}, {told.what(kernel)}: {percent(kernel['share'])}; {told.bound(kernel)}")
     return f'<path fill-opacity=".3" stroke="currentColor" d="{shape(kernel["bound"], x, y, r)}"><title>{said}</title></path>'
 

@@ -91,6 +91,7 @@ FORMS: dict[str, Record] = {
         positions=Many("position"),
         transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
         call=Perhaps(Maybe(WHOLE)),
+        left_out=Perhaps(WHOLE),
         mark=Perhaps(OneOf(("path", "stop", *_PASS_KINDS))),
         number=Perhaps(_record(name=TEXT, value=NUMBER, unit=TEXT)),
         fused_into=Maybe(TEXT),

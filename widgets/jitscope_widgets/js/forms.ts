@@ -48,6 +48,7 @@ export interface GraphNode {
   positions: Position[];
   transforms?: ("jvp" | "transpose" | "vmap")[];
   call?: number | null;
+  left_out?: number;
   mark?: "path" | "stop" | "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
   number?: { name: string; value: number; unit: string };
   fused_into: string | null;

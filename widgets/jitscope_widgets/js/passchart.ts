@@ -28,8 +28,8 @@ export function passChart(doc: PassesDoc, nameOf: (at: number) => string, pick: 
   });
   const svg = s("svg", { ...sheet(states.length, 40), class: "jitscope-pass-chart", "aria-hidden": "true" }, ...bars);
   const curves = [
-    curve("bytes moved", states.map(({ bytes }) => bytes)),
-    curve("arithmetic", states.map(({ flops }) => flops)),
+    curve("bytes moved", nameOf, states.map(({ bytes }) => bytes)),
+    curve("arithmetic", nameOf, states.map(({ flops }) => flops)),
   ];
   return {
     element: h("div", {}, svg, ...curves.map(({ element }) => element)),
@@ -46,7 +46,7 @@ export function passChart(doc: PassesDoc, nameOf: (at: number) => string, pick: 
 const sheet = (count: number, height: number) => ({ viewBox: `0 0 ${count} ${height}`, preserveAspectRatio: "none" });
 
 /** One small curve: a step for each state, from nothing to the most; with the number of the state that is shown. */
-function curve(name: string, values: Quantity[]): { element: HTMLElement; show(at: number): void } {
+function curve(name: string, nameOf: (at: number) => string, values: Quantity[]): { element: HTMLElement; show(at: number): void } {
   const most = Math.max(...values.map(({ value }) => value ?? 0)) || 1;
   const y = (value: number) => 15 - (13 * value) / most;
   let path = "";
@@ -63,8 +63,9 @@ function curve(name: string, values: Quantity[]): { element: HTMLElement; show(a
     show(at) {
       dot.setAttribute("x", String(at));
       const one = values[at]!;
-      label.textContent = `${name} ${quantity(one)}`;
-      label.title = `${name} after this pass; ${origin(one)}; the curve: from nothing to ${quantity({ ...one, value: most })}`;
+      const when = at ? `after ${nameOf(at)}` : nameOf(at);
+      label.textContent = `${name} ${when}: ${quantity(one)}`;
+      label.title = `${name} ${when}; ${origin(one)}; the curve: from nothing to ${quantity({ ...one, value: most })}`;
     },
   };
 }

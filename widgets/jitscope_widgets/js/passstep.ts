@@ -112,7 +112,7 @@ export function stepRows(state: PassState, options: StepOptions, selected: Set<s
   };
   show(own);
   const whole = h("button", { type: "button", class: "jitscope-link" }, "Show all");
-  const filter = h("p", { class: "jitscope-pass-filter" }, `Only ${name}: ${own.length} of ${plural(all.length, "change")} kept. `, whole);
+  const filter = h("p", { class: "jitscope-pass-filter" }, `${grouped(own.length)} of ${plural(all.length, "change")} ${own.length === 1 ? "is" : "are"} of ${name}${own.length ? "" : ": none is shown"}. `, whole);
   whole.onclick = () => (filter.remove(), show(all));
   return h(
     "div",

@@ -6,6 +6,7 @@ import { percent, seconds, withUnit } from "./numbers";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [680, 330, 112, 18, 20, 46];
 const MOST = 80; // points
+const APART = 1.25; // so many times a kernel's place is what an axis ends at, at least, so that no mark lies on its numbers
 
 class Scale {
   private readonly low: number;
@@ -52,7 +53,7 @@ function pointsOf(doc: ProfileDoc): Point[] {
 }
 
 function shape(kernel: TimedKernel, x: number, y: number): SVGElement {
-  const r = 4 + 16 * Math.sqrt(kernel.share ?? 0);
+  const r = radius(kernel);
   const common = { class: "jitscope-roof-mark" };
   if (kernel.bound === "memory") return s("path", { ...common, d: `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z` });
   if (kernel.bound === "arithmetic")
@@ -78,10 +79,10 @@ export function roofline(doc: ProfileDoc, pick: (kernel: TimedKernel) => void): 
   const peak = Math.max(...peaks.map(({ rate }) => rate.value ?? 0));
   const near = bandwidth[0]!;
   const far = bandwidth[bandwidth.length - 1]!;
-  const across = new Scale([...points.map(({ x }) => x), (3 * peak) / far.rate.value!, 0.1], LEFT, WIDTH - RIGHT);
-  const up = new Scale([...points.map(({ y }) => y), 2 * peak], HEIGHT - BOTTOM, TOP);
+  const across = new Scale([...points.flatMap(({ x }) => [x / APART, x * APART]), (3 * peak) / far.rate.value!, 0.1], LEFT, WIDTH - RIGHT);
+  const up = new Scale([...points.flatMap(({ y }) => [y / APART, y * APART]), 2 * peak], HEIGHT - BOTTOM, TOP);
   const picture = s("svg", { class: "jitscope-roofline", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Roofline of this machine" });
-  picture.append(...axes(across, up), ...roofs(across, up, peak, near, far), ...marks(points, across, up));
+  picture.append(...axes(across, up), ...roofs(across, up, peak, near, far), ...marks(points, across, up), said(points, across, up, peak));
   const answer = h("p", { class: "jitscope-roof-told", role: "status", "aria-live": "polite" }, "Point at a kernel, or go through them with the arrow keys, to read its figures.");
   follow(picture, points, answer, pick);
   const rates = bandwidth.map(({ bytes, rate }) => `${withUnit(rate.value ?? 0, "B/s")} for ${withUnit(bytes, "B")}`).join(", ");
@@ -129,10 +130,21 @@ function roofs(across: Scale, up: Scale, peak: number, near: Rate, far: Rate): S
     line.append(s("title", {}, `${withUnit(rate.value!, "B/s")}, working set of ${withUnit(bytes, "B")}`));
     return line;
   });
-  const said = (x: number, y: number, text: string, anchor = "end") =>
-    s("text", { x, y, "text-anchor": anchor, class: "jitscope-roof-label jitscope-roof-said" }, text);
-  return [...found, said(WIDTH - RIGHT, up.at(peak) - 6, `peak ${withUnit(peak, "flop/s")}`)];
+  return found;
 }
+
+/** What the level line is, where no kernel lies if there is such a place. */
+function said(points: Point[], across: Scale, up: Scale, peak: number): SVGElement {
+  const text = `peak ${withUnit(peak, "flop/s")}`;
+  const width = 9 * text.length; // of the largest letters, those of narrow panes
+  const boxes = points.map(({ kernel, x, y }) => [across.at(x), up.at(y), 1.3 * radius(kernel)] as const);
+  const free = ([x, y]: readonly [number, number]) => boxes.every(([px, py, r]) => px + r < x - width || px - r > x || py + r < y - 16 || py - r > y + 4);
+  const places = [0, 1, 2, 3].flatMap((at) => [-6, 18].map((dy) => [WIDTH - RIGHT - 60 * at, up.at(peak) + dy] as const));
+  const [x, y] = places.find(free) ?? places[0]!;
+  return s("text", { x, y, "text-anchor": "end", class: "jitscope-roof-label jitscope-roof-said" }, text);
+}
+
+const radius = ({ share }: TimedKernel): number => 4 + 16 * Math.sqrt(share ?? 0);
 
 function marks(points: Point[], across: Scale, up: Scale): SVGElement[] {
   return points

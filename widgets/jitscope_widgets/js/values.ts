@@ -9,6 +9,7 @@ import { badness, figure, isBad, onDevices, valueCard, valueName, zeroShare } fr
 import { costOf, say } from "./sentences";
 
 const AT_ONCE = 60;
+const AROUND = 5; // values that are listed before and after the one that is looked at, where it is further down
 
 type Order = "bad" | "order" | "large" | "zeros";
 const ORDERS: Record<Order, string> = {
@@ -75,6 +76,12 @@ class ValuesView {
     this.list();
     this.draw();
     around.selection.onChange((selected) => this.follow(selected));
+    const seen = new ResizeObserver(() => {
+      if (!this.table.clientHeight) return;
+      seen.disconnect();
+      this.reveal();
+    });
+    seen.observe(this.table);
   }
 
   private loops(): string[] {
@@ -106,10 +113,13 @@ class ValuesView {
     const names = ["value", "type", "min", "max", "mean", "zeros", "line"];
     this.table.append(h("div", { class: "jitscope-values-names", role: "presentation" }, ...names.map((name) => h("span", {}, name))));
     this.table.append(...rows.slice(0, this.shown).map((row) => this.row(row)));
-    if (rows.length > this.shown) {
-      const more = h("button", { type: "button", class: "jitscope-fold", onclick: () => ((this.shown *= 5), this.list()) }, `${grouped(rows.length - this.shown)} more`);
-      this.table.append(more);
-    }
+    const more = (count: number) => h("button", { type: "button", class: "jitscope-fold", onclick: () => ((this.shown *= 5), this.list()) }, `${grouped(count)} more`);
+    const picked = rows.findIndex((row) => keyOf(row) === this.picked);
+    const start = picked < this.shown ? Math.min(rows.length, this.shown) : Math.max(this.shown, picked - AROUND);
+    const end = picked < this.shown ? start : picked + AROUND + 1;
+    if (start > this.shown) this.table.append(more(start - this.shown));
+    this.table.append(...rows.slice(start, end).map((row) => this.row(row)));
+    if (rows.length > end) this.table.append(more(rows.length - end));
     if (!rows.length) this.table.append(h("p", { class: "jitscope-muted" }, "No value fits."));
     this.roving.renew();
   }
@@ -152,7 +162,22 @@ class ValuesView {
     const row = this.doc.rows.find(({ path }) => wanted.includes(path)) ?? this.doc.rows.filter(inside).pop();
     if (!row) return;
     this.picked = keyOf(row);
+    if (!this.entry()) this.list();
     this.draw();
+    this.reveal();
+  }
+
+  /** The entry of the value that is looked at, if it is listed. */
+  private entry(): HTMLElement | undefined {
+    return [...this.table.querySelectorAll<HTMLElement>(".jitscope-values-row")].find(({ dataset }) => dataset.key === this.picked);
+  }
+
+  /** Scrolls the list, and nothing else, to the value that is looked at. */
+  private reveal(): void {
+    const entry = this.entry();
+    if (!entry) return;
+    const [row, list] = [entry.getBoundingClientRect(), this.table.getBoundingClientRect()];
+    if (row.top < list.top + row.height || row.bottom > list.bottom) this.table.scrollTop += row.top - list.top - list.height / 2;
   }
 
   private draw(): void {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     nodes = _gathered(nodes)
     edges = list(_edges(first["edges"], second["edges"], names))
     kept = _kept(nodes, edges)
-    shown = [node for node in nodes if node["id"] in kept]
+    shown = _told_left_out(nodes, kept)
     flows = [edge for edge in edges if edge["from"] in kept and edge["to"] in kept]
     sources = _renamed(code, names, kept), _renamed(other_code, str, kept)
     title = f"{one.title} and {other.title}"
@@ -226,6 +227,18 @@ def _kept(nodes: Sequence[Document], edges: Sequence[Document]) -> set[str]:
         while (name := scopes[name]) is not None:
             kept.add(name)
     return kept
+
+
+def _told_left_out(nodes: Sequence[Document], kept: set[str]) -> list[Document]:
+    """The nodes that are kept; those that hold others say how many equations in them are not."""
+    scopes, missing = {node["id"]: node["scope"] for node in nodes}, Counter[str]()
+    for node in nodes if len(kept) < len(nodes) else ():
+        outer = node["scope"] if node["paths"] and node["id"] not in kept else None
+        while outer is not None:
+            missing[outer] += 1
+            outer = scopes[outer]
+    shown = (node for node in nodes if node["id"] in kept)
+    return [node | {"left_out": missing[node["id"]]} if node["id"] in missing else node for node in shown]
 
 
 def _equations(nodes: Sequence[Document]) -> int:

@@ -11,12 +11,11 @@ export function openFirst(model: Model): void {
   openWhere(model, shown, () => true);
 }
 
-/** Opens what holds something with a mark, and of the rest what fits. */
+/** Opens what holds something with a mark. */
 export function openMarked(model: Model): void {
   model.nodes.forEach(({ mark }, i) => {
-    for (let at = i; mark && at !== model.root; at = model.parent[at]!) if (at !== i) model.setOpen(at, true);
+    for (let at = i; mark && at !== model.root; at = model.parent[at]!) model.setOpen(at, model.isScope(at));
   });
-  openWhere(model, [...model.visible()].length, () => true);
 }
 
 /** Opens what is wanted and fits, level by level; gives the number of boxes then. */

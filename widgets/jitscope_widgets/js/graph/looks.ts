@@ -1,7 +1,7 @@
 // How each kind of node looks and how big it is: the table looks.json, which the still pictures read too.
 import table from "../../looks.json";
 import { lineNumber } from "../calls";
-import { plural } from "../dom";
+import { grouped, plural } from "../dom";
 import { withUnit } from "../numbers";
 import { changeOf } from "./changes";
 import type { Model } from "./model";
@@ -38,6 +38,7 @@ export function insideText(model: Model, i: number): string {
   const node = model.node(i);
   if (node.what === "tree") return plural(node.count ?? model.allChildrenOf(i).length, "array");
   const all = model.inside[i]!;
+  if (node.left_out) return `${plural(all + node.left_out, word(model))}, ${grouped(all)} drawn`;
   const inside = all ? plural(all, word(model)) : plural(model.allChildrenOf(i).length, "array");
   if (model.isRepeat(i)) return `${plural(model.inside[model.childrenOf(i)[0]!]!, word(model))} each`;
   return node.kind === "fold" && node.text ? `${inside}: ${node.text}` : inside;

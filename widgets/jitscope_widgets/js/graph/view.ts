@@ -263,7 +263,7 @@ export class GraphView {
     this.outline.refresh();
   }
 
-  /** Opens what holds something with a mark, and of the rest what fits. */
+  /** Opens what holds something with a mark, and closes the rest. */
   openMarked(): void {
     this.opened(() => openMarked(this.model));
   }
