@@ -80,6 +80,7 @@ OPS = [
     "stacking",
     "marks",
     "elementwise",
+    "cotangents",
     "reduce",
     "precision",
     "dot",

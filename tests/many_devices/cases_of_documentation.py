@@ -316,3 +316,75 @@ def meshes_made_for_topologies(o: Any) -> Any:
         error(lambda: utils.create_device_mesh((3,))),
         error(lambda: jx.make_mesh((2,), ("a", "b"))),
     ]
+
+
+@case
+def convolutions_along_a_cut_axis(o: Any) -> Any:
+    jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
+    kernel = np.array([1.0, -2.0, 0.5], np.float32)
+    with jx.set_mesh(o.typed):
+        v, image = jx.device_put(drawn(16), P("x")), jx.device_put(drawn(2, 3, 8, 8, seed=1), P(None, None, "x", "y"))
+        same = lambda v: jnp.convolve(v, kernel, mode="same")
+        filters = jx.device_put(drawn(4, 3, 3, 3, seed=2), P())
+        filtered = lambda image: lax.conv_general_dilated(image, filters, (1, 1), "SAME")
+        return [
+            tells(same(v)),
+            tells(jx.jit(same)(v)),
+            tells(jnp.correlate(v, drawn(16, seed=3), mode="same")),
+            tells(jx.jit(jx.grad(lambda v: (same(v) ** 2).sum()))(v)),
+            tells(jx.vmap(same)(jx.device_put(drawn(8, 6, seed=4), P("x")))),
+            tells(jx.jit(filtered)(image)),
+            tells(jx.jit(jx.grad(lambda a: (filtered(a) ** 2).sum()))(image)),
+            error(lambda: jnp.convolve(v, kernel)),
+            error(lambda: jnp.convolve(v, kernel, mode="valid")),
+        ]
+
+
+@case
+def other_grids_of_the_same_devices(o: Any) -> Any:
+    jx, jnp, P, S = o.jx, o.jnp, o.P, o.S
+    explicit = S.AxisType.Explicit
+    line, cube = S.AbstractMesh((8,), ("a",), (explicit,)), S.AbstractMesh((2, 2, 2), ("a", "b", "c"), (explicit,) * 3)
+
+    def along(grid: Any, spec: Any) -> Any:
+        def run(x: Any) -> Any:
+            with S.use_abstract_mesh(grid):
+                y = jnp.sin(S.reshard(x, spec)) * 2
+                seen.append(str(jx.typeof(y)))
+            return S.reshard(y, P("x", "y"))
+
+        return run
+
+    def of_four() -> None:
+        with S.use_abstract_mesh(S.AbstractMesh((4,), ("a",), (explicit,))):
+            pass
+
+    seen: list[str] = []
+    with jx.set_mesh(o.typed):
+        x = jx.device_put(o.n, P("x", "y"))
+        runs = [along(line, P("a")), along(cube, P("a", ("c", "b")))]
+        return [
+            [tells(jx.jit(f)(x)) for f in runs],
+            [tells(jx.jit(jx.grad(lambda x, f=f: f(x).sum()))(x)) for f in runs],
+            seen,
+            error(of_four),
+            error(lambda: line.update(axis_size=(4,))),
+            str(line.update(axis_names=("q",))),
+            error(lambda: o.Named(o.mesh, P("x"), memory_kin="device")),
+        ]
+
+
+@case
+def local_data_laid_out_by_specs(o: Any) -> Any:
+    jx, P = o.jx, o.P
+    make = jx.make_array_from_process_local_data
+    data = {"a": drawn(8, 2), "b": drawn(8, seed=1)}
+    with jx.set_mesh(o.typed):
+        return [
+            {k: tells(v) for k, v in made.items()}
+            for made in (
+                make(P(("x",)), data),
+                make({"a": P("x", "y"), "b": P()}, data, {"a": (8, 2), "b": (8,)}),
+                make(o.at("x"), data, {"a": None, "b": (8,)}),
+            )
+        ] + [error(lambda: make(P("x"), data["b"], (16,))), error(lambda: make({"a": P()}, data))]

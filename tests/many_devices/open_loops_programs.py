@@ -117,6 +117,22 @@ def products() -> list[object]:
     ]
 
 
+def shares() -> list[object]:
+    """The gradient of weights of which each device uses a product that it has whole, where JAX raises: of all of it, and beside one of
+    which each has a part."""
+    w, rows = reshard(WEIGHTS[0] + 0.1, P(reduced={"x"})), reshard(ROWS, P("x"))
+    inside = lambda f: jx.shard_map(
+        lambda w, r: lax.psum(f(w, r), "x"), in_specs=(P(reduced={"x"}), P("x")), out_specs=P()
+    )
+    found = []
+    for f in (lambda w, r: (r @ (w @ w)).sum(), lambda w, r: (r @ w @ (w @ w)).sum()):
+        slope = jx.jit(jx.grad(inside(f)))(w, rows)
+        found.append(
+            [np.asarray(reshard(slope, P())).tolist(), np.asarray(jx.grad(f)(WEIGHTS[0] + 0.1, ROWS)).tolist()]
+        )
+    return found
+
+
 def main() -> None:
     with jx.set_mesh(MESH):
         found = {
@@ -126,6 +142,7 @@ def main() -> None:
             },
             "layers": layers(),
             "products": products(),
+            "shares": shares(),
         }
     print(json.dumps(found))
 

@@ -47,3 +47,5 @@ def test_open_sums_in_operations_and_loops() -> None:
     (terms,), exchanged, whole, gathered = found["products"]
     np.testing.assert_allclose(terms, whole, rtol=1e-5)
     assert exchanged == gathered == 0
+    for part, all_of_it in found["shares"]:
+        np.testing.assert_allclose(part, all_of_it, rtol=1e-4)

@@ -288,14 +288,30 @@ def make_array_from_single_device_arrays(
 def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
     """A tree of arrays of which each process gives its own part: `local_data`, the rows (or other block) that its devices hold.
 
-    `global_shape` is the whole's; left out, or None for an axis, it follows from the layout. Raises ValueError for data that is
-    neither the whole nor this process's block.
+    `sharding` is a sharding, a PartitionSpec for the mesh in force, or a tree of those that is a prefix of the data's. `global_shape` is
+    the whole's, or such a tree of shapes; left out, or None for an axis, it follows from the layout. Raises ValueError for data that is
+    neither the whole nor this process's block, and for trees that do not fit.
     """
-    return tree.map(lambda x: _from_local(sharding, np.asarray(x), global_shape), local_data)
+    leaves, treedef = tree.flatten(local_data)
+    name = "make_array_from_process_local_data"
+    shardings = map(requested, tree.broadcast_prefix(sharding, treedef, f"{name}: the shardings"))
+    shapes = tree.broadcast_prefix(tree.map(_Whole, global_shape, is_leaf=_is_shape), treedef, f"{name}: the shapes")
+    made = [_from_local(s, np.asarray(x), whole and whole.shape) for s, x, whole in zip(shardings, leaves, shapes)]
+    return treedef.unflatten(made)
+
+
+class _Whole:
+    """A shape as a leaf of a tree, which a tuple is not."""
+
+    def __init__(self, shape: Any):
+        self.shape = shape
+
+
+def _is_shape(x: Any) -> bool:
+    return x is None or (isinstance(x, (tuple, list)) and all(n is None or isinstance(n, (int, np.integer)) for n in x))
 
 
 def _from_local(sharding: Any, local: np.ndarray, global_shape: Any) -> Array:
-    _, sharding = _whole("make_array_from_process_local_data", (), sharding)
     given = (None,) * local.ndim if global_shape is None else tuple(global_shape)
     shape = tuple(
         n * _processes(sharding, i, local.ndim) if g is None else g for i, (n, g) in enumerate(zip(local.shape, given))

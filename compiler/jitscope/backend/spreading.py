@@ -146,11 +146,11 @@ def requested(x: Any) -> Any:
 
 
 def _as_in_force(mesh: Mesh) -> Mesh:
-    """The mesh, with the types of axes that `auto_axes` and `explicit_axes` put in force."""
+    """The mesh, in the grid and with the types of axes that `use_abstract_mesh`, `auto_axes` and `explicit_axes` put in force."""
     grid = abstract.get()
-    if grid is None or grid.axis_types == mesh.axis_types or grid.manual_axes or grid.shape_tuple != mesh.shape_tuple:
+    if grid is None or grid.manual_axes or grid == mesh.abstract_mesh or grid.size != mesh.size:
         return mesh
-    return mesh.update(axis_types=grid.axis_types)
+    return Mesh(mesh.devices.reshape(grid.axis_sizes), grid.axis_names, grid.axis_types)
 
 
 # Moving --------------------------------------------------------------------------------------------------------------

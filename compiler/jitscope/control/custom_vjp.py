@@ -13,8 +13,8 @@ from ..core.errors import UnexpectedTracerError
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer, evaluating
-from ..core.varying import as_cotangent
 from ..core.zeros import Zero, is_linear, is_zero
+from ..ops.cotangents import as_cotangent
 from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat

@@ -14,9 +14,10 @@ from ..core.part_types import NO_SUMS, Sums, laid_of, nothing, sums_of, varying,
 from ..core.primitive import HigherOrder
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.varying import as_cotangent, inside, manual_axes
+from ..core.varying import inside, manual_axes
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.collective import psum_p
+from ..ops.cotangents import as_cotangent
 from ..ops.elementwise import div_p
 from ..ops.families import scalar_like
 from ..ops.linear import reshape

@@ -257,13 +257,14 @@ class AbstractMesh(_Grid):
         return _abstract, (self.axis_sizes, self.axis_names, self.axis_types, self.abstract_device)
 
     def update(
-        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None, **changes: Any
+        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None, **abstract_device: Any
     ) -> AbstractMesh:
-        """A mesh with some parts changed. Raises ValueError where they do not fit."""
+        """A mesh with some parts changed; `abstract_device=None` says nothing of devices. Raises ValueError where they do not fit, TypeError
+        for other names."""
         given = (axis_sizes, axis_names, axis_types)
         old = (self.axis_sizes, self.axis_names, self.axis_types)
         parts: list[Any] = [b if a is None else a for a, b in zip(given, old)]
-        return AbstractMesh(*parts, abstract_device=changes.get("abstract_device", self.abstract_device))
+        return AbstractMesh(*parts, **{"abstract_device": self.abstract_device, **abstract_device})
 
     def update_axis_types(self, name_to_type: dict[Hashable, AxisType]) -> AbstractMesh:
         """A mesh whose axes of these names have other types."""
@@ -337,7 +338,8 @@ class set_mesh:
 
 
 class use_abstract_mesh:
-    """Context manager: an `AbstractMesh` in force inside the block. Raises ValueError for anything else."""
+    """Context manager: an `AbstractMesh` in force inside the block. Raises ValueError for anything else, and for one of another size
+    than the mesh in force before, whose devices it is a grid of."""
 
     def __init__(self, mesh: AbstractMesh):
         if not isinstance(mesh, AbstractMesh):
@@ -345,6 +347,12 @@ class use_abstract_mesh:
         self.mesh = mesh
 
     def __enter__(self) -> AbstractMesh:
+        before = get_abstract_mesh()
+        if not before.empty and not self.mesh.empty and before.size != self.mesh.size:
+            raise ValueError(
+                f"use_abstract_mesh: {self.mesh} has {self.mesh.size} devices, the mesh in force, {before}, has {before.size}. What to do: "
+                "give the same number of devices in another grid, or put another mesh in force with jitscope.set_mesh(mesh)"
+            )
         self._token = abstract.set(self.mesh)
         self._scope = override.unchecked(mesh=mesh_in_force())
         self._scope.__enter__()

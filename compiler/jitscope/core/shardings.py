@@ -240,7 +240,7 @@ class NamedSharding(Sharding):
     _memory_kind: str | None
     _layouts: dict[int, Any]
 
-    def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None, **_: Any) -> NamedSharding:
+    def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None) -> NamedSharding:
         spec = PartitionSpec() if spec is None else spec
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"the spec of a NamedSharding is a PartitionSpec, not {type(spec).__name__}: {spec!r}")

@@ -205,10 +205,3 @@ def summed(x: Any) -> Any:
 def as_term(x: Any, axes: Iterable[Hashable]) -> Any:
     """A value that varies over these axes, or is the sum's over them already, as a term of a sum over them."""
     return _cast(vary_unreduced_p, x, frozenset(axes) - sums_of(aval_of(x)).unreduced)
-
-
-def as_cotangent(ct: Any, aval: ShapedArray) -> Any:
-    """A cotangent with what its type must say of the axes over which the code at hand sees one device: `aval`'s."""
-    here = frozenset(manual_axes())
-    ct = varied(ct, varying(aval))
-    return as_term(ct, sums_of(aval).unreduced & here & varying(aval_of(ct)))

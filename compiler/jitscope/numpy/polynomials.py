@@ -9,7 +9,9 @@ import numpy as np
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.part_types import laid_of
 from ..eager.functions import eager_jit
+from ..ops.conv import ConvDimensionNumbers, conv_general_dilated
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
 from .arithmetic import power
@@ -175,6 +177,8 @@ def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: An
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")
     low, high = {"full": (m - 1, m - 1), "same": (m // 2, m - 1 - m // 2), "valid": (0, 0)}[mode]
+    if (laid := laid_of(aval_of(x))) is not None and any(laid.spec.partitions):
+        return _convolved(x, y, (low, high), precision)
     x = pad_p(x, scalar_zero(aval_of(x).dtype), padding_config=((low, high, 0),))
     count = aval_of(x).size - m + 1
     if m <= 32:
@@ -185,6 +189,14 @@ def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: An
         return total
     stretches = take(x, np.arange(count)[:, None] + np.arange(m)[None, :], mode="clip")
     return dot(stretches, y, precision=precision)
+
+
+def _convolved(x: Any, y: Any, padding: tuple[int, int], precision: Any) -> Any:
+    """The same of a vector that is cut: as one operation, whose padded operand needs no layout."""
+    numbers = ConvDimensionNumbers((0, 1, 2), (0, 1, 2), (0, 1, 2))
+    return conv_general_dilated(
+        x[None, None], y[None, None], (1,), (padding,), None, None, numbers, precision=precision
+    )[0, 0]
 
 
 def _element(x: Any, i: int) -> Any:

@@ -11,8 +11,8 @@ from ..core.errors import ShardingTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from ..core.staging import literal_value, recording
 from ..core.trace import current_trace
-from ..core.varying import as_cotangent
 from ..core.zeros import UndefinedPrimal, Zero, is_zero
+from ..ops.cotangents import as_cotangent
 from ..ops.families import Bilinear, add_tangents
 from ..ops.linear import instantiate
 
