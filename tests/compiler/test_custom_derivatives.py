@@ -420,3 +420,37 @@ def test_symbolic_zeros_have_the_look_of_arrays() -> None:
     assert whole == {"a": 2.0}
     with pytest.raises(TypeError, match="takes a tree of CustomVJPPrimal"):
         custom_derivatives.custom_vjp_primal_tree_values(1.0)
+
+
+def test_a_linear_call_is_mapped_and_differentiated_as_its_function() -> None:
+    def halved(x, r):
+        scale = jnp.sin(x)  # a value that both functions capture
+        forward = lambda r, y: {"out": scale * y[0] / r}
+        backward = lambda r, ct: (scale * ct["out"] / r, 0 * ct["out"])
+        return custom_derivatives.linear_call(forward, backward, r, (x, x))["out"]
+
+    plain = lambda x, r: jnp.sin(x) * x / r
+    rs = XS + 1.5
+    for change in (
+        lambda f: f,
+        lambda f: jx.jit(jx.grad(f)),
+        lambda f: jx.grad(f, 1),
+        lambda f: jx.hessian(f, (0, 1)),
+        lambda f: jx.grad(jx.checkpoint(f)),
+    ):
+        wanted, found = (change(f)(0.5, 3.0) for f in (plain, halved))
+        jx.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), found, wanted)
+        for axes in ((0, 0), (0, None), (None, 0)):
+            given = [x if axis == 0 else x[1] for x, axis in zip((XS, rs), axes)]
+            wanted, found = (jx.vmap(change(f), axes)(*given) for f in (plain, halved))
+            jx.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, wanted)
+
+
+def test_a_linear_call_is_the_transpose_of_its_transpose() -> None:
+    call = lambda x: custom_derivatives.linear_call(lambda r, x: r * x, lambda r, t: 10 * r * t, 3.0, x)
+    turned = lambda f: lambda y: jx.linear_transpose(f, 1.0)(y)[0]
+    assert [float(f(1.0)) for f in (call, turned(call), turned(turned(call)))] == [3, 30, 3]
+    with pytest.raises(NotImplementedError, match="not to residuals"):
+        jx.linear_transpose(lambda r: custom_derivatives.linear_call(lambda r, x: r * x, lambda r, t: t, r, 1.0), 1.0)(
+            1.0
+        )

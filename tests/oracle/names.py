@@ -31,6 +31,8 @@ SEVERAL_DEVICES = frozenset({"lax.pcast", "lax.ragged_all_to_all", "lax.with_sha
 _TOKENS = "tokens put infeed and outfeed in order, which no function here has; ordered effects need none"
 _PARTS = "JAX's part of another operation, which is made otherwise here"
 _DEVICES = "the operation of a function that waits for several devices"
+_ORDER = "hints about the order of operations, which compilers for GPUs and TPUs read"
+_SPARSE = "few programs ask for it: `todense()`, or slices and products of the sparse array"
 LEFT_OUT = {
     "lax.after_all_p": _TOKENS,
     "lax.create_token_p": _TOKENS,
@@ -42,6 +44,29 @@ LEFT_OUT = {
     "lax.stage_p": _DEVICES,
     "lax.ragged_all_to_all_p": f"{_PARTS} (`ragged_all_to_all`)",
     "lax.sharding_constraint_p": _DEVICES,
+    "custom_derivatives.remat_opt_p": f"{_PARTS} (`checkpoint`)",
+    "memory.Space": "kinds of memory are named: `sharding.with_memory_kind('pinned_host')`",
+    "experimental.array_serialization": "it writes through TensorStore; orbax and `jnp.save` do without it",
+    "experimental.colocated_python": "Python on the hosts of other machines' accelerators",
+    "experimental.control_deps": _ORDER,
+    "experimental.scheduling_groups": _ORDER,
+    "experimental.fused": _ORDER,
+    "experimental.key_reuse": "its types of keys; the option `debug_key_reuse` finds keys used twice here",
+    "experimental.pallas": "kernels for GPUs and TPUs",
+    "experimental.profiler": "reads profiles of accelerators; `%profile` reads those of CPUs",
+    "experimental.random": "random numbers with a state; `random.key` and `random.split` are what it is made of",
+    "experimental.rnn": "an LSTM of cuDNN's, on GPUs alone",
+    "experimental.roofline": "estimates of flops and bytes, which each view here has",
+    "experimental.shard_alike": "ties the layouts of two values; `lax.with_sharding_constraint` says one for each",
+    "experimental.source_mapper": "links lines to operations, which each view here does",
+    "experimental.sparse.bcoo_gather": _SPARSE,
+    "experimental.sparse.bcoo_conv_general_dilated": _SPARSE,
+    "experimental.sparse.linalg.lobpcg_standard": "the largest eigenvalues without a factorization: SciPy has `lobpcg`",
+    "experimental.topologies": "compiling for accelerators that are not there; `export` takes platforms",
+    "experimental.transfer": "moving arrays between clusters",
+    "experimental.xla_metadata": "marks on operations that compilers for GPUs and TPUs read",
+    "extend.mlir": "jaxlib's builders: a lowering rule here gets them from its context (`ctx.hlo`, `ctx.ir`)",
+    "vjp(…)[1].args_res": "which residuals are arguments: the whole pullback is a tree of residuals here",
     "Array.device_buffer": "JAX has removed it: it raises there",
     "Array.device_buffers": "JAX has removed it: it raises there",
     "Array.format": "layouts over devices come in a later release",

@@ -182,7 +182,7 @@ class _Entry:
         self,
         executable: Executable,
         lowered: bytes | Callable[[], bytes],
-        key: StructuralHash,
+        key: StructuralHash | None,
         number: int,
         argument_avals: list[ShapedArray],
         overrides: Mapping[str, Any],
@@ -438,6 +438,13 @@ def _build(
     if isinstance(place, Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
+
+
+def loaded_entry(
+    executable: Executable, lowered: bytes, argument_avals: list[ShapedArray], overrides: Mapping[str, Any]
+) -> _Entry:
+    """A program that was compiled elsewhere, of which no cache knows."""
+    return _Entry(executable, lowered, None, 0, argument_avals, overrides, len(lowered))
 
 
 def _spread(device: Any) -> Spread | None:

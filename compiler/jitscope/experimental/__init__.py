@@ -13,6 +13,9 @@ def disable_x64() -> _override:
     return enable_x64(False)
 
 
-_MODULES = "buffer_callback checkify compilation_cache custom_partitioning hijax jet layout mesh_utils multihost_utils ode shard_map sparse"
+_MODULES = (
+    "buffer_callback checkify compilation_cache compute_on custom_partitioning hijax jet layout mesh_utils multihost_utils ode pjit "
+    "serialize_executable shard_map sparse"
+)
 
 __getattr__, __dir__ = _late(globals(), {f".{module}": "." for module in _MODULES.split()})

@@ -186,15 +186,29 @@ S.sum(axis=(0, 1))
 S.sum(keepdims=True)
 S.sum(axis=0, dtype=int)
 S.astype(int, copy=True)
+sparse.linalg.spsolve(D, I, P, b)
+jx.jit(sparse.linalg.spsolve)(D, I, P, b)
+jx.grad(lambda D, b: sparse.linalg.spsolve(D, I, P, b) @ jnp.arange(3.0), (0, 1))(D, b)
+jx.jvp(lambda D, b: sparse.linalg.spsolve(D, I, P, b), (D, b), (D * 2, b))
+jx.jit(jx.grad(lambda D: (sparse.linalg.spsolve(D, I, P, b) ** 2).sum()))(D)
+sparse.linalg.spsolve(D, I, P, b, tol=1e-3, reorder=0)
+sparse.linalg.spsolve(D, I, P, b.astype(jnp.float16))
+sparse.linalg.spsolve(D, I.astype(float), P, b)
+sparse.linalg.spsolve(D, I, P[:-1], b)
+sparse.linalg.spsolve(D, I[:-1], P, b)
+sparse.linalg.spsolve(D, I, P, jnp.ones((3, 3)))
+sparse.linalg.spsolve(D, I, P, b, reorder=7)
 """
 
 
 def _scope(o: Library) -> dict[str, Any]:
     sparse = importlib.import_module(f"{o.root}.experimental.sparse")
+    importlib.import_module(f"{o.root}.experimental.sparse.linalg")
+    rows = {"D": [4.0, 1, 3, 1, 2, 5], "I": [0, 1, 1, 0, 1, 2], "P": [0, 2, 3, 6], "b": [1.0, 2, 3]}
     dense = o.jnp.array([[0.0, 1.0, 0.0, 2.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 4.0, 0.0]])
     count = o.jnp.arange(24.0).reshape(2, 3, 4)
     deep = count * (count % 3 == 0)
-    return {"sparse": sparse, "jnp": o.jnp, "jx": o.jx, "M": dense, "S": sparse.BCOO.fromdense(dense), "B3": deep,
+    return {**{k: o.jnp.array(v) for k, v in rows.items()}, "sparse": sparse, "jnp": o.jnp, "jx": o.jx, "M": dense, "S": sparse.BCOO.fromdense(dense), "B3": deep,
             "SB": sparse.BCOO.fromdense(deep, n_batch=1), "SD": sparse.BCOO.fromdense(deep, n_dense=1)}  # fmt: skip
 
 

@@ -80,6 +80,11 @@ def keep(program: Wanted, function: str, executable: Executable, lowered: bytes,
     writer.submit(partial(_write, here, program, function, executable if code is None else code, lowered, seconds))
 
 
+def needs_lapack(lowered: bytes) -> bool:
+    """Whether a program calls routines of LAPACK, which are to be registered before it is loaded."""
+    return b"lapack_" in lowered or b"tridiagonal_solve_perturbed" in lowered
+
+
 _QUICK = 2048
 """The machine code of programs so small (in bytes of bytecode) is copied at once, in less than a millisecond; that of
 others, which can take 30, beside the first run."""
@@ -97,7 +102,7 @@ def _write(
             code = code.serialize()
         except RuntimeFailure:
             return
-    needs = NEEDS_LAPACK if b"lapack_" in lowered or b"tridiagonal_solve_perturbed" in lowered else 0
+    needs = NEEDS_LAPACK if needs_lapack(lowered) else 0
     try:
         here.write(key.name, pack(key, function, seconds, lowered, code, needs))
     except OSError as error:
