@@ -185,7 +185,7 @@ def _holds(value: Any) -> bool:
 
 def _line(eqn: JaxprEqn, names: Names) -> str:
     of = names.of
-    results = [f"{of(v)}:{v.aval.short()}" for v in eqn.outvars]
+    results = [f"{of(v)}:{v.aval.short()}" if names.shapes else of(v) for v in eqn.outvars]
     operands = [of(a) if isinstance(a, Var) else literal_text(a) for a in eqn.invars]
     whole = _own_text(eqn, results, operands)
     if whole is not None:

@@ -59,7 +59,7 @@ def array(
 
     Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. NumPy
     arrays of objects, texts and dates are read as numbers where `dtype` says of what kind, else they raise TypeError.
-    Raises ValueError for sequences of uneven length, OverflowError for ints that are too large, NotImplementedError for
+    Raises ValueError for sequences of uneven length and for NaN as an integer, OverflowError for numbers that are too large, NotImplementedError for
     an `order` other than "C", "K" and "A".
     """
     if args:
@@ -124,7 +124,8 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
 def _scalar(x: Any, to: Any) -> Any:
     if to is None:
         return _number(x) if evaluating() else array_operand("array", x)
-    value = np.asarray(x, to)[()] if type(x) is int and dtypes.is_integer(to) else scalar_of(x, to, False)
+    exact = type(x) in (int, float) and dtypes.is_integer(to)  # then NumPy checks the range
+    value = np.asarray(x, to)[()] if exact else scalar_of(x, to, False)
     return array_from_numpy(value) if evaluating() else broadcast_in_dim_p(value, shape=(), broadcast_dimensions=())
 
 

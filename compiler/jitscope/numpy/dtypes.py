@@ -61,7 +61,7 @@ class ScalarType(type):
             x = x.__jitscope_array__()
         if isinstance(x, (Array, Tracer)):
             return astype(x, cls.dtype)
-        exact = type(x) is int and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
+        exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
         value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
         return array_from_numpy(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)))
 

@@ -20,6 +20,7 @@ from ..ops.elementwise import eq_p
 from ..ops.linear import (
     broadcast_in_dim_p,
     convert,
+    convert_element_type_p,
     mul_p,
     neg_p,
     reshape,
@@ -62,8 +63,8 @@ def factors(name: str, xs: Sequence[Any], preferred: Any) -> list[Any]:
     if preferred is None:
         return promoted(name, xs)[0]
     pairs = [checked(name, x, i) for i, x in enumerate(xs)]
-    dtype, weak = dtypes.join(*[(a.dtype, a.weak_type) for _, a in pairs])
-    return [cast(x, a, dtype, weak) for x, a in pairs]
+    dtype, _ = dtypes.join(*[(a.dtype, a.weak_type) for _, a in pairs])
+    return [cast(x, a, dtype) for x, a in pairs]
 
 
 def _pair(name: str, a: Any, b: Any, preferred: Any = None) -> tuple[Any, Any]:
@@ -76,11 +77,17 @@ def product(
     x: Any, y: Any, contracting: Any, batch: Any = ((), ()), precision: Any = None, preferred: Any = None
 ) -> Any:
     """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred. Of complex numbers with
-    a real dtype preferred, the real part of the product."""
+    a real dtype preferred, the real part of the product; of floats with one of integers, the product cut towards zero."""
     preferred = None if preferred is None else requested(preferred, "preferred_element_type")
-    if preferred is not None and kind_of(x) == "c" and not dtypes.is_complex(preferred):
+    if preferred is not None and (
+        (kind_of(x) == "c" and not dtypes.is_complex(preferred))
+        or (kind_of(x) == "f" and not dtypes.is_inexact(preferred))
+    ):
         return convert(product(x, y, contracting, batch, precision), preferred)
-    return dot_general(x, y, (contracting, batch), precision, aval_of(x).dtype if preferred is None else preferred)
+    if preferred is None:
+        return dot_general(x, y, (contracting, batch), precision, aval_of(x).dtype)
+    out = dot_general(x, y, (contracting, batch), precision, preferred)
+    return convert_element_type_p(out, new_dtype=preferred, weak_type=False) if aval_of(out).weak_type else out
 
 
 def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:

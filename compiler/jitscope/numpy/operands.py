@@ -39,7 +39,15 @@ def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
         if not limits.min <= x <= limits.max:
             raise OverflowError(f"{x} does not fit {own.name}: use an array of a wider dtype")
         x = np.asarray(x, own)
+    elif isinstance(x, (float, np.floating)) and dtypes.is_integer(dtype):
+        x = _cut(x, dtype)
     return np.asarray(x).astype(dtype)[()]
+
+
+def _cut(x: Any, dtype: Any) -> int:
+    """A float as an integer, as XLA converts it: cut towards zero, no further than the dtype reaches, and 0 for NaN."""
+    limits = ml_dtypes.iinfo(dtype)
+    return 0 if x != x else int(min(max(x, int(limits.min)), int(limits.max)))
 
 
 def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:

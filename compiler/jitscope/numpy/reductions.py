@@ -14,7 +14,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..ops.elementwise import eq_p, max_p, min_p
+from ..ops.elementwise import and_p, eq_p, max_p, min_p, or_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
     add_p,
@@ -118,13 +118,17 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
         x = masked(name, x, where, scalar_like(x, identity))
         shape = aval_of(x).shape
         axes = axes_of(name, axis, len(shape))
-        result = strong(_accumulate(name, x, primitive, axes) if axes else x)
+        reduced, joined = (primitive, combine) if kind_of(x) != "b" else _OF_TRUTHS[primitive]
+        result = strong(_accumulate(name, x, reduced, axes) if axes else x)
         if initial is not None:
-            result = combine(*operands(name, _start(name, initial, aval_of(x).dtype), result))
+            result = joined(*operands(name, _start(name, initial, aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
 
     return eager_jit(static=_STATIC)(describe(fun, name, doc))
 
+
+_OF_TRUTHS = {reduce_sum_p: (reduce_or_p, or_p), reduce_prod_p: (reduce_and_p, and_p)}
+"""What sums and multiplies truths where the dtype asked for is bool."""
 
 sum = _summing(
     "sum",

@@ -10,10 +10,11 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import ne_p
 from ..ops.families import scalar_like
-from ..ops.linear import concatenate_p, full, reshape, where as choose
+from ..ops.linear import concatenate_p, convert, full, reshape, where as choose
 from ..ops.reduce import cumprod_p, cumsum_p
 from ._ufunc import describe, kind_of
 from .dtypes import requested
+from .logic import truth
 from .operands import cast, one_axis, operand, unsupported
 from .reductions import strong, summed_dtype
 from .structure import array_operand
@@ -33,7 +34,10 @@ def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         axis = one_axis(name, axis, aval_of(x).ndim)
         own = aval_of(x).dtype
         to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own
-        return primitive.bind(strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
+        x = strong(cast(x, aval_of(x), to))
+        if to == dtypes.bool_:  # whether a sum, or a product, of truths is not zero
+            return truth(name, primitive.bind(convert(x, dtypes.int32), axis=axis, reverse=False))
+        return primitive.bind(x, axis=axis, reverse=False)
 
     return eager_jit(static="axis dtype out")(describe(fun, name, doc))
 

@@ -217,7 +217,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     """The indices of the elements that are not zero, one array for each axis.
 
     With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each
-    axis; default 0). Raises ConcretizationTypeError while tracing if `size` is not given, ValueError for scalars and
+    axis; default 0; a float makes the indices floats). Raises ConcretizationTypeError while tracing if `size` is not given, ValueError for scalars and
     for a `fill_value` that does not fit.
     """
     x, aval = checked("nonzero", a)
@@ -246,8 +246,12 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     mask = truth("nonzero", array_operand("nonzero", a))
     shape, total = aval_of(mask).shape, aval_of(mask).size
     index = dtypes.default_int()
+    pairs = [checked("nonzero", f) for f in fills]
+    fills = tuple(f if dtypes.is_inexact(aval.dtype) else cast(f, aval, index) for f, aval in pairs)
     if total == 0 or size == 0:
-        return tuple(broadcast(convert(array_operand("nonzero", f), index), (), (size,)) for f in fills)
+        given = [array_operand("nonzero", f) for f in fills]
+        own = [f if dtypes.is_inexact(aval_of(f).dtype) else convert(f, index) for f in given]
+        return tuple(broadcast(f, (), (size,)) for f in own)
     mask = reshape(mask, (total,))
     count = cumsum_p(convert(mask, index), axis=0, reverse=False)
     # The n-th element that is not zero writes its place to the result, at n; the others write out of bounds.
@@ -262,7 +266,6 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
         rest = math.prod(shape[i + 1 :])
         column = flat if rest == 1 else div_p(flat, number(rest))
         columns.append(column if i == 0 else rem_p(column, number(n)))
-    fills = tuple(cast(*checked("nonzero", f), index) for f in fills)
     # Zeros are there already.
     return tuple(
         column if isinstance(f, np.integer) and f == 0 else chosen("nonzero", found, column, f)

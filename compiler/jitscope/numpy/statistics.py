@@ -102,7 +102,7 @@ def _variance(
         enough = gt_p(rest, scalar_like(rest, 0))
         value = div_p(*operands(name, total, choose(enough, rest, scalar_like(rest, 1))))
         value = choose(enough, *operands(name, value, scalar_like(value, np.nan)))
-    return convert(value, dtypes.real_part(result))
+    return convert(value, dtypes.real_part(result) if dtype is None else result)
 
 
 def _squared_size(x: Any) -> Any:
@@ -122,7 +122,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """The mean squared distance from the mean over `axis`: real floats. `keepdims` and `where` as in `mean`.
+    """The mean squared distance from the mean over `axis`: real floats, or what `dtype` says. `keepdims` and `where` as in `mean`.
 
     The sum of squares is divided by the count minus `ddof` (or `correction`); NaN where that is not positive. `mean`,
     if given, is taken as the mean. Raises ValueError for both `ddof` and `correction`, and for a real `dtype` of
@@ -145,8 +145,10 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """The square root of the variance over `axis`; arguments and errors as in `var`."""
+    """The square root of the variance over `axis`; arguments and errors as in `var`. Raises ValueError for a `dtype` of integers."""
     unsupported("std", out=out)
+    if dtype is not None and not dtypes.is_inexact(requested(dtype, "std")):
+        raise ValueError(f"std: dtype is one of floats or complex numbers, not {requested(dtype, 'std').name}")
     return sqrt_p(_variance("std", a, axis, dtype, ddof, keepdims, where, mean, correction))
 
 

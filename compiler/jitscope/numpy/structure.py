@@ -103,6 +103,10 @@ def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
     if out_sharding is not None:
         return laid(out_sharding, ravel, a, order)
+    if order == "K":
+        raise NotImplementedError(
+            "ravel: order 'K' is not supported: elements are always stored row by row, which is order 'C'"
+        )
     return reshape(a, (checked("ravel", a)[1].size,), order)
 
 
