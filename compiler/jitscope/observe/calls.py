@@ -147,12 +147,16 @@ def _first(stack: Stack, function: Function) -> int | None:
 
 
 def root_of(defined: Position | None, jaxpr: Jaxpr | None, stacks: Stacks) -> Position | None:
-    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, or the
-    program is of no function of the user's (a loop outside of jit), it is the outermost of the user's that most equations have."""
+    """Where the function is defined that the calls of a program begin with. Where a library wrapped the user's function in its own, it is
+    the outermost of the user's that most equations have; where the program is of no function (a loop outside of jit), that of the
+    equations inside of its operations."""
     if jaxpr is None or (defined is not None and not is_installed(defined.file)):
         return defined
     found: Counter[CodeType] = Counter()
+    callers = set(map(id, jaxpr.eqns)) if defined is None else ()
     for eqn in equations_in(jaxpr):
+        if id(eqn) in callers:
+            continue
         own = (frame.code for frame in stacks.of(eqn.traceback) if frame.code.co_name != "<module>")
         found.update(code for code in islice(own, 1) if not is_installed(code.co_filename))
     if not found:
