@@ -101,3 +101,12 @@ def test_random_places_differ() -> None:
     mat = sparse.random_bcoo(jx.random.key(0), (6, 5), dtype="float32", nse=12)
     assert mat.nse == 12 and np.count_nonzero(np.asarray(mat.todense())) == 12
     assert sparse.random_bcoo(jx.random.key(1), (2, 6, 5), dtype="float32", nse=0.1, n_batch=1).shape == (2, 6, 5)
+
+
+@pytest.mark.parametrize("kind", ["COO", "CSR", "CSC"])
+def test_a_matrix_is_turned_or_left_alone_but_never_silently(kind: str) -> None:
+    mat = getattr(sparse, kind).fromdense(A)
+    for axes in (None, (1, 0), (-1, -2)):
+        np.testing.assert_array_equal(mat.transpose(axes).todense(), A.T)
+    with pytest.raises(NotImplementedError, match=r"turned, \(1, 0\), not \(0, 1\)"):
+        mat.transpose((0, 1))

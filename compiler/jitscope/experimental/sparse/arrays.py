@@ -215,11 +215,14 @@ class BCOO(JAXSparse):
         return cls((coo.data, places), shape=mat.shape)
 
     def todense(self) -> Any:
+        """The dense array; elements kept at one place are summed."""
         from .making import bcoo_todense
 
         return bcoo_todense(self)
 
     def transpose(self, axes: Sequence[int] | None = None) -> BCOO:
+        """The axes in another order (None: reversed); those of the batch, sparse and dense ones stay among themselves. Raises as
+        `bcoo_transpose`."""
         from .structure import bcoo_transpose
 
         return bcoo_transpose(self, permutation=range(self.ndim)[::-1] if axes is None else axes)

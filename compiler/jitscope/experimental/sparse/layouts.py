@@ -70,6 +70,11 @@ class _Matrix(JAXSparse):
         )
 
 
+def _check_turned(axes: Sequence[int] | None) -> None:
+    if axes is not None and tuple(i % 2 for i in axes) != (1, 0):
+        raise NotImplementedError(f"transpose: the axes of a matrix are turned, (1, 0), not {tuple(axes)}")
+
+
 @tree.register_pytree_node_class
 class COO(_Matrix):
     """A matrix by its elements `data`, their rows `row` and columns `col`, [nse] each."""
@@ -83,15 +88,19 @@ class COO(_Matrix):
         self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
 
     def to_bcoo(self) -> BCOO:
+        """The same array as a BCOO."""
         return BCOO(
             (self.data, jnp.stack([self.row, self.col], -1)), shape=self.shape, indices_sorted=self._rows_sorted
         )
 
     @classmethod
     def from_bcoo(cls, arr: BCOO) -> COO:
+        """The same matrix in this layout."""
         return cls((arr.data, arr.indices[:, 0], arr.indices[:, 1]), shape=arr.shape, rows_sorted=arr.indices_sorted)
 
     def transpose(self, axes: Sequence[int] | None = None) -> COO:
+        """The matrix transposed, as COO. Raises NotImplementedError for `axes` that leave it as it is."""
+        _check_turned(axes)
         return COO((self.data, self.col, self.row), shape=self.shape[::-1], rows_sorted=self._cols_sorted, cols_sorted=self._rows_sorted)  # fmt: skip
 
 
@@ -104,16 +113,20 @@ class CSR(_Matrix):
     indptr: Any
 
     def to_bcoo(self) -> BCOO:
+        """The same array as a BCOO."""
         places = jnp.stack([_rows(self.indptr, self.nse).astype(self.indices.dtype), self.indices], -1)
         return BCOO((self.data, places), shape=self.shape)
 
     @classmethod
     def from_bcoo(cls, arr: BCOO) -> CSR:
+        """The same matrix in this layout."""
         arr = arr if arr.indices_sorted else bcoo_sort_indices(arr)
         rows = _pointers(arr.indices[:, 0], arr.shape[0], arr.indices.dtype)
         return cls((arr.data, arr.indices[:, 1], rows), shape=arr.shape)
 
     def transpose(self, axes: Sequence[int] | None = None) -> CSC:
+        """The matrix transposed, as CSC. Raises NotImplementedError for `axes` that leave it as it is."""
+        _check_turned(axes)
         return CSC((self.data, self.indices, self.indptr), shape=self.shape[::-1])
 
 
@@ -126,13 +139,17 @@ class CSC(_Matrix):
     indptr: Any
 
     def to_bcoo(self) -> BCOO:
+        """The same array as a BCOO."""
         return bcoo_transpose(self.transpose().to_bcoo(), permutation=(1, 0))
 
     @classmethod
     def from_bcoo(cls, arr: BCOO) -> CSC:
+        """The same matrix in this layout."""
         return CSR.from_bcoo(bcoo_transpose(arr, permutation=(1, 0))).transpose()
 
     def transpose(self, axes: Sequence[int] | None = None) -> CSR:
+        """The matrix transposed, as CSR. Raises NotImplementedError for `axes` that leave it as it is."""
+        _check_turned(axes)
         return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
 
 
@@ -201,12 +218,14 @@ class BCSR(_Matrix):
         return cls((arr.data, arr.indices[..., 1], indptr), shape=arr.shape, indices_sorted=True, unique_indices=arr.unique_indices)  # fmt: skip
 
     def to_bcoo(self) -> BCOO:
+        """The same array as a BCOO."""
         nse = self.nse
         rows = over_batch(lambda indptr: _rows(indptr, nse), self.n_batch)(self.indptr)
         places = jnp.stack([rows.astype(self.indices.dtype), self.indices], -1)
         return BCOO((self.data, places), shape=self.shape, indices_sorted=self.indices_sorted, unique_indices=self.unique_indices)  # fmt: skip
 
     def transpose(self, axes: Sequence[int] | None = None) -> BCSR:
+        """The axes in another order (None: reversed). Raises NotImplementedError where two axes do not stay sparse."""
         return BCSR.from_bcoo(self.to_bcoo().transpose(axes))
 
     def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCSR:
