@@ -326,3 +326,29 @@ def springs_by_runge_kutta(x, v):
         return x + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + k4), v + 0.1 / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
 
     return lax.fori_loop(0, 10, step, (x, v))
+
+
+@program(f32(4, 100), f32(6, 4, 100))
+def sums_in_mapped_loops(starts, rows):
+    """XLA computes `c * x` once, and both sums in two steps."""
+
+    def run(start, row):
+        return lax.scan(lambda c, x: (c * x / jnp.sqrt((c * c).sum()), (c * x).mean()), start, row)
+
+    return jx.vmap(run, (0, 1))(starts, rows)
+
+
+@program(f32(30, 60))
+def sums_of_negated_values_in_a_loop(x):
+    """XLA negates the sum, not what is summed."""
+
+    def loss(x):
+        def step(c, _):
+            c = c - c.mean(1, keepdims=True)
+            c = c / jnp.sqrt(c.var(1, keepdims=True) + 1)
+            return nn.softmax(c), (c**2).sum()
+
+        c, sums = lax.scan(step, x, None, length=4)
+        return sums.sum() + c.sum()
+
+    return jx.value_and_grad(loss)(x)

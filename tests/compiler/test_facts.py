@@ -227,6 +227,22 @@ def test_what_a_loop_starts_with_is_not_of_the_lines_in_it(facts):
     assert zeros and all("/" not in path for kernel in zeros for path in kernel["paths"])
 
 
+_NEVER_A_LOOPS_OWN = (
+    "reduce reduce-window exponential negate divide tanh log sqrt rsqrt power dot convolution sine cosine sort scatter maximum minimum"
+).split()
+
+
+@every
+def test_what_is_computed_in_a_loop_is_not_of_its_call(facts):
+    """A loop itself counts, compares, slices and copies; sums in two steps, parts of a logistic function and so on are of its body."""
+    nodes = {n["paths"][0]: n for n in facts.document["graph"]["nodes"] if n["paths"]}
+    loops = {path for path, node in nodes.items() if re.match(r"scan( ×|$)|while", node["label"])}
+    for kernel in facts.document["fusion"]["kernels"]:
+        for member in kernel["members"] if kernel["kind"] != "loop" else ():
+            if member["opcode"] in _NEVER_A_LOOPS_OWN and member["paths"]:
+                assert not set(member["paths"]) <= loops, (kernel["name"], member)
+
+
 _MADE_BY = {
     "sine": "sin|exp",
     "cosine": "cos|exp",

@@ -182,7 +182,7 @@ class _Builder:
     def _argument_label(self, eqn: JaxprEqn, outer: Atom | None, name: str, i: int, carried: int) -> str:
         """What an argument of an inner jaxpr is called there: by its own name, as the number that is given for it (only the first
         iteration has, from the one numbered `carried` on), or as the part of a named input that it is."""
-        if name.isidentifier():
+        if name.isidentifier() and name.strip("_"):
             return name
         if eqn.primitive.name in _COMBINING:
             return f"{'left' if 2 * i < len(eqn.invars) else 'right'} value"

@@ -37,7 +37,8 @@ class Op:
     is_operation: it computes by itself, so it is no input, no constant, and holds no others; group: the outermost fusion or
     library call that it is in or is, by id; is_group: a fusion or library call with operations in it (one kernel), where
     is_scope says loop, branch or call; is_nameless: XLA lost its name, `paths` were found otherwise; holds: (type,
-    literal) of the constants in a fusion of one.
+    literal) of the constants in a fusion of one; applies: the equation, within its call, that the function was made for
+    which a reduction, a sort or a scatter applies.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Op:
     is_group: bool = False
     is_nameless: bool = False
     holds: tuple[tuple[str, str], ...] = ()
+    applies: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> str | None:
@@ -217,6 +219,7 @@ class _Walk:
             is_input,
             is_scope,
             is_group,
+            applies=() if is_scope else self.applied(does),
         )
         self.ops.append(op)
         return op
@@ -228,6 +231,10 @@ class _Walk:
         if not own and i.opcode != "constant":
             return prefix  # of what a call does, some may have no name of its own
         return unique(f"{outer}/{path}" for outer in prefix for path in own)
+
+    def applied(self, i: Instruction) -> tuple[str, ...]:
+        applied = [self.computations[name] for role, name in i.called if role == "to_apply"]
+        return unique(path for computation in applied for path in paths_in(computation.root.op_name))
 
     def _tuple(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         return _Value(parts=tuple(operands))

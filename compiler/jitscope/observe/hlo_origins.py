@@ -73,9 +73,12 @@ class _Origins:
                 self.users[source].add(f"result {i}")
         self.claims: dict[str, set[str]] = {}
         self.opcodes: dict[str, set[str]] = defaultdict(set)
+        self.kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for op in before.ops:
             for path in op.paths:
                 self.opcodes[path].add(op.opcode)
+                self.kinds[path].add(_kind(op))
+        self.combining = {path for op in before.ops if op.applies for path in op.paths}
         self.lost = [op for op in after.ops if op.is_operation and self._is_lost(op)]
         named = {path for op in after.ops for path in _with_outer(op.paths)}
         computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
@@ -86,17 +89,28 @@ class _Origins:
     def found(self) -> dict[str, set[str]]:
         """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
         read something else. (What is claimed of an equation in a loop is claimed of the loop, too.)"""
-        for op in reversed(self.lost):
+        known = {op.id: paths for op in self.lost if (paths := self._applied(op))}
+        self.claims = {name: _with_outer(paths) for name, paths in known.items()}
+        open_ones = [op for op in self.lost if op.id not in known]
+        for op in reversed(open_ones):
             users = self._of_users(op)
             self.claims[op.id] = set().union(*users) if all(users) else set()
         changed = True
         while changed:
             changed = False
-            for op in self.lost:
+            for op in open_ones:
                 kept = self._certain(op)
                 changed |= kept != self.claims[op.id]
                 self.claims[op.id] = kept
-        return {op.id: self._narrowest(op) for op in self.lost}
+        return known | {op.id: self._narrowest(op) for op in open_ones}
+
+    def _applied(self, op: Op) -> set[str]:
+        """The equation whose function an operation applies to pairs of elements: the steps of a reduction keep it, and its name there,
+        which is relative to the call that it is in."""
+        made = {path for name in op.applies for path in self.combining if f"/{path}".endswith(f"/{name}")}
+        if len(made) > 1:
+            made &= set[str]().union(*(self.ops[name].paths for name in self.users[op.id] if name in self.ops))
+        return made if len(made) == 1 else set()
 
     def renamed(self) -> dict[str, set[str]]:
         """Whose work else operations do that have a name: of a transposed product XLA makes another product, and gives it the
@@ -128,8 +142,9 @@ class _Origins:
         return set().union(*users) if all(users) else set()
 
     def _is_lost(self, op: Op) -> bool:
-        """Whether an operation has no name, or that of a loop or branch it is in, which had nothing of its kind."""
-        if any(op.opcode in self.opcodes[path] for path in op.paths):
+        """Whether an operation has no name, or that of a loop or branch it is in, which had nothing of its kind (the sum that counts
+        iterations is of another type than one that stands for a part of the body)."""
+        if any(_kind(op) in self.kinds[path] for path in op.paths):
             return False
         scope = op.scope
         while op.paths and scope is not None:
@@ -162,9 +177,10 @@ class _Origins:
         equation reads. (What reads more than an equation in a loop does may still stem from the loop.)"""
         reads = self.reads.get(equation, set())
         sources = [self.ops[name] for name, _ in op.sources]
-        if not all(self._is_read(source, equation, {equation, *reads}) for source in sources):
+        telling = [source for source in sources if not self._is_constant(source)] or sources
+        if not all(self._is_read(source, equation, {equation, *reads}) for source in telling):
             return False
-        tokens = {token for source in sources for token in _tokens(source)}
+        tokens = {token for source in telling for token in _tokens(source)}
         others = [path for path in reads & self.nameless if not path.startswith(f"{equation}/")]
         return not any(self._may_be(op, path, tokens) for path in others)
 
@@ -181,6 +197,13 @@ class _Origins:
             return bool(allowed & self.claims[source.id])
         tokens = self._seen_through(source)
         return bool(allowed & tokens) or any(token.startswith(f"{equation}/") for token in tokens)
+
+    def _is_constant(self, op: Op) -> bool:
+        """Whether its value is a constant, or one in another shape that no equation made: others read the same."""
+        if op.opcode == "constant":
+            return True
+        reshaped = op.id in self.claims and op.opcode in (*_SAME_VALUES, *FREE) and bool(op.sources)
+        return reshaped and all(self._is_constant(self.ops[name]) for name, _ in op.sources)
 
     def _seen_through(self, op: Op) -> set[Token]:
         """What an operation's value is; where it is only another shape or a copy of something, what it is of, too."""
@@ -216,6 +239,10 @@ def _with_outer(paths: Iterable[str]) -> set[str]:
 
 def _innermost(paths: set[str]) -> set[str]:
     return {path for path in paths if not any(other.startswith(f"{path}/") for other in paths)}
+
+
+def _kind(op: Op) -> tuple[str, str]:
+    return op.opcode, op.does.type.partition("{")[0]
 
 
 def _tokens(op: Op) -> Iterable[Token]:
