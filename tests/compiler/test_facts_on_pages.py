@@ -49,7 +49,7 @@ def test_the_headline_says_what_xla_made(facts):
     for words, inside in (("equations?", "Graph"), ("kernels?", "Fusion")):
         assert facts.number(words, facts.page.told(inside)) == facts.number(words)
     sizes = [sum(facts.xla.members(line).values()) for line in kernels]
-    fused = sorted(int(row.what.split()[2]) for row in facts.kernels if row.what.startswith("fusion of "))
+    fused = sorted(int(row.what.split()[2].replace(",", "")) for row in facts.kernels if row.what.startswith("fusion of "))
     assert facts.number("fusions?") == len(fused) and not Counter(fused) - Counter(sizes)
     said = re.search(r"fusions? of ([\d,]+)(?: to ([\d,]+))?", facts.page.headline)
     if said:
@@ -68,7 +68,7 @@ def test_each_row_is_a_kernel_of_xlas_text(facts):
         if line.opcode != "while":
             inside = facts.xla.members(line)
             computing = {opcode: n for opcode, n in inside.items() if opcode != "bitcast"}
-            in_brief = {f"fusion of {sum(inside.values())}": 1}  # where the page has no room for more
+            in_brief = {f"fusion of {sum(inside.values()):,}": 1}  # where the page has no room for more
             assert row.members in (dict(inside), computing, in_brief), (row, inside)
 
 

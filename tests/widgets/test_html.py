@@ -162,6 +162,22 @@ def test_300_equations_fit_with_their_graph_and_all_data(scopes: int, drawn: int
     assert "is left out here to keep the saved output small" in said
 
 
+@pytest.mark.parametrize("limit", [60_000, 120_000, 200_000, 400_000])
+def test_as_many_kernels_are_listed_as_there_is_room_for(limit: int) -> None:
+    document = made.long_program(600)
+    fusion = document["compilations"][0]["fusion"]
+    (kernel,) = [one for one in fusion["kernels"] if one["kind"] == "fusion"][:1]
+    kernel["members"] = kernel["members"][:1] * 1_200
+    kernels = fusion["kernels"] = [{**kernel, "name": f"k{i}"} for i in range(700)]
+    shown = html(document, limit=limit)
+    said = _said(check_still(shown))
+    assert "fusion of 1,200" in said
+    listed = len(re.findall(r"<tr><td>\d+ <code>k\d+</code>", shown))
+    left = re.search(r"and ([\d,]+) more kernels, left out here to keep the saved output small", said)
+    assert listed + (int(left[1]) if left else 0) == len(kernels)
+    assert listed >= {60_000: 20, 120_000: 80, 200_000: 200, 400_000: 700}[limit]
+
+
 def test_more_equations_may_take_more() -> None:
     assert allowance(made.long_program(50)) == 150_000
     assert allowance(made.long_program(1000)) == 500_000

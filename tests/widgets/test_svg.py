@@ -193,3 +193,17 @@ def test_types_are_whole_and_equal_ones_are_counted() -> None:
     graph["nodes"][6]["types"] = [f"f32[{n},8,16]" for n in range(40, 50)]
     texts = _texts(svg(graph))
     assert {"f32[8,16] ×2, f32[40,8,16]", "f32[40,8,16], f32[41,8,16], 8 more"} <= set(texts)
+
+
+def test_what_differentiation_made_has_a_sign_and_the_signs_are_explained() -> None:
+    written, derived, backward = made.node("e0", label="mul"), made.node("e1", label="mul"), made.node("e2", label="mul")
+    graph = made.graph(
+        [written, derived | {"transforms": ["jvp"]}, backward | {"transforms": ["jvp", "transpose"]}],
+        [made.edge("e0", "e1"), made.edge("e1", "e2")],
+    )
+    for hover in (True, False):
+        picture = svg(graph, hover=hover)
+        assert {"mul", "∂ mul", "↩ mul"} <= set(_texts(picture))
+        assert "∂ derivative, ↩ backward pass." in _texts(picture)
+        assert picture.count("stroke-dasharray") == 1
+    assert "derivative" not in svg(made.layer_graph()) and "stroke-dasharray" not in svg(made.layer_graph())

@@ -97,7 +97,7 @@ def _often(one: Document) -> str:
 def kernel(one: Document) -> str:
     """`fusion of 3: f32[64,7] (exponential, 2 add)   In [3] lines 2-4`"""
     several = TABLES["kernels of several"].get(one["kind"]) if one["operations"] > 1 else None
-    what = f"{several} of {one['operations']}" if several else clean(one["opcode"])
+    what = f"{several} of {one['operations']:,}" if several else clean(one["opcode"])
     place = lines_of(one.get("positions", ()))
     details = f" ({clean(one['details'])})" if one.get("details") else ""
     return f"{_often(one)}{what}: {clean(one['type'])}{details}{f'   {place}' if place else ''}"

@@ -13,9 +13,15 @@ from .words import Document, plural
 _SIGNS = {"changed": ("−", "+"), "removed": ("−", ""), "added": ("", "+"), "fused": ("−", "+")}
 
 
-def diff(rows: Sequence[Document], brief: bool = False) -> str:
-    """The comparison as a table; `brief` leaves out the unchanged lines."""
-    body = "".join(_unchanged(group, brief) if group.kind == "same" else _changed(group) for group in groups(rows))
+def diff(rows: Sequence[Document], most: int | None = None) -> str:
+    """The comparison as a table: whole, or the first `most` groups of changes without the unchanged lines between them."""
+    found = groups(rows)
+    body = "".join(
+        _changed(group) if group.kind != "same" else _unchanged(group, brief=most is not None) for group in found[:most]
+    )
+    left = found[most:] if most is not None else ()
+    if more := sum(len(group.rows) for group in left if group.kind != "same"):
+        body += f'<tr><td colspan="2" class="dim">and {plural(more, "more changed line")}</td></tr>'
     return f'<table class="diff"><tbody><tr><th>before</th><th>after</th></tr>{body}</tbody></table>'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import words
-from .looks import number_of
+from .looks import number_of, sign_of
 from .plain import clean, shorten
 from .scopes import Scopes
 from .words import Document
@@ -50,7 +50,7 @@ def _add(drawing: graphviz.Digraph, scope: str | None, scopes: Scopes, names: di
     for ident in scopes.members.get(scope, ()):
         node = scopes.nodes[ident]
         own = number_of(node)
-        label = graphviz.escape((shorten(clean(node["label"]), _LONGEST_LABEL) or "?") + (f" · {own}" if own else ""))
+        label = graphviz.escape(sign_of(node) + (shorten(clean(node["label"]), _LONGEST_LABEL) or "?") + (f" · {own}" if own else ""))
         if ident not in scopes.members:
             drawing.node(names[ident], label=label, tooltip=_hover(node), **_SHAPES.get(node["kind"], {}))
             continue

@@ -50,9 +50,27 @@ def shape_of(node: Document, holds: bool) -> Shape:
     return _SHAPES["small" if kind == "constant" or node["label"] in _QUIET else "box"]
 
 
+def is_backward(node: Document) -> bool:
+    """Whether a transposition made it, or what is in it."""
+    return "transpose" in node.get("transforms", ()) or "(backward)" in node["label"]
+
+
+def sign_of(node: Document) -> str:
+    """What a pass did to an operation, or that differentiation made it, as one character and a space; "" for what was written."""
+    if node.get("mark") in CHANGES:
+        return f"{CHANGES[node['mark']]} "
+    made_by = "transpose" if is_backward(node) else "jvp" if "jvp" in node.get("transforms", ()) else ""
+    return f"{TABLES['transforms'][made_by][0]} " if made_by else ""
+
+
 def label_of(node: Document) -> str:
+    """The label behind its sign."""
+    return sign_of(node) + unsigned_label_of(node)
+
+
+def unsigned_label_of(node: Document) -> str:
     """The label, its end kept: it tells generated names apart (`multiply_subtract_fusion.3`)."""
-    label = f"{CHANGES[node['mark']]} {clean(node['label'])}" if node.get("mark") in CHANGES else clean(node["label"])
+    label = clean(node["label"])
     if len(label) > LONGEST_LABEL:
         label = f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
     own = number_of(node)

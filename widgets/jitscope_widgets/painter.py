@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from . import words
 from .layout import Box, Picture, Point, Route, Size, outline
-from .looks import Shape, label_of, second_line, shape_of
+from .looks import Shape, is_backward, label_of, second_line, shape_of
 from .palette import HUES, hue_of, light
 from .plain import clean, columns, escape, shorten
 from .scopes import Scopes
@@ -115,7 +115,7 @@ class Painter:
         lines = self.look(ident).lines
         label = label_of(node)
         if node["kind"] == "fusion":
-            label = f"{label} of {self.scopes.operations(self.scopes.members[ident])}"
+            label = f"{label} of {self.scopes.operations(self.scopes.members[ident]):,}"
         elif node["kind"] == "group":
             label = f"{label} · {self.look(ident).second}"
         if not lines:
@@ -183,15 +183,16 @@ class Painter:
         return f'<path class="a" fill="{light("edge")}" d="{"".join(tips)}"/>' if tips and self.hover else ""
 
     def _shapes(self, picture: Picture) -> str:
-        shapes: dict[str, list[str]] = {}
+        shapes: dict[tuple[str, str], list[str]] = {}
         for box in picture.boxes:
             if not box.open:
                 told = f"<g>{self._told(box.ident)}{self._shape(box)}</g>" if self.hover else self._outline(box)
-                shapes.setdefault(self._fill(box), []).append(told)
+                dashed = _DASHED if is_backward(self.scopes.nodes[box.ident]) else ""
+                shapes.setdefault((self._fill(box), dashed), []).append(told)
         return "".join(
-            f'<g {_paper(fill)} stroke="{light("round" if fill == "hull" else "edge")}">'
+            f'<g {_paper(fill)} stroke="{light("round" if fill == "hull" else "edge")}"{dashed}>'
             f"{''.join(drawn) if self.hover else _one_path(drawn)}</g>"
-            for fill, drawn in shapes.items()
+            for (fill, dashed), drawn in shapes.items()
         )
 
     def _fill(self, box: Box) -> str:
@@ -318,6 +319,7 @@ def _paper(fill: str) -> str:
 _CHANGED = {"removed": "before", "added": "after"}  # a mark, and the paper of its box
 _CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
 _SMALL = f'fill="{light("dim")}" font-size="{SMALL_SIZE}"'
+_DASHED = ' stroke-dasharray="6 2"'
 _BROKEN = ' stroke-dasharray="3 2"'
 
 

@@ -30,6 +30,9 @@ from .words import Document, plural
 
 _OPEN_CARDS = 3
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
+_MOST_KERNELS = (3000, 500, 200, 80, 20)
+_MOST_CHANGES = (_MOST_LINES, 300, 60)
+_ELSEWHERE = "left out here to keep the saved output small; the live view shows them"
 
 
 def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
@@ -101,7 +104,8 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
         forms = [lambda most=most: "<br>".join(map(escape, words.boundary_lines(fusion, most))) for most in (200, 30)]
         pieces += [part("what stands between kernels", *forms, worth=0.4), "</details>"]
     if fusion["rows"]:
-        forms = (lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True))
+        forms = [lambda: diff(fusion["rows"])]
+        forms += [lambda most=most: diff(fusion["rows"], most) for most in _MOST_CHANGES]
         pieces.append(part("the comparison", *(forms if len(fusion["rows"]) <= _MOST_LINES else ())))
     if after["nodes"]:
         pieces += [said("After fusion:"), picture("the graph after fusion", after, hues)]
@@ -120,11 +124,12 @@ def _kernels(kernels: list[Document], here: str) -> Part:
         named = zip(words.kernel_names(kernels), kernels[:most])
         timed = any(words.share_words(kernel) for kernel in kernels)
         rows = "".join(_kernel(name, kernel, here, members, noted, timed) for name, kernel in named)
-        more = said(f"and {len(kernels) - most:,} more") if len(kernels) > most else ""
+        more = said(f"and {plural(len(kernels) - most, 'more kernel')}, {_ELSEWHERE}") if len(kernels) > most else ""
         head = f"<tr><th>kernel</th><th>is</th><th>gives</th>{'<th>time</th>' * timed}<th>from</th></tr>"
         return f"<table><tbody>{head}{rows}</tbody></table>{more}"
 
-    return part("the list of kernels", lambda: form(True, 500), lambda: form(False, 500), lambda: form(False, 20))
+    sizes = [(True, _MOST_KERNELS[0]), *((False, most) for most in _MOST_KERNELS)]
+    return part("the list of kernels", *(lambda size=size: form(*size) for size in sizes))
 
 
 def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[str], timed: bool) -> str:

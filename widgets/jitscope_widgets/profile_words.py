@@ -132,7 +132,7 @@ def explained(kernel: Document) -> float | None:
 
 def what(kernel: Document) -> str:
     """`fusion of 13`, `dot`."""
-    return f"fusion of {kernel['operations']}" if kernel["kind"] == "fusion" else clean(kernel["opcode"])
+    return f"fusion of {kernel['operations']:,}" if kernel["kind"] == "fusion" else clean(kernel["opcode"])
 
 
 def timed(kernel: Document) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .folding import folded
-from .looks import OPENS_UP_TO, label_of, second_line
+from .looks import OPENS_UP_TO, second_line, sign_of, unsigned_label_of
 from .scopes import Scopes
+from .sentences import TABLES
 from .words import Document, plural
 
 
@@ -29,7 +30,7 @@ def still(graph: Document, limit: int = 400) -> Still:
         scopes,
         opened,
         whole,
-        " ".join(filter(None, (*said, _closed_words(scopes, opened, whole), _tint_words(scopes)))),
+        " ".join(filter(None, (*said, _closed_words(scopes, opened, whole), _tint_words(scopes), _sign_words(scopes)))),
     )
 
 
@@ -41,7 +42,7 @@ def drawn_graph(graph: Document) -> tuple[Document, str]:
         ident: [ident, *(o for o in scopes.outwards(scopes.parent[ident]) if o in closed)][-1] for ident in scopes.nodes
     }
     nodes = [
-        {**node, "label": f"{label_of(node)} · {second_line(node, whole if ident in whole.members else scopes)}"}
+        {**node, "label": f"{unsigned_label_of(node)} · {second_line(node, whole if ident in whole.members else scopes)}"}
         if ident in closed
         else node
         for ident, node in scopes.nodes.items()
@@ -62,6 +63,12 @@ def _closed_words(scopes: Scopes, opened: set[str], whole: Scopes) -> str:
     inside = sum((whole if ident in whole.members else scopes).work(ident) for ident in drawn)
     unit = "equation" if scopes.level == "jaxpr" else "operation"
     return f"{plural(len(drawn), 'box')} closed, with {plural(inside, unit)} inside." if inside else ""
+
+
+def _sign_words(scopes: Scopes) -> str:
+    there = {sign_of(node).strip() for node in scopes.nodes.values()}
+    known = [f"{sign} {what}" for name, (sign, what) in TABLES["transforms"].items() if sign in there and name != "vmap"]
+    return f"{', '.join(known)}." if known else ""
 
 
 def _tint_words(scopes: Scopes) -> str:

@@ -149,7 +149,7 @@ def boundary_lines(fusion: Document, most: int) -> list[str]:
 def kernel_words(kernel: Document) -> str:
     """`fusion of 13`, or the opcode of a kernel with one operation."""
     if kernel["kind"] == "fusion":
-        return f"fusion of {len(kernel['members'])}"
+        return f"fusion of {len(kernel['members']):,}"
     return clean(kernel["opcode"])
 
 

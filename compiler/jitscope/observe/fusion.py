@@ -293,8 +293,8 @@ def unfused(kernels: Sequence[Document]) -> list[str]:
 
 def _sizes(sizes: Sequence[int]) -> str:
     if len(sizes) > 3 and min(sizes) != max(sizes):
-        return f"{min(sizes)} to {max(sizes)}"
-    return str(sizes[0]) if min(sizes) == max(sizes) else _listed([str(size) for size in sizes])
+        return f"{min(sizes):,} to {max(sizes):,}"
+    return f"{sizes[0]:,}" if min(sizes) == max(sizes) else _listed([f"{size:,}" for size in sizes])
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 // The line below the graph: everything about what was picked.
 import { lineNumber } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
-import { h, plural } from "./dom";
+import { grouped, h, plural } from "./dom";
 import { edgeDetails } from "./edgedetails";
 import { numberText } from "./graph/looks";
 import { kernelNames } from "./kernels";
@@ -61,13 +61,13 @@ function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | n
   const names = found.slice(0, 3).map(({ kernel, name }) => {
     const what =
       kernel.kind === "fusion"
-        ? `fusion of ${kernel.members.length}`
+        ? `fusion of ${grouped(kernel.members.length)}`
         : kernel.kind === "library"
           ? "library call"
           : kernel.opcode;
     return `${name} (${what})`;
   });
-  const text = names.join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
+  const text = names.join(", ") + (found.length > 3 ? ` and ${grouped(found.length - 3)} more` : "");
   if (!context.showFusion) return h("span", {}, text);
   return h("button", { type: "button", class: "jitscope-link", onclick: () => context.showFusion!() }, text);
 }

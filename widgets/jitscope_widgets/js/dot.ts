@@ -1,6 +1,6 @@
 // A graph in Graphviz's language; graphviz_view.py writes the same.
 import type { GraphDoc, GraphNode } from "./documents";
-import { numberText } from "./graph/looks";
+import { numberText, signOf } from "./graph/looks";
 
 const SHAPES: Record<string, string> = {
   input: 'shape=box style=rounded',
@@ -40,7 +40,7 @@ export function dot(graph: GraphDoc): string {
   const add = (scope: string | null, indent: string): void => {
     for (const node of inner.get(scope) ?? []) {
       const name = names.get(node.id)!;
-      const label = quoted([shorten(node.label) || "?", numberText(node)].filter(Boolean).join(" · "));
+      const label = quoted(signOf(node) + [shorten(node.label) || "?", numberText(node)].filter(Boolean).join(" · "));
       if (!inner.has(node.id)) {
         const shape = SHAPES[node.kind];
         lines.push(`${indent}${name} [label=${label}${shape ? ` ${shape}` : ""}]`);

@@ -1,7 +1,7 @@
 // The kernels of the compiled program, with the operations that each of them took in.
 import { lineNumber } from "./calls";
 import type { Boundary, Kernel } from "./documents";
-import { h, plural } from "./dom";
+import { grouped, h, plural } from "./dom";
 import { swatch } from "./hue";
 import { hlo } from "./highlight";
 import type { Links, Selection } from "./links";
@@ -22,7 +22,7 @@ const AT_ONCE = 300; // kernels made before anyone asks
 
 export function what(kernel: Kernel): string {
   const [, word] = KINDS[kernel.kind] ?? KINDS.other;
-  if (kernel.kind === "fusion") return `fusion of ${kernel.members.length}`;
+  if (kernel.kind === "fusion") return `fusion of ${grouped(kernel.members.length)}`;
   return word === kernel.opcode ? word : `${word}: ${kernel.opcode}`;
 }
 
@@ -93,7 +93,7 @@ function boundaryList(kernel: Kernel, boundaries: Boundary[], named: Map<string,
     { class: "jitscope-boundaries" },
     h("summary", {}, `Not fused with ${plural(own.length, "neighbour")}`),
     h("p", { class: "jitscope-muted" }, "What can be seen between them, first and second in the order of the data. XLA's compiler for the CPU keeps no record of its reasons."),
-    h("ul", {}, ...items, more ? h("li", { class: "jitscope-muted" }, `and ${more} more`) : null),
+    h("ul", {}, ...items, more ? h("li", { class: "jitscope-muted" }, `and ${grouped(more)} more`) : null),
   );
 }
 
@@ -166,7 +166,7 @@ export function kernelList(kernels: Kernel[], links: Links, selection: Selection
 function rest(count: number, make: (from: number, to: number) => HTMLElement[]): HTMLElement[] {
   const made = Math.min(count, AT_ONCE);
   const more = h("div", { hidden: true }, ...make(FIRST, made));
-  const button = h("button", { type: "button", class: "jitscope-fold" }, `${count - FIRST} more`);
+  const button = h("button", { type: "button", class: "jitscope-fold" }, `${grouped(count - FIRST)} more`);
   button.addEventListener("click", () => {
     button.remove();
     more.hidden = false;

@@ -1,6 +1,6 @@
 // What was measured of kernels and lines, in words and bars that several views share.
 import type { Bounds, CompilationDoc, TimedKernel } from "./documents";
-import { h } from "./dom";
+import { grouped, h } from "./dom";
 
 export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]> = {
   memory: ["◆", "at this machine's rates, moving its bytes would take longer than its arithmetic"],
@@ -21,7 +21,7 @@ export function explained({ needs, low }: TimedKernel): number | null {
 }
 
 export function whatOf(kernel: TimedKernel): string {
-  if (kernel.kind === "fusion") return `fusion of ${kernel.operations}`;
+  if (kernel.kind === "fusion") return `fusion of ${grouped(kernel.operations)}`;
   return kernel.kind === "library" ? `${kernel.opcode} (library call)` : kernel.opcode;
 }
 

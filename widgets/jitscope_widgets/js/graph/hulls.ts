@@ -1,4 +1,5 @@
 // Before fusion, what will become one kernel is drawn inside one hull: a scope that the document does not have.
+import { grouped } from "../dom";
 import type { GraphNode, NodeKind } from "../documents";
 
 export type ShownNode = Omit<GraphNode, "kind"> & { kind: NodeKind | "hull" | "fold" };
@@ -12,7 +13,7 @@ function hull(kernel: string, scope: string | null, members: GraphNode[]): Shown
     scope,
     types: [],
     bytes: 0,
-    text: `${members.length} operations that become ${kernel}`,
+    text: `${grouped(members.length)} operations that become ${kernel}`,
     params: {},
     paths,
     positions: [],

@@ -1,6 +1,7 @@
 // How each kind of node looks and how big it is: the table looks.json, which the still pictures read too.
 import table from "../../looks.json";
 import { lineNumber } from "../calls";
+import type { GraphNode } from "../documents";
 import { grouped, plural } from "../dom";
 import { withUnit } from "../numbers";
 import { changeOf } from "./changes";
@@ -45,7 +46,7 @@ export function insideText(model: Model, i: number): string {
 }
 
 /** How derivatives are told from what was written, and what a pass did, whatever the colours. */
-function signOf(node: ShownNode): string {
+export function signOf(node: ShownNode | GraphNode): string {
   const change = changeOf(node);
   if (change) return `${change.sign} `;
   if (node.transforms?.includes("transpose") || /\(backward\)/.test(node.label)) return "↩ ";
