@@ -59,7 +59,6 @@ _RULES = (
         " .bar": "display:inline-block;height:10px;background:var(--bar);vertical-align:middle;min-width:1px",
         " td.wide": "width:220px",
         " td.nw": "white-space:nowrap",
-        " td code": "overflow-wrap:anywhere",
     }
     | {f" pre .h{at}": f"border-left-color:var(--h{at})" for at in range(len(HUES))}
     | {" pre .broken": "border-left-style:dotted"}
@@ -71,6 +70,7 @@ _NARROW = {
     " .diff, .diff tbody, .diff tr, .diff td": "display:block",
     " .diff td+td": "border-left:0",
     " td.wide": "width:90px",
+    " td:first-child code": "display:inline-block;width:84px",
 }
 
 

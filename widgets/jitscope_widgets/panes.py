@@ -32,6 +32,7 @@ _OPEN_CARDS = 3
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 _MOST_KERNELS = (3000, 500, 200, 80, 20)
 _MOST_CHANGES = (_MOST_LINES, 300, 60)
+_WHOLE = ' class="nw"'
 _ELSEWHERE = "left out here to keep the saved output small; the live view shows them"
 
 
@@ -141,8 +142,9 @@ def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[
     below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
     name = f"{called.removeprefix('kernel ')} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
-    share = f'<td class="nw">{escape(words.share_words(kernel))}</td>' if timed else ""
-    return f'<tr><td>{name}</td><td>{escape(kind)}{below}</td><td class="nw">{types}</td>{share}<td class="nw">{escape(place)}</td></tr>'
+    share = f"<td{_WHOLE}>{escape(words.share_words(kernel))}</td>" if timed else ""
+    gives = f'<td{"" if kernel["type"].startswith("(") else _WHOLE}>{types}</td>'
+    return f"<tr><td>{name}</td><td>{escape(kind)}{below}</td>{gives}{share}<td{_WHOLE}>{escape(place)}</td></tr>"
 
 
 # --- timing -----------------------------------------------------------------------------------------------------------
