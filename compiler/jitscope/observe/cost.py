@@ -4,7 +4,8 @@ XLA's own figure for a program counts the body of a loop once, and calls of rout
 body counts as often as its loop iterates where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
 a model; where either is not known, neither is the sum. A routine reads its operands and writes its results. Of a conditional XLA
 takes the most of each kind of operation from any branch, here that of one branch counts; and it counts the pointers of tuples as bytes
-that are written, which here are none.
+that are written, which here are none. What several slices in a kernel read of one array it counts for each; here no kernel moves
+more than all that it is given and gives.
 """
 
 from __future__ import annotations
@@ -59,9 +60,10 @@ class _Sum(NamedTuple):
 _NOTHING = _Sum(0.0, 0.0)
 _NOT_KNOWN = _Sum(-1.0, -1.0)
 """What XLA counts for a custom call."""
-_MORE = ("while", "custom-call", "call", "conditional", "tuple")
+_MORE = ("while", "custom-call", "call", "conditional", "tuple", "fusion")
 """Opcodes of which XLA's figure leaves something out, or has something too much."""
 _POINTER = 8  # bytes
+_SLICES = ("slice", "dynamic-slice")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
@@ -146,8 +148,7 @@ class Costs:
         if i.opcode == "while":
             return self._while(i)
         if i.opcode == "custom-call":
-            moved = sum(map(bytes_of, (i.type, *(self.types[name] for name in i.operands))))
-            return _Sum(self._routine(i), float(moved)).plus(_NOT_KNOWN, -1)
+            return _Sum(self._routine(i), self._given_and_made(i)).plus(_NOT_KNOWN, -1)
         if i.opcode == "call":
             return self._left_out(i.calls[0])
         if i.opcode == "conditional":
@@ -156,7 +157,19 @@ class Costs:
             return _most([self.of(name) for name in i.calls]).plus(_as_sum(most), -1)
         if i.opcode == "tuple":
             return _Sum(0.0, -float(_POINTER * len(i.operands)))
-        return _NOTHING
+        return _Sum(0.0, -self._read_again(i))
+
+    def _given_and_made(self, i: Instruction) -> float:
+        """The bytes of an instruction's operands and of its result."""
+        return float(sum(map(bytes_of, (i.type, *(self.types[name] for name in i.operands)))))
+
+    def _read_again(self, i: Instruction) -> float:
+        """The bytes that XLA counts for a fusion beyond those that it is given and gives."""
+        inside = self.computations[i.calls[0]].instructions
+        if sum(j.opcode in _SLICES for j in inside) < 2:
+            return 0.0
+        counted = _as_sum(hlo_module.cost_analysis(self.pieces.instruction(i.name)))
+        return max(0.0, counted.bytes - self._given_and_made(i))
 
     def _while(self, i: Instruction) -> _Sum:
         called, n = dict(i.called), trips(i)

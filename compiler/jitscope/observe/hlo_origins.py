@@ -89,7 +89,7 @@ class _Origins:
     def found(self) -> dict[str, set[str]]:
         """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
         read something else. (What is claimed of an equation in a loop is claimed of the loop, too.)"""
-        known = {op.id: paths for op in self.lost if (paths := self._applied(op))}
+        known = {op.id: paths for op in self.lost if (paths := self._applied(op) or self._reshaped(op))}
         self.claims = {name: _with_outer(paths) for name, paths in known.items()}
         open_ones = [op for op in self.lost if op.id not in known]
         for op in reversed(open_ones):
@@ -126,6 +126,15 @@ class _Origins:
                 if len(doing) == 1:
                     found[op.id] = doing
         return found
+
+    def _reshaped(self, op: Op) -> set[str]:
+        """The equation whose value an operation gives, if that does such an operation, and all that reads the value gives it another
+        shape in the name of that equation."""
+        users = [self.ops.get(name) for name in self.users[op.id]]
+        if not users or not all(user and user.opcode in ("reshape", "transpose", *FREE) for user in users):
+            return set()
+        named = set[str]().union(*(user.paths for user in users if user))
+        return named if len(named) == 1 and all(op.opcode in self.opcodes[path] for path in named) else set()
 
     def _narrowest(self, op: Op) -> set[str]:
         """What is claimed of all users if there is such an equation (a loop, say), else what is claimed of any."""
