@@ -14,15 +14,14 @@ from jitscope.core import staging
 from jitscope.core.source import is_internal
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
-from tests.compiler import fact_kinds, fact_models, fact_sizes, fact_styles, fact_systems
+from tests.compiler import fact_kinds, fact_models, fact_styles, fact_systems
 from tests.compiler.fact_algorithms import PROGRAMS
 from tests.extent import one_in
 
 
 __all__ = ["PROGRAMS", "Facts", "Recorded", "every", "made"]
 
-_FILES = (fact_kinds, fact_models, fact_sizes, fact_styles, fact_systems)
-assert all(file.PROGRAMS is PROGRAMS for file in _FILES)
+assert fact_kinds.PROGRAMS is fact_models.PROGRAMS is fact_styles.PROGRAMS is fact_systems.PROGRAMS is PROGRAMS
 
 
 class Recorded(NamedTuple):

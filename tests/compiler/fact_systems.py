@@ -352,3 +352,58 @@ def sums_of_negated_values_in_a_loop(x):
         return sums.sum() + c.sum()
 
     return jx.value_and_grad(loss)(x)
+
+
+@program(f32(50), np.uint32(2))
+def hamiltonian_chain(start, seed):
+    def energy(x):
+        return 0.5 * (x**2).sum() + 0.25 * ((x[1:] - x[:-1]) ** 4).sum()
+
+    def proposal(x, key):
+        key, other = random.split(key)
+        v = random.normal(key, x.shape)
+
+        def leap(state, _):
+            x, v = state
+            v = v - 0.05 * jx.grad(energy)(x)
+            x = x + 0.1 * v
+            return (x, v - 0.05 * jx.grad(energy)(x)), None
+
+        (new, w), _ = lax.scan(leap, (x, v), None, length=10)
+        change = energy(x) + 0.5 * (v**2).sum() - energy(new) - 0.5 * (w**2).sum()
+        taken = jnp.log(random.uniform(other)) < change
+        return jnp.where(taken, new, x), (taken, energy(new))
+
+    return lax.scan(proposal, start, random.split(random.key(seed), 15))
+
+
+@program(f32(9, 40, 40))
+def lattice_of_fluid(f):
+    ways = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1))
+    cx, cy = (jnp.array(part) for part in zip(*ways, strict=True))
+    weights = jnp.array([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4)
+
+    def step(f, _):
+        density = f.sum(0)
+        ux = jnp.tensordot(cx.astype(f.dtype), f, 1) / density
+        uy = jnp.tensordot(cy.astype(f.dtype), f, 1) / density
+        along = 3 * (cx[:, None, None] * ux + cy[:, None, None] * uy)
+        rest = weights[:, None, None] * density * (1 + along + 0.5 * along**2 - 1.5 * (ux**2 + uy**2))
+        f = f - (f - rest) / 0.6
+        moved = [jnp.roll(f[i], way, (0, 1)) for i, way in enumerate(ways)]
+        return jnp.stack(moved), (ux**2 + uy**2).mean()
+
+    return lax.scan(step, f, None, length=8)
+
+
+@program(f32(2, 48, 48), f32(2, 48, 48))
+def likeness_of_images(a, b):
+    def smooth(x):
+        return lax.reduce_window(x, 0.0, lax.add, (1, 7, 7), (1, 1, 1), "VALID") / 49
+
+    def likeness(a):
+        ma, mb = smooth(a), smooth(b)
+        va, vb, vab = smooth(a * a) - ma**2, smooth(b * b) - mb**2, smooth(a * b) - ma * mb
+        return ((2 * ma * mb + 1e-4) * (2 * vab + 9e-4) / ((ma**2 + mb**2 + 1e-4) * (va + vb + 9e-4))).mean()
+
+    return jx.value_and_grad(likeness)(a)
