@@ -49,7 +49,9 @@ def test_the_headline_says_what_xla_made(facts):
     for words, inside in (("equations?", "Graph"), ("kernels?", "Fusion")):
         assert facts.number(words, facts.page.told(inside)) == facts.number(words)
     sizes = [sum(facts.xla.members(line).values()) for line in kernels]
-    fused = sorted(int(row.what.split()[2].replace(",", "")) for row in facts.kernels if row.what.startswith("fusion of "))
+    fused = sorted(
+        int(row.what.split()[2].replace(",", "")) for row in facts.kernels if row.what.startswith("fusion of ")
+    )
     assert facts.number("fusions?") == len(fused) and not Counter(fused) - Counter(sizes)
     said = re.search(r"fusions? of ([\d,]+)(?: to ([\d,]+))?", facts.page.headline)
     if said:

@@ -196,7 +196,11 @@ def test_types_are_whole_and_equal_ones_are_counted() -> None:
 
 
 def test_what_differentiation_made_has_a_sign_and_the_signs_are_explained() -> None:
-    written, derived, backward = made.node("e0", label="mul"), made.node("e1", label="mul"), made.node("e2", label="mul")
+    written, derived, backward = (
+        made.node("e0", label="mul"),
+        made.node("e1", label="mul"),
+        made.node("e2", label="mul"),
+    )
     graph = made.graph(
         [written, derived | {"transforms": ["jvp"]}, backward | {"transforms": ["jvp", "transpose"]}],
         [made.edge("e0", "e1"), made.edge("e1", "e2")],

@@ -50,7 +50,9 @@ def _add(drawing: graphviz.Digraph, scope: str | None, scopes: Scopes, names: di
     for ident in scopes.members.get(scope, ()):
         node = scopes.nodes[ident]
         own = number_of(node)
-        label = graphviz.escape(sign_of(node) + (shorten(clean(node["label"]), _LONGEST_LABEL) or "?") + (f" · {own}" if own else ""))
+        label = graphviz.escape(
+            sign_of(node) + (shorten(clean(node["label"]), _LONGEST_LABEL) or "?") + (f" · {own}" if own else "")
+        )
         if ident not in scopes.members:
             drawing.node(names[ident], label=label, tooltip=_hover(node), **_SHAPES.get(node["kind"], {}))
             continue

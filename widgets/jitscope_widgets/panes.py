@@ -143,7 +143,7 @@ def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[
     name = f"{called.removeprefix('kernel ')} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
     share = f"<td{_WHOLE}>{escape(words.share_words(kernel))}</td>" if timed else ""
-    gives = f'<td{"" if kernel["type"].startswith("(") else _WHOLE}>{types}</td>'
+    gives = f"<td{'' if kernel['type'].startswith('(') else _WHOLE}>{types}</td>"
     return f"<tr><td>{name}</td><td>{escape(kind)}{below}</td>{gives}{share}<td{_WHOLE}>{escape(place)}</td></tr>"
 
 

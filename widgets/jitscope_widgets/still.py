@@ -42,7 +42,10 @@ def drawn_graph(graph: Document) -> tuple[Document, str]:
         ident: [ident, *(o for o in scopes.outwards(scopes.parent[ident]) if o in closed)][-1] for ident in scopes.nodes
     }
     nodes = [
-        {**node, "label": f"{unsigned_label_of(node)} · {second_line(node, whole if ident in whole.members else scopes)}"}
+        {
+            **node,
+            "label": f"{unsigned_label_of(node)} · {second_line(node, whole if ident in whole.members else scopes)}",
+        }
         if ident in closed
         else node
         for ident, node in scopes.nodes.items()
@@ -67,7 +70,9 @@ def _closed_words(scopes: Scopes, opened: set[str], whole: Scopes) -> str:
 
 def _sign_words(scopes: Scopes) -> str:
     there = {sign_of(node).strip() for node in scopes.nodes.values()}
-    known = [f"{sign} {what}" for name, (sign, what) in TABLES["transforms"].items() if sign in there and name != "vmap"]
+    known = [
+        f"{sign} {what}" for name, (sign, what) in TABLES["transforms"].items() if sign in there and name != "vmap"
+    ]
     return f"{', '.join(known)}." if known else ""
 
 
