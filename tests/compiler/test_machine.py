@@ -275,6 +275,13 @@ def test_kernels_run_the_function_of_their_name_or_of_an_equal_kernel(name: str)
     assert {kernel["name"] for kernel in document_of(name)["kernels"]} <= set(instructions)
 
 
+def test_loops_are_not_counted_as_kernels() -> None:
+    compiled = observe.compilation_document(row_of("scanned"))
+    kernels = compiled["fusion"]["summary"]["kernels"]
+    assert len(compiled["fusion"]["kernels"]) > kernels
+    assert re.search(rf" of {kernels} kernels", document_of("scanned")["sentence"])
+
+
 def test_equal_kernels_share_code() -> None:
     document = document_of("shared")
     several = [one for one in document["functions"] if len(one["kernels"]) == 2]

@@ -147,7 +147,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     }, () => undefined);
   const read = (message: any) => {
     if (message?.type === "saved" && page.jitscopeKeep?.(el, message.data))
-      live?.note(message.remarks?.length ? `Not in the saved notebook, to keep it small: ${message.remarks.join(" ")}` : "");
+      live?.note(message.remarks?.length ? `The saved notebook, which is kept small, holds less than this view. ${message.remarks.join(" ")}` : "");
     if (message?.type !== "document") return;
     if (message.data) show(String(message.data));
     else sorry(message.remarks?.[0] ?? "its document is too large");

@@ -2,7 +2,7 @@
 import { askingButton } from "./asking";
 import type { CompilationDoc, Host, Quantity, TimingDoc } from "./documents";
 import { h } from "./dom";
-import { origin, quantity } from "./numbers";
+import { origin, percent, quantity } from "./numbers";
 import type { View } from "./mount";
 
 function figure(q: Quantity): HTMLElement {
@@ -32,7 +32,7 @@ function bar(name: string, q: Quantity, start: number, whole: number): HTMLEleme
       }),
     ),
     h("span", { role: "cell", class: "jitscope-stage-time" }, figure(q)),
-    h("span", { role: "cell", class: "jitscope-stage-share" }, q.value === null ? "" : `${Math.round(share * 100)} %`),
+    h("span", { role: "cell", class: "jitscope-stage-share" }, q.value === null ? "" : percent(share)),
   );
 }
 

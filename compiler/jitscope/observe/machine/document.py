@@ -351,9 +351,11 @@ def _line(one: Instruction, of_place: Mapping[int, int]) -> str:
 
 def _sentence(code: Code, functions: Sequence[Document]) -> str:
     size = sum(one["bytes"] for one in functions)
-    own = sum(link.function is not None for link in code.links)
-    of = f"{own:,} of {counted(len(code.links), 'kernel')}" if code.links else "no kernel"
+    loops = {one["name"] for one in code.kernels if one["kind"] == "loop"}
+    links = [link for link in code.links if link.kernel not in loops]
+    own = sum(link.function is not None for link in links)
+    of = f"{own:,} of {counted(len(links), 'kernel')}" if links else "no kernel"
     shared = " (some share one)" if own > sum(one["role"] == "kernel" for one in functions) else ""
     head = f"{counted(len(functions), 'function')}, {size:,} bytes of machine code, for {of}{shared}"
-    unknown = sum(link.function is None and link.note.startswith("Unknown") for link in code.links)
+    unknown = sum(link.function is None and link.note.startswith("Unknown") for link in links)
     return f"{head}; of {counted(unknown, 'kernel')} the function is unknown" if unknown else head
