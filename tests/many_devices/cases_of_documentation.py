@@ -388,3 +388,24 @@ def local_data_laid_out_by_specs(o: Any) -> Any:
                 make(o.at("x"), data, {"a": None, "b": (8,)}),
             )
         ] + [error(lambda: make(P("x"), data["b"], (16,))), error(lambda: make({"a": P()}, data))]
+
+
+@case
+def parameters_laid_out_where_they_are_made(o: Any) -> Any:
+    import importlib
+
+    jx, jnp, P = o.jx, o.jnp, o.P
+    make = importlib.import_module(f"{jx.__name__}.nn").initializers
+    key = jx.random.key(0)
+
+    def parameters() -> list[Any]:
+        found = [
+            make.constant(0.5)(key, (8, 4), "float32", P("x", "y")),
+            make.he_normal(1, 1)(key, (3, 8, 4), "float32", P(None, "x")),
+            make.zeros(key, (8,), "float32", P("x")),
+            make.uniform()(key, (8, 2), "float32", out_sharding=P("y")),
+        ]
+        return [found, jx.tree.map(jnp.zeros_like, found)]
+
+    with jx.set_mesh(o.typed):
+        return [[tells(a) for a in jx.tree.leaves(f())] for f in (parameters, jx.jit(parameters))]

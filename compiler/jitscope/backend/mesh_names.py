@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
 from ..core.part_types import laid_of, sums_of
-from .open_terms import is_linear_in_terms, say_terms
 
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ class Meshes:
 
     def lower_laid(self, ctx: Any, eqn: Any, operands: Sequence[Any]) -> Any:
         """The results of an equation, laid out as their types say."""
+        from .open_terms import is_linear_in_terms, say_terms  # of several devices
+
         if eqn.primitive.name == "reshard":
             return ctx.lower_unlaid(eqn, operands)
         terms = is_linear_in_terms(eqn)

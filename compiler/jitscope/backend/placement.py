@@ -130,10 +130,15 @@ def _check_terms(wanted: Any, args: Any, out: Any) -> None:
 
 
 def laying(fun: Any) -> Any:
-    """Decorator: a function that says how its result is to lie with `out_sharding`."""
+    """Decorator: a function that says how its result is to lie with `out_sharding`, by name or where it stands among the arguments."""
+    code = getattr(fun, "__code__", None)
+    names = () if code is None else code.co_varnames[: code.co_argcount]
+    place = names.index("out_sharding") if "out_sharding" in names else None
 
     @functools.wraps(fun)
     def wrapper(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
+        if place is not None and len(args) == place + 1:
+            args, out_sharding = args[:-1], args[-1]
         return fun(*args, **kwargs) if out_sharding is None else laid(out_sharding, fun, *args, **kwargs)
 
     return wrapper
