@@ -179,8 +179,8 @@ class Unregistered:
     ("thing", "words"),
     [
         (Plain(), ["register_dataclass", "register_pytree_node_class", "above class Plain"]),
-        (PlainData(1.0), ["@jitscope.tree_util.register_dataclass above @dataclass"]),
-        (Unregistered(), ["@jitscope.tree_util.register_pytree_node_class above class Unregistered"]),
+        (PlainData(1.0), ["@tu.register_dataclass above @dataclass"]),
+        (Unregistered(), ["@tu.register_pytree_node_class above class Unregistered"]),
     ],
 )
 def test_objects_that_are_no_trees_are_told_how_to_become_some(thing: Any, words: list[str]) -> None:

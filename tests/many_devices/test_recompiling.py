@@ -24,11 +24,11 @@ def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
     assert card["matrix"]["rows"] == [
         {"path": "batch['x']", "cells": ["f32[8,4] P('data',)", "f32[8,4] P(None, 'model')"], "changed": [False, True]}
     ]
-    assert "jax.device_put(batch['x'], NamedSharding(mesh, P('data',)))" in card["fix"]["text"]
+    assert "jx.device_put(batch['x'], NamedSharding(mesh, P('data',)))" in card["fix"]["text"]
     assert "2 compilations become 1" in card["fix"]["checked"]
     assert (
         other["because"].startswith("x changed sharding: one device → P('data',) of Mesh(")
         and " w " not in other["because"]
     )
-    assert "jax.device_put(x, NamedSharding(mesh, P('data',)))" in other["fix"]["text"]
+    assert "jx.device_put(x, NamedSharding(mesh, P('data',)))" in other["fix"]["text"]
     assert "2 compilations become 1" in other["fix"]["checked"]

@@ -100,7 +100,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
 
 @eager_jit(static="order out_sharding")
 def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
-    """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
+    """All elements as a vector, in `order` "C" (last axis fastest) or "F". Raises NotImplementedError for the order "K"."""
     if out_sharding is not None:
         return laid(out_sharding, ravel, a, order)
     if order == "K":

@@ -157,7 +157,9 @@ class Costs:
             return _most([self.of(name) for name in i.calls]).plus(_as_sum(most), -1)
         if i.opcode == "tuple":
             return _Sum(0.0, -float(_POINTER * len(i.operands)))
-        return _Sum(0.0, -self._read_again(i))
+        if i.opcode == "fusion":
+            return _Sum(0.0, -self._read_again(i))
+        return _NOTHING
 
     def _given_and_made(self, i: Instruction) -> float:
         """The bytes of an instruction's operands and of its result."""
