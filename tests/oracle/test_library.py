@@ -33,16 +33,17 @@ TAKE_LONG = frozenset(
     scipy.stats.norm.logsf scipy.stats.truncnorm.logcdf scipy.stats.truncnorm.logsf
     """.split()
 )
-"""Functions whose programs take XLA many seconds: `make test` has others of their files, or one dtype of one where all take long."""
+"""Functions whose programs take XLA many seconds: `make test` has others of their files. Those that draw are in test_random_distributions."""
 
 
 def _cases() -> Iterator[ParameterSet]:
-    """All functions. Of each file `make test` has a fifteenth, and one at least; always the same ones, some of them compiled as users
+    """All functions. Of each file `make test` has a fifteenth, and one at least if one is quick; always the same ones, some of them compiled as users
     compile them."""
     for file in samples.files():
         functions = samples.functions(file)
-        order = sorted(functions, key=lambda f: (f.name in TAKE_LONG, zlib.crc32(f.name.encode())))
-        few = [f for f in order if zlib.crc32(f.name.encode()) % 15 == 0 and f.name not in TAKE_LONG] or order[:1]
+        order = sorted(functions, key=lambda f: zlib.crc32(f.name.encode()))
+        quick = [f for f in order if f.name not in TAKE_LONG]
+        few = [f for f in quick if zlib.crc32(f.name.encode()) % 15 == 0] or quick[:1]
         for f in functions:
             marks = [as_users] * (zlib.crc32(f.name.encode()) % 4 == 0 and f.name not in TAKE_LONG)
             yield pytest.param(f, id=f"{f.file}-{f.name}", marks=marks if f in few else [*marks, full])
