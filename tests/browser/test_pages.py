@@ -220,6 +220,7 @@ def test_lines_of_another_file_have_their_own_numbers(bare: Bare, dark: bool, wi
     (node,) = [node for node in document["joint"]["graph"]["nodes"] if node.get("mark") == "added"]
     node["positions"][0]["file"] = "other.py"
     view = bare.show(document, dark=dark, width=width)
+    view.settle()
     written = [label["text"] for label in view.labels()]
     assert str(node["positions"][0]["line"]) in written
     assert not [text for text in written if text.isdigit() and int(text) > 10_000]
