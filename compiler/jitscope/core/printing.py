@@ -119,15 +119,10 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
 # Parts as text -------------------------------------------------------------------------------------------------------
 
 
-_AS_THEY_ARE = (np.float32, np.float64, np.int32, np.int64, np.bool_)
-
-
 def literal_text(literal: Literal) -> str:
     """2.0:f32[]"""
     item = literal.value
-    if type(item) in _AS_THEY_ARE:
-        item = item.item()
-    elif type(item) not in (float, int, bool):
+    if type(item) not in (float, int, bool):
         value = item if isinstance(item, np.generic) else np.asarray(item)
         narrow = value.dtype.itemsize < 4 and dtypes.is_float(value.dtype)
         item = (value.astype(np.float32) if narrow else value).item()
@@ -184,9 +179,7 @@ def _holds(value: Any) -> bool:
 
 
 def _line(eqn: JaxprEqn, names: Names) -> str:
-    of = names.of
-    results = [f"{of(v)}:{v.aval.short()}" if names.shapes else of(v) for v in eqn.outvars]
-    operands = [of(a) if isinstance(a, Var) else literal_text(a) for a in eqn.invars]
+    results, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
     whole = _own_text(eqn, results, operands)
     if whole is not None:
         return whole
@@ -258,8 +251,8 @@ def format_jaxpr(
     jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False, names: Names | None = None, shapes: bool = True
 ) -> str:
     """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`, with
-    `scopes` by the named scopes it was written in, `# [layer/attention]`. `names`, if they are known, those of the variables. Without `shapes` variables have no
-    avals."""
+    `scopes` by the named scopes it was written in, `# [layer/attention]`. `names`, if they are known, those of the variables.
+    Without `shapes` variables have no avals."""
 
     def notes(eqn: JaxprEqn) -> str | None:
         around = "/".join(source.names_of(eqn.traceback)) if scopes else ""

@@ -101,7 +101,7 @@ def is_stdlib(filename: str) -> bool:
     return filename.startswith(_STDLIB + os.sep) and "site-packages" not in filename
 
 
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\\\]")
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
 
 
 def is_users(filename: str) -> bool:

@@ -20,7 +20,8 @@ _ATTRIBUTE, _ORIGIN = "traced_by_jax", "raised_by_jax"
 
 class Again:
     """A call whose trace failed; with `jitted` false, of one of jax's own functions (`lax.scan`, what `vmap` gives), whose numbers and
-    functions are no arguments of a trace. `names` are what the user calls the arguments, where a library gave jax others; `numbers` are the values of the arguments that are single booleans and integers, by their place;
+    functions are no arguments of a trace. `names` are what the user calls the arguments, where a library gave jax others; `numbers`
+    are the values of the arguments that are single booleans and integers, by their place;
     `by_jax` tells whether code of jax's raised the error (later its frames are taken out of the traceback)."""
 
     def __init__(self, entered: Entered, by_jax: bool, jitted: bool = True, names: Sequence[str] = ()):

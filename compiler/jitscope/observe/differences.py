@@ -104,9 +104,10 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
 
 
 def _is_width(one: Difference) -> bool:
-    """Whether a dtype changed its width alone, as the option enable_x64 has it: f32 and f64, i32 and i64."""
-    widths = {one.before.rstrip("0123456789"): one.before, one.after.rstrip("0123456789"): one.after}
-    return len(widths) == 1 and {one.before[-2:], one.after[-2:]} in ({"32", "64"}, {"64", "28"})
+    """Whether a dtype changed its width alone, as the option enable_x64 has it: f32 and f64, i32 and i64, c64 and c128."""
+    kinds = {text.rstrip("0123456789") for text in (one.before, one.after)}
+    widths = {text.lstrip("abcdefghijklmnopqrstuvwxyz") for text in (one.before, one.after)}
+    return len(kinds) == 1 and widths in ({"32", "64"}, {"64", "128"})
 
 
 def _widths(found: Sequence[Difference]) -> str:

@@ -69,16 +69,16 @@ class _Writer:
     def _items(self, items: Sequence[Item], scope: str | None) -> int:
         """Writes items; gives the number of their equations."""
         total = 0
-        nodes, eqns, out = self.nodes, self.eqns, self.out
         for item in items:
             if isinstance(item, Block):
                 total += self._block(item, scope)
                 continue
-            node = nodes[item]
+            node = self.nodes[item]
             node["scope"] = scope
-            out.append(node)
-            if eqns:
-                total += _weight(eqns[item]) if eqns[item].params else 1
+            self.out.append(node)
+            if self.eqns:
+                eqn = self.eqns[item]
+                total += _weight(eqn) if eqn.params else 1
             if node["kind"] == "scope":
                 self.scope(node["id"])
         return total

@@ -110,14 +110,14 @@ class _Repeats:
         blocks = [items[at : at + period] for at in range(0, len(items), period)]
         times, label = len(blocks), self._label(blocks[0])
         differences = self._differences([leaves(block) for block in blocks])
-        of_all, instances = f" of {times:,}", list[Item]()
+        instances: list[Item] = []
         calls: list[Frame] = []
         for i, (block, params) in enumerate(zip(blocks, differences), 1):
             only, inside, called = block[0], block, []
             if isinstance(only, Block) and len(block) == 1 and only.what != "repeat":
                 inside, called = only.items, only.calls
                 calls += [frame for frame in called if frame not in calls]
-            instances.append(Block("instance", f"{label} {i:,}{of_all}", self.fold(inside), called, times, params))
+            instances.append(Block("instance", f"{label} {i:,} of {times:,}", self.fold(inside), called, times, params))
         return Block("repeat", f"{label} × {times:,}", instances, calls, times)
 
     def _label(self, block: Sequence[Item]) -> str:
