@@ -18,11 +18,12 @@ _ARGUMENTS = "__jitscope_arguments__"
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A function and the arguments it is looked at with."""
+    """A function, the arguments it is looked at with, and the text that names the function."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    name: str
 
 
 def evaluate(text: str, names: dict[str, Any]) -> Any:
@@ -59,7 +60,10 @@ def _call(node: ast.Call, names: dict[str, Any], file: str) -> Call:
     taken = ast.Call(ast.copy_location(ast.Name(_ARGUMENTS, ast.Load()), node.func), node.args, node.keywords)
     code = compile(ast.Expression(ast.copy_location(taken, node)), file, "eval")
     args, kwargs = eval(code, names | {_ARGUMENTS: lambda *args, **kwargs: (args, kwargs)})
-    return Call(function, args, kwargs)
+    return Call(function, args, kwargs, cut(ast.unparse(node.func), _LONGEST_NAME))
+
+
+_LONGEST_NAME = 60
 
 
 def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
@@ -73,7 +77,7 @@ def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     function = ast.Expression(ast.copy_location(ast.Lambda(parameters, tree.body), tree.body))
     made = eval(compile(ast.fix_missing_locations(function), file, "eval"), dict(names))
     made.__name__ = made.__qualname__ = "expression"
-    return Call(made, tuple(arrays.values()), {})
+    return Call(made, tuple(arrays.values()), {}, made.__name__)
 
 
 def _nothing_to_trace(tree: ast.Expression, names: dict[str, Any], file: str) -> str:

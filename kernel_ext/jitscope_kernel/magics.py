@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -18,6 +18,7 @@ from jitscope.observe import Unavailable
 from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS
 from .nans import NanHunt
+from .output import Document
 
 
 if TYPE_CHECKING:
@@ -28,22 +29,33 @@ HELP = argument("-h", "--help", action="store_true", help="Say this.")
 EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an expression of arrays.")
 
 
-def of_a_call(*options: Any) -> Callable[[Any], Any]:
-    """A line magic about a call, with options of its own."""
+Names = dict[str, Any]
+
+
+def _inspected(expression: str, names: Names) -> inspection.Inspection:
+    call = expressions.read(expression, names)
+    return inspection.look_at(call.function, call.args, call.kwargs)
+
+
+def of_a_call(*options: Any, read: Callable[[str, Names], Any] = _inspected) -> Callable[[Any], Any]:
+    """A line magic about a call, with options of its own. The method is given those of a line, and what `read` makes of the
+    expression, which may use names."""
 
     def decorate(method: Any) -> Any:
-        method = _said_briefly(method)
-        for decorator in (
-            line_magic,
-            needs_local_scope,
-            no_var_expand,
-            HELP,
-            EXPRESSION,
-            *reversed(options),
-            magic_arguments(),
-        ):
-            method = decorator(method)
-        return method
+        @_said_briefly
+        @functools.wraps(method)
+        def magic(self: Any, line: str, local_ns: Names | None = None) -> None:
+            parser = parser_of(getattr(self, method.__name__))
+            chosen, expression = _split(parser, line)
+            if chosen & {"-h", "--help"}:
+                return print(parser.format_help())
+            if not expression:
+                raise UsageError(f"%{method.__name__} needs an expression, such as %{method.__name__} f(x)")
+            return method(self, chosen, read(expression, self.shell.user_ns | (local_ns or {})))
+
+        for decorator in (line_magic, needs_local_scope, no_var_expand, HELP, EXPRESSION, *reversed(options)):
+            magic = decorator(magic)
+        return magic_arguments()(magic)
 
     return decorate
 
@@ -140,18 +152,14 @@ class JitscopeMagics(Magics):
             return _help(self.jit)
         return self._session.run(line, cell)
 
-    @of_a_call(argument("--graph", action="store_true", help="Show it as a graph."))
-    def jaxpr(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    @of_a_call(argument("--graph", action="store_true", help="Show it as a graph."), read=expressions.read)
+    def jaxpr(self, options: set[str], call: expressions.Call) -> None:
         """Show the traced program of a call; the function is traced, not run.
 
         %jaxpr f(x)             the program of f
         %jaxpr jx.grad(f)(x)    the program of its gradient
         %jaxpr x @ w + b        an expression, as a function of the arrays it names
         """
-        found = self._call(self.jaxpr, line, local_ns)
-        if found is None:
-            return
-        options, call = found
         closed, graph = inspection.trace(call.function, call.args, call.kwargs)
         if "--graph" in options:
             output.show(graph)
@@ -162,12 +170,8 @@ class JitscopeMagics(Magics):
         argument("--before", action="store_true", help="The HLO before XLA's passes."),
         argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given."),
     )
-    def hlo(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def hlo(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
-        found = self._inspected(self.hlo, line, local_ns)
-        if found is None:
-            return
-        options, seen = found
         if "--stablehlo" in options:
             output.show_text(seen.stablehlo)
         else:
@@ -180,95 +184,84 @@ class JitscopeMagics(Magics):
             help="Compile a program of jax's once more if its persistent cache had it from another process, to know its lines.",
         )
     )
-    def fusion(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def fusion(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
-        if found := self._inspected(self.fusion, line, local_ns):
-            options, seen = found
-            output.show((seen.again() if "--again" in options else seen).fusion.document)
+        output.show((seen.again() if "--again" in options else seen).fusion.document)
 
     @of_a_call()
-    def transformations(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def transformations(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the jaxpr before and after each transformation (jvp, linearize, transpose, vmap) that a call goes through. The function's
         Python code runs once more for that, on tracers."""
-        self._show(self.transformations, line, local_ns)
+        output.show(seen.transformations.document)
 
     @of_a_call()
-    def passes(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def passes(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""
-        self._show(self.passes, line, local_ns)
+        output.show(seen.passes.document)
 
     @of_a_call(argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."))
-    def llvm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def llvm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
         that; the function is traced, not run."""
-        if found := self._inspected(self.llvm, line, local_ns):
-            options, seen = found
-            if "--text" in options:
-                output.show_text(seen.llvm)
-            else:
-                output.show(seen.machine.document | {"opens": "llvm"})
+        if "--text" in options:
+            output.show_text(seen.llvm)
+        else:
+            output.show(seen.machine.document | {"opens": "llvm"})
 
     @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."))
-    def asm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def asm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
         the function is traced, not run."""
-        if found := self._inspected(self.asm, line, local_ns):
-            options, seen = found
-            if "--text" in options:
-                output.show_text(seen.asm)
-            else:
-                output.show(seen.machine.document)
+        if "--text" in options:
+            output.show_text(seen.asm)
+        else:
+            output.show(seen.machine.document)
 
     @of_a_call()
-    def memory(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def memory(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the memory of the program of a call over its schedule: every buffer with its line, the peak and what is alive then. It
         is compiled once more for that; the function is traced, not run."""
-        self._show(self.memory, line, local_ns)
+        output.show(seen.memory.document)
 
     @of_a_call(
         argument(
             "--measure", action="store_true", help="Run the program for about a second: the time of each collective."
         )
     )
-    def communication(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def communication(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what the devices of a call's program exchange: its collectives with their bytes, axes and lines, and how arguments and
         results lie beside what was asked for. The function is traced and compiled, not run."""
-        if found := self._inspected(self.communication, line, local_ns):
-            options, seen = found
-            output.show((seen.communication_times if "--measure" in options else seen.communication).document)
+        output.show((seen.communication_times if "--measure" in options else seen.communication).document)
 
-    @of_a_call()
-    def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    @of_a_call(read=inspection.shardings)
+    def sharding(self, options: set[str], documents: Iterable[Document]) -> None:
         """Show which device has which part of an array: %sharding x, or of each array of a tree. The expression is evaluated."""
-        if found := self._text(self.sharding, line):
-            assert self.shell is not None
-            for document in inspection.shardings(found[1], self.shell.user_ns | (local_ns or {})):
-                output.show(document)
+        for document in documents:
+            output.show(document)
 
     @of_a_call()
-    def profile(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def profile(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what each kernel and each line of a call's program takes, and whether memory, arithmetic or overhead bounds it.
 
         The program runs again for about two seconds on these arguments, half of the time under XLA's profiler; the first time, a
         second more to measure this machine. The function's Python code is only traced.
         """
-        self._show(self.profile, line, local_ns)
+        output.show(seen.profile.document)
 
     @of_a_call()
-    def values(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def values(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the values that the program of a call computes: statistics of each, the first NaN, histograms, pictures. The function
         is traced; its program is run equation by equation on these arguments, and once as it is compiled."""
-        self._show(self.values, line, local_ns)
+        output.show(seen.values.document)
 
     @of_a_call()
-    def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def timejit(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show how long a call takes to trace, lower and compile, and how long its program runs.
 
         The program is run many times, on these arguments; the function's Python code is only traced.
         """
-        if found := self._inspected(self.timejit, line, local_ns):
-            output.show(found[1].measure().timing.document)
+        output.show(seen.measure().timing.document)
 
     @of_a_call(
         argument(
@@ -276,8 +269,9 @@ class JitscopeMagics(Magics):
             action="store_true",
             help="Hunt even if the function calls Python: that code runs again, several times.",
         ),
+        read=expressions.read,
     )
-    def nans(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+    def nans(self, options: set[str], call: expressions.Call) -> None:
         """Show where the first NaN of a call comes from: operation, line, iteration, numbers, cause, and a fix that was checked.
 
         %nans loss(params, x)             of the result
@@ -285,9 +279,7 @@ class JitscopeMagics(Magics):
 
         The call runs again, compiled with flags; without a NaN, the first infinity is looked for.
         """
-        if found := self._call(self.nans, line, local_ns):
-            options, call = found
-            output.show(NanHunt(call.function, call.args, call.kwargs, "--callbacks" in options).document)
+        output.show(NanHunt(call.function, call.args, call.kwargs, "--callbacks" in options, call.name).document)
 
     @magic_arguments()
     @argument("function", nargs="?", help="Only this function.")
@@ -343,38 +335,6 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
-
-    def _show(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> None:
-        """Show what a magic is called after, of a call."""
-        if found := self._inspected(magic, line, local_ns):
-            output.show(getattr(found[1], magic.__name__).document)
-
-    def _inspected(
-        self, magic: Any, line: str, local_ns: dict[str, Any] | None
-    ) -> tuple[set[str], inspection.Inspection] | None:
-        """The options and the inspected call in a magic's line; None when it only asked for help."""
-        found = self._call(magic, line, local_ns)
-        if found is None:
-            return None
-        options, call = found
-        return options, inspection.look_at(call.function, call.args, call.kwargs)
-
-    def _call(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> tuple[set[str], expressions.Call] | None:
-        """The options and the call in a magic's line; None when it only asked for help."""
-        found = self._text(magic, line)
-        if found is None:
-            return None
-        assert self.shell is not None
-        return found[0], expressions.read(found[1], self.shell.user_ns | (local_ns or {}))
-
-    def _text(self, magic: Any, line: str) -> tuple[set[str], str] | None:
-        """The options and the expression in a magic's line; None when it only asked for help."""
-        options, text = _split(parser_of(magic), line)
-        if options & {"-h", "--help"}:
-            return _help(magic)
-        if not text:
-            raise UsageError(f"%{magic.__name__} needs an expression, such as %{magic.__name__} f(x)")
-        return options, text
 
 
 def parser_of(magic: Any) -> MagicArgumentParser:

@@ -27,21 +27,27 @@ from .uses import call_is_for_jax
 
 
 class NanHunt(Shown):
-    """What was found. Arguments are not donated; the function's Python code is traced, not run with values. Raises
-    ValueError for a function that calls Python or has effects, unless `callbacks` is True."""
+    """What was found. Arguments are not donated; the function's Python code is traced, not run with values. `name` is what
+    the function is called, its own name by default. Raises ValueError for a function that calls Python or has effects, unless
+    `callbacks` is True."""
 
     def __init__(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], callbacks: bool = False
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        callbacks: bool = False,
+        name: str = "",
     ):
         if call_is_for_jax(function, args, kwargs):
             asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
             plain = not jaxwatch.may_change_objects(function)
             again = functools.partial(jaxwatch.run_again, function, args, kwargs) if plain else None
-            self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again)
+            self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again, name)
             super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
             return
         python = getattr(function, "_fun", function)
-        name = getattr(python, "__name__", type(python).__name__)
+        name = name or getattr(python, "__name__", type(python).__name__)
         jitted = function if isinstance(function, JitFunction) else jitscope.jit(function, auto_static=True)
         leaves = Arguments(jitted._spec, args, kwargs, jitted._auto).leaves
 

@@ -426,7 +426,7 @@ class Session:
 
     def _document(self, running: Running, error: BaseException | None) -> Document:
         label, cell_id = running.place
-        left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.left_alone]
+        left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.told]
         document = observe.cell_document(
             running.since,
             cell=label,
@@ -473,7 +473,7 @@ def _why_nothing(running: Running, document: Document, failed: list[str]) -> str
         return "Nothing had to be compiled: the programs were there already."
     if compiled:
         return f"Nothing was compiled yet: {names} will be when first called with arrays."
-    if any(one["reason"] == jax_cells.LEFT_ALONE for one in document["left_alone"]):
+    if any(one.reason == jax_cells.LEFT_ALONE for plan in running.plans for one in plan.left_alone):
         return "Nothing was compiled: jax compiles what is jitted when it is first called, unless disable_jit is on."
     if document["left_alone"]:
         return "Nothing was compiled: every definition in this cell stays Python."

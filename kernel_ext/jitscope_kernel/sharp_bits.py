@@ -17,7 +17,7 @@ from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, 
 from jitscope.advise.code.ipython import python_of
 from jitscope.advise.program import of_cells
 from jitscope.advise.repair import repaired
-from jitscope.advise.run.errors import explained
+from jitscope.advise.run.errors import TO_DO, explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
 from jitscope.advise.watch import Watch
@@ -97,7 +97,8 @@ class SharpBits:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
 
     def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
-        own = one.fix.text and type(error).__module__.startswith("jax")
+        known = one.id in TO_DO and jaxwatch.mistake(error) is not None
+        own = one.fix.text and (known or type(error).__module__.startswith("jax"))
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
         if cell is None or not (own or (one.fix.edits and _holds_outside(one, error))):
             return None

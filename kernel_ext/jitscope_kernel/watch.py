@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +18,8 @@ from jitscope.core import source
 from jitscope.core.staging import JaxprTrace, trace_to_jaxpr
 from jitscope.core.words import cut
 from jitscope.xla import tracebacks
+
+from .output import say
 
 
 PER_LINE = 1_000
@@ -31,9 +32,9 @@ Line = tuple[str, int]
 class Watch:
     """To be put into `jitscope.core.staging.watcher`. `tell` is given the warning; `label` names a file for people."""
 
-    def __init__(self, label: Callable[[str], str], tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, label: Callable[[str], str], tell: Callable[[str], None] = say) -> None:
         self._label = label
-        self._tell = tell or _to_stderr
+        self._tell = tell
         self._growing: weakref.WeakKeyDictionary[Any, _Growing] = weakref.WeakKeyDictionary()
         self._said: set[Any] = set()
 
@@ -77,10 +78,6 @@ def _unrolled(function: str, loop: Loop | None, count: int) -> str:
     if loop is None:
         return f"this line made {so_far}."
     return f"the loop in line {loop.line}, `{loop.text}`, unrolls; this line made {so_far}."
-
-
-def _to_stderr(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 class _Growing:

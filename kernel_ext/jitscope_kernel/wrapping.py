@@ -42,9 +42,11 @@ class Plan:
     compiled: list[Definition]
     left_alone: list[Definition]
 
-    def documents(self) -> list[dict[str, str]]:
-        """What was left alone, as documents have it."""
-        return [{"name": one.name, "reason": one.reason} for one in self.left_alone]
+    @property
+    def told(self) -> list[Definition]:
+        """What was left alone, but for what is written for jax: there nothing is compiled by the mark, and that is no news."""
+        other = [one for one in self.left_alone if one.reason != LEFT_ALONE]
+        return other if self.compiled or len(other) == len(self.left_alone) else []
 
 
 # --- finding ----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ ADVICE = (
     "The browser tests need Chromium, and it could not be brought here. Install it (Debian: apt-get install chromium) or "
     "name it in CHROMIUM=/path/to/chromium; JITSCOPE_SKIP_BROWSER=1 leaves the browser tests out."
 )
+_WAIT = ("--option", "DPkg::Lock::Timeout=300")  # seconds, for whoever installs something else at the time
 
 
 def find() -> str | None:
@@ -65,8 +66,10 @@ def _install_debians() -> bool:
         return False
     print("That did not succeed: trying Debian's package …", file=sys.stderr)
     os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-    update = _run("apt-get", "-qq", "update")
-    return update and _run("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu")
+    update = _run("apt-get", "-qq", *_WAIT, "update")
+    return update and _run(
+        "apt-get", "-qq", *_WAIT, "install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu"
+    )
 
 
 def _run(*command: str) -> bool:

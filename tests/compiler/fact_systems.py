@@ -407,3 +407,41 @@ def likeness_of_images(a, b):
         return ((2 * ma * mb + 1e-4) * (2 * vab + 9e-4) / ((ma**2 + mb**2 + 1e-4) * (va + vb + 9e-4))).mean()
 
     return jx.value_and_grad(likeness)(a)
+
+
+@program(f32(6), f32(6, 6), f32(3, 6), f32(3, 6), f32(3))
+def limited_memory(x, a, steps, changes, weights):
+    """A quasi-Newton method: two loops over what it remembers, and one for the length of the step, in a loop."""
+
+    def fun(x):
+        return x @ (a @ a.T) @ x / 2 - x.sum() + jnp.log1p(x**2).sum()
+
+    def body(state):
+        count, x, value, gradient, steps, changes, weights = state
+
+        def first(i, both):
+            q, kept = both
+            scale = weights[i] * (steps[i] @ q)
+            return q - scale * changes[i], kept.at[i].set(scale)
+
+        def second(i, r):
+            j = 2 - i
+            return r + steps[j] * (kept[j] - weights[j] * (changes[j] @ r))
+
+        q, kept = lax.fori_loop(0, 3, first, (gradient, jnp.zeros(3)))
+        way = -lax.fori_loop(0, 3, second, q)
+        length, _ = lax.while_loop(
+            lambda s: (fun(x + s[0] * way) > value + 1e-4 * s[0] * (gradient @ way)) & (s[1] < 10),
+            lambda s: (s[0] * 0.5, s[1] + 1),
+            (1.0, 0),
+        )
+        after = x + length * way
+        new, slope = jx.value_and_grad(fun)(after)
+        rolled = [
+            jnp.concatenate([new[None], old[:-1]])
+            for new, old in ((after - x, steps), (slope - gradient, changes), (1 / (slope @ after), weights))
+        ]
+        return count + 1, after, new, slope, *rolled
+
+    start = (0, x, *jx.value_and_grad(fun)(x), steps, changes, weights)
+    return lax.while_loop(lambda s: (s[0] < 5) & (s[3] @ s[3] > 1e-6), body, start)[:4]

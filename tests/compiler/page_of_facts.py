@@ -91,7 +91,14 @@ class Page:
             list(table.all("tr")) for table in self.panes["Fusion"].all("table") if "diff" not in table.classes
         ]
         assert head.text == "kernelisgivesfrom"
-        return [_row(*row.all("td")) for row in rows]
+        found = []
+        for row in rows:
+            first, *others = row.all("td")
+            if others:
+                found.append(_row(first, *others))
+            else:
+                found[-1] = _with_remarks(found[-1], first.text.split("\n"))
+        return found
 
     def functions(self):
         """(function's name, the equations said to be in it or None for the first, [(number, code, whether it is marked)])."""
@@ -117,7 +124,12 @@ class Page:
 
 
 def _row(called, what, gives, place):
-    is_a, *below = what.text.split("\n")
+    number, name = called.text.split(" ")[:-1], called.text.split(" ")[-1]
+    members = {what.text.removesuffix(" (library call)"): 1}
+    return Row(" ".join(number), name, what.text, members, "", gives.text, place.text)
+
+
+def _with_remarks(row, below):
     members, note = {}, ""
     for line in below:
         found = re.fullmatch(r"[\w-]+(?: ×[\d,]+)?(?:, [\w-]+(?: ×[\d,]+)?)*", line)
@@ -127,10 +139,7 @@ def _row(called, what, gives, place):
                 members[opcode] = int(times.replace(",", "") or 1)
         else:
             note = line
-    number, name = called.text.split(" ")[:-1], called.text.split(" ")[-1]
-    return Row(
-        " ".join(number), name, is_a, members or {is_a.removesuffix(" (library call)"): 1}, note, gives.text, place.text
-    )
+    return row._replace(members=members or row.members, note=note)
 
 
 def lines_in(place):

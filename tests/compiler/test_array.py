@@ -72,6 +72,8 @@ def test_python_numbers():
     assert float(jx.device_put(np.full((1, 1), 2.5, np.float32))) == 2.5
     assert (one.item(), jx.device_put(sample("int32")).tolist()) == (1.5, [[0, 1, 2], [0, 1, 2]])
     assert f"{one:.3f}" == "1.500" and f"{to_array(3)}" == "3"
+    tenth = np.float32(0.1)
+    assert f"{to_array(tenth)}" == f"{tenth}" and str(to_array(tenth)) == str(tenth)
 
 
 def test_what_is_no_number_says_so():

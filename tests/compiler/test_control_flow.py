@@ -301,6 +301,8 @@ def test_fori_loop_unrolled_and_refused():
         jx.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c, 0, unroll=2))(3)
     with pytest.raises(TypeError, match="different dtypes, lower i64"):
         lax.fori_loop(0, 2.5, lambda i, c: c, 0)
+    with pytest.raises(TypeError, match="fori_loop: <lambda> must return a carry"):
+        lax.fori_loop(0, 3, lambda i, c: (c, c), 1.0)
 
 
 # cond, switch --------------------------------------------------------------------------------------------------------

@@ -227,6 +227,29 @@ def test_what_a_loop_starts_with_is_not_of_the_lines_in_it(facts):
     assert zeros and all("/" not in path for kernel in zeros for path in kernel["paths"])
 
 
+@pytest.mark.parametrize("facts", ["nested", "jitted_functions_that_call_each_other", "transformer"], indirect=True)
+def test_a_call_of_a_function_computes_nothing_itself(facts):
+    """XLA names what MLIR merged in a function, constants in the first place, after the call."""
+    calls = {
+        n["paths"][0]
+        for n in facts.document["graph"]["nodes"]
+        if n["paths"] and re.match(r".* = jit\b", n["text"], re.DOTALL)
+    }
+    for kernel in facts.document["fusion"]["kernels"]:
+        assert calls.isdisjoint(kernel["paths"]), kernel["name"]
+
+
+@pytest.mark.parametrize("facts", ["limited_memory"], indirect=True)
+def test_what_xla_names_after_an_inner_loop_is_not_of_the_outer_one(facts):
+    computations, _ = computations_in(facts.xla)
+    named = {
+        name: re.search(r'op_name="(e[\w/]*)"', rest) for found in computations.values() for name, *_, rest in found
+    }
+    for kernel in facts.document["fusion"]["kernels"]:
+        said = named.get(kernel["name"]) if kernel["kind"] in ("copy", "other") else None
+        assert not said or not any(said[1].startswith(f"{path}/") for path in kernel["paths"]), kernel["name"]
+
+
 _NEVER_A_LOOPS_OWN = (
     "reduce reduce-window exponential negate divide tanh log sqrt rsqrt power dot convolution sine cosine sort scatter maximum minimum"
 ).split()

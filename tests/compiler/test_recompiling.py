@@ -179,7 +179,7 @@ MUTATIONS: dict[str, Mutation] = {
 }
 ELSEWHERE = {
     "TraceKey.settings": "SETTINGS above",
-    "TraceKey.avals: sharding": "test_sharding_is_told",
+    "TraceKey.avals: mark": "test_sharding_is_told",
     "Configuration.device": "test_ledger.test_device, in a process with two devices",
 }
 

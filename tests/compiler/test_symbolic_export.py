@@ -95,6 +95,14 @@ def test_constraints_are_checked():
             exported.call(np.ones(5, np.float32), np.ones(2, np.float32))
 
 
+def test_a_size_that_no_argument_has_is_named():
+    (k,) = export.symbolic_shape("k", constraints=["k <= 10"])
+    with pytest.raises(
+        ValueError, match=r"'k' that is not appearing in the shapes of the function arguments.*\(k, 0\)"
+    ):
+        export.export(jx.jit(lambda k, x: lax.top_k(x, k)[0], static_argnums=0))(k, np.ones(10, np.float32))
+
+
 def test_the_module_itself_checks_sizes():
     """Where the signature says less than the module does, the refinement of its shapes fails with the assertion's text."""
     (b,), (c,) = export.symbolic_shape("b", constraints=["b >= 3"]), export.symbolic_shape("c")

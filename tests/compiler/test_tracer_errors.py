@@ -21,7 +21,6 @@ import jitscope.numpy as jnp
 from jitscope import errors, lax
 from jitscope.backend import dispatch
 from jitscope.core import advice, source
-from jitscope.experimental import layout
 from tests.compiler.programs import floats, in_new_process
 
 
@@ -283,9 +282,6 @@ def test_a_script_prints_the_users_lines_alone():
 
 
 def test_later_releases_say_so():
-    for kind in (layout.Layout, layout.Format):
-        with pytest.raises(NotImplementedError, match="later release"):
-            kind((0, 1))
     with pytest.raises(NotImplementedError, match=r"lax\.ppermute"):
         jx.lax.psend(1.0, "i", [(0, 1)])
     assert not isinstance(1, jx.sharding.Sharding)

@@ -34,9 +34,7 @@ def test_what_jax_compiled_is_shown_under_a_marked_cell(cells):
     lines = {p["line"] for n in compilation["graph"]["nodes"] for p in n["positions"]}
     assert lines == {4} and compilation["graph"]["nodes"][1]["positions"][0]["cell"] == "In [3]"
     assert document["reused"] == [{"function": "f", "calls": 2, "at_least": True}]
-    assert {(one["name"], one["reason"]) for one in document["left_alone"]} == {
-        ("f", "uses jax; jitscope only watches")
-    }
+    assert document["left_alone"] == [], "that the mark compiles nothing of jax's is no news"
     (timing,) = [compilation["timing"]]
     assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile"]
 

@@ -321,3 +321,39 @@ def test_rewrites_are_tried_where_others_call_the_function(bare_shell, case):  #
     kinds = [one.error.partition(":")[0] for one in (bare_shell.cell(WRAPPED[case]), ran)]
     assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
     assert not jaxwatch.current().faults
+
+
+FLAG = "@jax.jit\ndef run(v, train):\n    return inner(v, not train)\nrun(x, False)"
+SAID = {
+    "a flag of another cell's function": ("def inner(v, deterministic):\n    return v if deterministic else -v", FLAG, "Make train static"),
+    "a flag where another cell asks": (
+        "def inner(v, train):\n    if train:\n        return v\n    return -v",
+        "@jax.jit\ndef run(v, train):\n    return inner(v, train)\nrun(x, False)",
+        'Make train static, jit(run, static_argnames="train")',
+    ),
+    "a donated array": ("y = x + 1\nz = jax.jit(lambda v: v + 1, donate_argnums=0)(y)", "y + 1", "or do not donate that"),
+    "a list that is static": ("f = jax.jit(lambda v, n: v, static_argnames='n')", "f(x, n=[3])", "a tuple in place of a list"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_to_do_is_said_under_the_cell(bare_shell, case):  # noqa: F811
+    before, text, advice = SAID[case]
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    bare_shell.cell(before)
+    ran = bare_shell.cell(text)
+    (document,) = ran.documents
+    fixes = document.get("fixes") or [one["fix"] for one in document["items"]]
+    assert ran.error and advice in fixes[0]["text"]
+
+
+def test_what_trying_a_rewrite_compiles_is_not_told(bare_shell):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    bare_shell.cell("x")
+    jax.clear_caches()
+    before = len(jaxwatch.current().small)
+    known = "with jax.ensure_compile_time_eval():\n        n = jnp.linspace(0.0, 1.0, 11).sum()"
+    ran = bare_shell.cell(f"@jax.jit\ndef f(v):\n    {known}\n    {IN_FUNCTION}\nf(x)")
+    assert [fix["checked"] for fix in ran.documents[0]["fixes"]]
+    names = [one.name for one in jaxwatch.current().small][before:]
+    assert names and len(names) == len(set(names))

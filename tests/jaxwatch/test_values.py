@@ -211,6 +211,8 @@ def test_cells_compare_and_hunt(bare_shell):  # noqa: F811
     (hunted,) = [d for d in ran.documents if d["kind"] == "nan-hunt"]
     assert hunted["operation"]["primitive"] == "div" and hunted["operation"]["position"]["line"] == 4
     assert bare_shell.cell("%values f(x)").document["rows"]
+    hunted = bare_shell.cell("%nans jax.grad(lambda v: jnp.sqrt(v - v).sum())(x)").document
+    assert hunted["title"] == "jax.grad(lambda v: jnp.sqrt(v - v).sum())"
     assert bare_shell.cell("%nans g(x)").document["found"]
     ran = bare_shell.cell("%%jit\nfor _ in range(3):\n    g(x)\n%nans g(x)\n%values f(x)\ng(x)\nf(x)")
     assert {one["function"]: one["calls"] for one in ran.documents[-1]["reused"]} == {"g": 4, "f": 1}

@@ -217,7 +217,7 @@ def test_a_call_is_read_but_not_made() -> None:
 
     names = {"f": never, "xs": [1, 2], "options": {"k": 3}}
     call = expressions.read("f(*xs, 4, [x for x in xs if x in xs], **options, z=max(xs));", names)
-    assert call == expressions.Call(never, (1, 2, 4, [1, 2]), {"k": 3, "z": 2})
+    assert call == expressions.Call(never, (1, 2, 4, [1, 2]), {"k": 3, "z": 2}, "f")
     assert set(names) == {"f", "xs", "options"}
 
 

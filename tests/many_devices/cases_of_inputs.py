@@ -196,3 +196,27 @@ def loops_with_sums(o: Any) -> Any:
     both = jx.shard_map(total, mesh=o.mesh, in_specs=(P("x"), P()), out_specs=(P(), P()))
     grads = jx.jit(jx.grad(lambda a, w: both(a, w)[0] + both(a, w)[1].sum(), (0, 1)))(o.n / 32, w)
     return [*found, *map(np.asarray, grads)]
+
+
+@case
+def pmap_of_turned_devices(o: Any) -> Any:
+    """An argument that lies over the same devices in another order, or in other parts."""
+    devices = o.jx.devices()
+    turned = o.jx.device_put(np.arange(8.0), o.at("x", mesh=o.Mesh(np.array(devices)[::-1], ("x",))))
+    double = o.jx.pmap(lambda a: a * 2)
+    found = [double(turned), o.jx.pmap(lambda a, b: a + b, in_axes=(0, None))(turned, o.jx.device_put(1.0, devices[2]))]
+    found.append(o.jx.pmap(lambda a: a * 2, devices=devices[::-1])(double(np.arange(8.0))))
+    wrong = [o.put("x", "y"), o.put(), o.jx.device_put(o.n, devices[3])]
+    return [*map(lies, found), [error(lambda x=x: double(x)) for x in wrong]]
+
+
+@case
+def results_in_host_memory(o: Any) -> Any:
+    host = o.at("x", mesh=o.line).with_memory_kind("pinned_host")
+    x = o.jx.jit(lambda a: a * 2, out_shardings=host)(o.n)
+    back = o.jx.jit(lambda a: o.jx.device_put(a, o.at("x", mesh=o.line)) + 1, out_shardings=o.at("x", mesh=o.line))(x)
+    once = o.jx.jit(lambda a: a + 1, donate_argnums=0, out_shardings=host)(x)
+    return [
+        *map(lies, [back, once, o.jx.device_put(once, o.at())]),
+        [np.asarray(s.data) for s in once.addressable_shards[:2]],
+    ]

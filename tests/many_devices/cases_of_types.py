@@ -193,3 +193,20 @@ def derivatives_in_types(o: Any) -> Any:
         found["asked"] = outcome(o, lambda: jx.jit(jx.grad(asked, (0, 1)))(typed(o, "x", "y"), typed(o, "y", a=small)))
         found["eager"] = outcome(o, lambda: jx.grad(losses["product"], (0, 1))(typed(o, "x"), typed(o, a=small)))
     return found
+
+
+@case
+def shardings_of_types(o: Any) -> Any:
+    """Of types that say nothing, too."""
+    seen: list[Any] = []
+    told = lambda x: seen.append(str(o.jx.typeof(x).sharding)) or x
+    for x in (o.n, 1.0, o.jnp.ones(3), o.jx.device_put(o.n, o.at("x", mesh=o.typed))):
+        told(x)
+        o.jx.jit(told)(x)
+    o.jx.jit(o.jx.shard_map(told, mesh=o.mesh, in_specs=o.P("x"), out_specs=o.P("x")))(o.n)
+    with o.jx.set_mesh(o.typed):
+        told(o.jnp.ones(3))
+    typed = o.jx.device_put(o.n, o.at("x", mesh=o.typed))
+    moved = o.S.reshard(o.jx.device_put(o.n, o.at(mesh=o.typed)), o.jx.typeof(typed).sharding)
+    struct = o.jx.ShapeDtypeStruct((8, 4), "float32", sharding=o.jx.typeof(o.jnp.ones((8, 4))).sharding)
+    return [seen, lies(moved), str(o.jx.jit(lambda a: a + 1).lower(struct).compile().input_shardings)]

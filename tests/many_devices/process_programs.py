@@ -75,6 +75,12 @@ def together(number: int, count: int, port: int) -> None:
         assert "not the same" in str(error)
     else:
         raise SystemExit("assert_equal said nothing")
+    try:
+        jx.device_put(np.arange(3) + number, NamedSharding(x.sharding.mesh, P()))
+    except AssertionError as error:
+        assert "different values for one array" in str(error)
+    else:
+        raise SystemExit("device_put said nothing of other values")
     one = jx.jit(lambda a: a * 2)(np.ones(3))  # on this process's own device
     assert float(one.sum()) == 6
     multihost.sync_global_devices("end")

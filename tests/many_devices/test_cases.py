@@ -12,6 +12,7 @@ import pytest
 import tests.many_devices.cases_of_divisions
 import tests.many_devices.cases_of_documentation
 import tests.many_devices.cases_of_exports
+import tests.many_devices.cases_of_formats
 import tests.many_devices.cases_of_inputs
 import tests.many_devices.cases_of_nesting
 import tests.many_devices.cases_of_one_device

@@ -69,7 +69,6 @@ LEFT_OUT = {
     "vjp(…)[1].args_res": "which residuals are arguments: the whole pullback is a tree of residuals here",
     "Array.device_buffer": "JAX has removed it: it raises there",
     "Array.device_buffers": "JAX has removed it: it raises there",
-    "Array.format": "layouts over devices come in a later release",
     "Array.traceback": "where an array was made: JAX keeps it only when asked to, the ledger here tells it of programs",
 }
 """Name → why a user would not miss it."""

@@ -162,6 +162,14 @@ def test_300_equations_fit_with_their_graph_and_all_data(scopes: int, drawn: int
     assert "is left out here to keep the saved output small" in said
 
 
+def test_large_graphs_are_drawn_folded_everywhere() -> None:
+    document = made.long_program(6000)
+    (compilation,) = document["compilations"]
+    nodes = [node | {"positions": []} for node in compilation["graph"]["nodes"]]
+    compilation["fusion"]["after"] = compilation["graph"] | {"nodes": nodes}
+    assert _said(check_still(html(document))).count("6,000 operations one after the other are drawn as runs.") == 3
+
+
 @pytest.mark.parametrize("limit", [60_000, 120_000, 200_000, 400_000])
 def test_as_many_kernels_are_listed_as_there_is_room_for(limit: int) -> None:
     document = made.long_program(600)

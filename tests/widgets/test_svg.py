@@ -113,6 +113,13 @@ def test_a_flat_graph_that_is_too_large_is_drawn_as_runs() -> None:
     assert any(re.match(r"\w+ ×\d+, \w+ ×\d+", said) for said in texts)
 
 
+def test_a_large_fusion_says_how_much_is_in_it() -> None:
+    graph = made.long_program(500)["compilations"][0]["graph"]
+    fusion = made.node("f", "fusion", "fusion")
+    inside = [{**node, "scope": "f"} if node["kind"] == "equation" else node for node in graph["nodes"]]
+    assert any(said.startswith("fusion of 500") for said in _texts(svg({**graph, "nodes": [fusion, *inside]})))
+
+
 def _repeat(times: int) -> dict[str, Any]:
     """`times` equal blocks of two equations, each with a weight of its own, one after the other."""
     nodes = [made.node("tree", "group", "params", what="tree", count=times)]

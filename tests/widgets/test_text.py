@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -35,6 +36,31 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "reused without compiling: step (3 calls)",
         "left alone: Model (a class), report (no parameters)",
     ]
+
+
+def test_kernels_that_compute_are_listed_before_those_that_move() -> None:
+    fusion = made.layer_fusion()
+    one = fusion["kernels"][0] | {"members": [{"name": "m", "opcode": "dot", "type": "f32[64,7]", "paths": ["e0"]}]}
+
+    def kernel(name: str, opcode: str, kind: str = "other", type: str = "f32[64,7]") -> Any:
+        members = [one["members"][0] | {"opcode": opcode, "type": type}]
+        return one | {"name": name, "kind": kind, "opcode": opcode, "type": type, "members": members, "note": ""}
+
+    kernels = [
+        kernel("copy.1", "copy", "copy"), kernel("zeros", "broadcast"), kernel("counter", "add", type="s32[]"),
+        kernel("loop.1", "while", "loop"), kernel("mul.1", "multiply"), kernel("sum.1", "reduce", type="f32[]"),
+    ]  # fmt: skip
+    by_kind, by_time = (
+        ["loop 1", "kernel 4", "kernel 5", "kernel 1", "kernel 2", "kernel 3"],
+        ["kernel 2", "kernel 4", "kernel 1"],
+    )
+    timed = [one | {"share": share} for one, share in zip(kernels, (0.1, 0.5, 0.0, None, 0.4, 0.0))]
+    for ran, order, said in ((kernels, by_kind, "first, then those"), (timed, by_time, "most of the measured time")):
+        document = made.layer_compilation() | {"fusion": fusion | {"kernels": ran}}
+        listed = re.findall(r"^  ((?:kernel|loop) \d+) ", text(document), re.MULTILINE)
+        assert listed[: len(order)] == order
+        assert said in html(document)
+    assert "numbers say in which order" not in html(made.layer_compilation())
 
 
 def test_headline_and_times_share_a_line_when_they_fit() -> None:

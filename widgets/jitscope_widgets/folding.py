@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from .plain import clean
+from .scopes import Scopes
 from .words import Document, plural
 
 
 MOST_AT_ONCE = 400  # nodes beside each other that are drawn one by one, at most
 _RUNS = 24  # boxes that take their place
+
+_NUMBERED = re.compile(r" [\d,]+ of [\d,]+$")  # which of equal blocks it is
 
 Nodes = list[dict[str, Any]]
 
@@ -91,6 +95,9 @@ def _in_runs(graph: Document, most: int) -> tuple[Document, int]:
     levels: dict[str | None, Nodes] = {}
     for node in graph["nodes"]:
         levels.setdefault(node["scope"] if node["scope"] in ids else None, []).append(node)
+    if all(len(members) <= most for members in levels.values()):
+        return graph, 0
+    scopes = Scopes(graph)
     groups: Nodes = []
     home: dict[str, str] = {}  # node to the run it is in
     count = 0
@@ -103,11 +110,11 @@ def _in_runs(graph: Document, most: int) -> tuple[Document, int]:
                 groups.append(_run(f"{kind}s:{scope}", scope, f"{kind}s", plural(len(ends), "array"), 0))
                 home.update((node["id"], f"{kind}s:{scope}") for node in ends)
         inner = [node for node in members if node["kind"] not in ("input", "output")]
-        count += len(inner)
         size = math.ceil(len(inner) / _RUNS)
         for at in range(0, len(inner), size) if size > 1 else ():
             run, ident = inner[at : at + size], f"run{at}:{scope}"
-            operations = sum(1 for node in run if node["kind"] not in ("constant", "group"))
+            operations = sum(_inside(node["id"], scopes) for node in run)
+            count += operations
             groups.append(_run(ident, scope, f"{at + 1:,} to {at + len(run):,}", _common(run), operations, _lines(run)))
             home.update((node["id"], ident) for node in run)
     return (_rehoused(graph, groups, home), count) if groups else (graph, 0)
@@ -141,6 +148,10 @@ def _run(
     }  # fmt: skip
 
 
+def _inside(ident: str, scopes: Scopes) -> int:
+    return scopes.work(ident) if ident in scopes.members else scopes.operations([ident])
+
+
 def _lines(members: Nodes) -> Nodes:
     """A position of each of the first lines that some nodes stem from."""
     found: dict[tuple[Any, Any], Any] = {}
@@ -153,5 +164,5 @@ def _lines(members: Nodes) -> Nodes:
 
 
 def _common(members: Iterable[Document]) -> str:
-    counts = Counter(clean(node["label"]) for node in members).most_common(2)
+    counts = Counter(_NUMBERED.sub("", clean(node["label"])) for node in members).most_common(2)
     return ", ".join(f"{label} ×{count:,}" for label, count in counts)

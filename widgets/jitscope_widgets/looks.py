@@ -17,6 +17,8 @@ from .words import Document, plural
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("looks.json").read_text(encoding="utf-8"))
 LONGEST_LABEL: int = _TABLE["longest_label"]
 OPENS_UP_TO: int = _TABLE["opens_up_to"]
+MOVES = frozenset(_TABLE["moves"])
+"""The operations of XLA that compute nothing: they fill, move or repeat values."""
 _QUIET = frozenset(_TABLE["quiet"])
 
 

@@ -92,8 +92,10 @@ class Painter:
         return self._looks[ident]
 
     def _second(self, ident: str) -> str:
-        counted = self.whole if ident in self.whole.members else self.scopes
-        return second_line(self.scopes.nodes[ident], counted)
+        return second_line(self.scopes.nodes[ident], self._counted(ident))
+
+    def _counted(self, ident: str) -> Scopes:
+        return self.whole if ident in self.whole.members else self.scopes
 
     # --- sizes, for the layout ------------------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class Painter:
         lines = self.look(ident).lines
         label = label_of(node)
         if node["kind"] == "fusion":
-            label = f"{label} of {self.scopes.operations(self.scopes.members[ident]):,}"
+            label = f"{label} of {self._counted(ident).work(ident):,}"
         elif node["kind"] == "group":
             label = f"{label} · {self.look(ident).second}"
         if not lines:

@@ -10,6 +10,7 @@ from .communication_html import communication
 from .compare_html import comparison
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
+from .kernel_order import listed, order_words
 from .machine_html import machine
 from .memory_html import memory
 from .nan_hunt import hunt_pieces
@@ -18,7 +19,7 @@ from .painter import Hues, line_hues
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .profile_html import profile
-from .program_html import MOST_NODES, picture, source_lines
+from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
 from .sharding_view import sharding
@@ -95,10 +96,7 @@ def _program(what: str, lines: list[str]) -> Part:
 
 
 def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Pieces:
-    after, before = (
-        placed(fusion[side], program) if len(fusion[side]["nodes"]) <= MOST_NODES else fusion[side]
-        for side in ("after", "before")
-    )
+    after, before = (placed(fusion[side], program) for side in ("after", "before"))
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
     if fusion.get("boundaries"):
         pieces += ["<details><summary>Why kernels are not one</summary>", said(_NO_RECORDS)]
@@ -117,17 +115,20 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
 
 
 _NO_RECORDS = "What can be seen between two kernels, none of it proved to be the cause: XLA's compiler for the CPU keeps no record of reasons."
+_REMARKS_ONCE = "A remark stands at the first kernel that it holds for."
 
 
 def _kernels(kernels: list[Document], here: str) -> Part:
     def form(members: bool, most: int) -> str:
         noted: set[str] = set()
-        named = zip(words.kernel_names(kernels), kernels[:most])
+        named = listed(kernels)[:most]
         timed = any(words.share_words(kernel) for kernel in kernels)
         rows = "".join(_kernel(name, kernel, here, members, noted, timed) for name, kernel in named)
         more = said(f"and {plural(len(kernels) - most, 'more kernel')}, {_ELSEWHERE}") if len(kernels) > most else ""
         head = f"<tr><th>kernel</th><th>is</th><th>gives</th>{'<th>time</th>' * timed}<th>from</th></tr>"
-        return f"<table><tbody>{head}{rows}</tbody></table>{more}"
+        notes = [kernel["note"] for _, kernel in named if kernel["note"]]
+        told = " ".join(filter(None, [order_words(kernels), _REMARKS_ONCE if len(set(notes)) < len(notes) else ""]))
+        return f"{said(told) if told else ''}<table><tbody>{head}{rows}</tbody></table>{more}"
 
     sizes = [(True, _MOST_KERNELS[0]), *((False, most) for most in _MOST_KERNELS)]
     return part("the list of kernels", *(lambda size=size: form(*size) for size in sizes))
@@ -139,12 +140,12 @@ def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[
     told = [words.member_words(kernel["members"])] if members and len(kernel["members"]) > 1 else []
     told += [clean(kernel["note"])] if kernel["note"] and kernel["note"] not in noted else []
     noted.add(kernel["note"])
-    below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
+    below = f'<tr><td colspan="{4 + timed}" class="dim">{"<br>".join(map(escape, told))}</td></tr>' if told else ""
     name = f"{called.removeprefix('kernel ')} <code>{escape(kernel['name'])}</code>"
-    types = f"<code>{escape(kernel['type'])}</code>"
+    types = f"<code>{escape(words.type_words(kernel['type']))}</code>"
     share = f"<td{_WHOLE}>{escape(words.share_words(kernel))}</td>" if timed else ""
     gives = f"<td{'' if kernel['type'].startswith('(') else _WHOLE}>{types}</td>"
-    return f"<tr><td>{name}</td><td>{escape(kind)}{below}</td>{gives}{share}<td{_WHOLE}>{escape(place)}</td></tr>"
+    return f"<tr><td>{name}</td><td>{escape(kind)}</td>{gives}{share}<td{_WHOLE}>{escape(place)}</td></tr>{below}"
 
 
 # --- timing -----------------------------------------------------------------------------------------------------------

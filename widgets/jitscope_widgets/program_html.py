@@ -15,9 +15,6 @@ from .svg import svg
 from .words import Document, plural
 
 
-MOST_NODES = 5000  # of a graph that is not the first thing to look at; it takes as long to lay out
-
-
 def source_lines(source: Document, hues: Hues) -> Pieces:
     """The functions one after the other, all but the first closed."""
     counts = [words.written_in(source, index) for index in range(len(source["functions"]))]
@@ -63,9 +60,6 @@ def picture(
     what: str, graph: Document, hues: Hues, limits: tuple[int, ...] = (400, 150, 50), worth: float = 1.0
 ) -> Part:
     """A graph, with all that can be said at first, then without hover and types, then with fewer and fewer boxes."""
-
-    if len(graph["nodes"]) > MOST_NODES and worth < 10:
-        return part(what)
 
     def form(limit: int, told: bool) -> Callable[[], str]:
         title = escape(graph["title"] or what)

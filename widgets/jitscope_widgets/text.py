@@ -9,6 +9,7 @@ from .changes import Group, fold, groups
 from .communication_text import communication
 from .compare_text import comparison
 from .grouping import in_full
+from .kernel_order import listed
 from .looks import number_of
 from .machine_text import machine
 from .memory_text import memory
@@ -81,7 +82,7 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
     lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
     lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
     if compilation["fusion"]:
-        lines += _kernels(compilation["fusion"]["kernels"][:_MOST_KERNELS], width, here)
+        lines += _kernels(compilation["fusion"]["kernels"], width, here, _MOST_KERNELS)
         more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
     for card in compilation["recompilations"]["cards"] if cards else ():
@@ -118,15 +119,25 @@ def _times(compilation: Document) -> str:
     return ", ".join(parts)
 
 
-def _kernels(kernels: list[Document], width: int, here: str) -> list[str]:
+def _kernels(kernels: list[Document], width: int, here: str, most: int | None = None) -> list[str]:
     rows = []
-    for name, kernel in zip(words.kernel_names(kernels), kernels):
+    named = listed(kernels)[:most]
+    for name, kernel in named:
         kind = "library call" if kernel["kind"] == "library" else ""
         share = words.share_words(kernel)
-        rows.append((name, words.kernel_words(kernel), clean(kernel["type"]), kind, share, words.origin(kernel, here)))
+        rows.append(
+            (
+                name,
+                words.kernel_words(kernel),
+                words.type_words(kernel["type"]),
+                kind,
+                share,
+                words.origin(kernel, here),
+            )
+        )
     lines: list[str] = []
     noted: set[str] = set()
-    for kernel, line in zip(kernels, table(rows, width)):
+    for (_, kernel), line in zip(named, table(rows, width)):
         lines += line
         if len(kernel["members"]) > 1:
             lines += wrap(f"      {words.member_words(kernel['members'])}", width, "      ")

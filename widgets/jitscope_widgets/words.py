@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
@@ -144,6 +145,15 @@ def boundary_lines(fusion: Document, most: int) -> list[str]:
         lines.append(f"Between {source} and {target}, which reads it: {seen}.")
     more = len(fusion.get("boundaries", ())) - len(lines)
     return [*lines, *([f"and {more:,} more"] if more > 0 else [])]
+
+
+_PART = re.compile(r"\w+\[[^\]]*\](?:\{[^}]*\})?")
+
+
+def type_words(kind: str) -> str:
+    """A printed type; of a tuple of many, such as what a loop hands on, the first."""
+    parts = _PART.findall(kind) if kind.startswith("(") else []
+    return clean(f"({', '.join(parts[:3])}, … {len(parts) - 3} more)" if len(parts) > 5 else kind)
 
 
 def kernel_words(kernel: Document) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import device_for, one_device, placed, to_array
 from ..backend.signature import short_repr
+from ..control.bodies import name_of
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.references import Reference
@@ -52,11 +53,6 @@ class Flat:
         """The results, and aux: what was traced in it comes out of the trace, anything else stays as it is."""
         traced = iter(outs[self.results :])
         return outs[: self.results], tree.map(lambda x: next(traced) if isinstance(x, Tracer) else x, self.aux)
-
-
-def name_of(fun: Any) -> str:
-    """The function's name, for messages."""
-    return getattr(fun, "__name__", None) or type(fun).__name__
 
 
 def check_callable(fun: Any, what: str) -> None:

@@ -15,17 +15,17 @@ from ..backend.callbacks import HostFunction, host_function
 from ..control.callbacks import debug_callback_p, debug_print_p
 from ..core import dtypes, source
 from ..core.avals import aval_of
+from ..core.config import NOT_GIVEN
 
 
 __all__ = ["callback", "log", "print"]
 
 
-_MISSING: Any = object()
 _NOTHING = tree.structure(None)
 
 
 def callback(
-    callback: Callable[..., Any] = _MISSING,
+    callback: Callable[..., Any] = NOT_GIVEN,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
@@ -38,14 +38,14 @@ def callback(
     `ordered` keep the order of the program. `debug.callback(ordered=True)(f, x)` is the same: options first. What it raises
     is raised by the call that runs the program. `partitioned` has a meaning on several devices only.
     """
-    if callback is _MISSING:
+    if callback is NOT_GIVEN:
         _options_alone("debug.callback", args, kwargs)
         return lambda f, *a, **k: _call(f, a, k, ordered)
     return _call(callback, args, kwargs, ordered)
 
 
 def print(
-    fmt: str = _MISSING,
+    fmt: str = NOT_GIVEN,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
@@ -58,14 +58,14 @@ def print(
     Otherwise as `debug.callback`. Raises ValueError for arguments that the format does not use (unless
     `skip_format_check`), IndexError or KeyError for fields without an argument.
     """
-    if fmt is _MISSING:
+    if fmt is NOT_GIVEN:
         _options_alone("debug.print", args, kwargs)
         return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check)
     return _print(fmt, args, kwargs, ordered, skip_format_check)
 
 
 def log(
-    fmt: str = _MISSING,
+    fmt: str = NOT_GIVEN,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
@@ -74,7 +74,7 @@ def log(
 ) -> Any:
     """As `debug.print`, but the text goes to Python's logging, at level INFO of the logger "jitscope.debug", with the file
     and line of the call."""
-    if fmt is _MISSING:
+    if fmt is NOT_GIVEN:
         _options_alone("debug.log", args, kwargs)
         return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check, source.here() or True)
     return _print(fmt, args, kwargs, ordered, skip_format_check, source.here() or True)

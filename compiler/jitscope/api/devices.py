@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..backend.arranged import Arranged, in_order
 from ..backend.array import Array, placed, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
+from ..core.formats import Format, Layout
 from ..core.trace import Tracer
-from ..xla import client
+from ..xla import client, processes
 
 
 __all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices", "live_arrays"]
@@ -43,9 +45,31 @@ def device_put(
     if donate is True and may_alias:
         raise ValueError("device_put takes donate or may_alias, not both")
     leaves, treedef = tree.flatten(x)
-    wanted = [device_of_request(d) for d in tree.broadcast_prefix(device, treedef, "device_put: device")]
+    wanted = tree.broadcast_prefix(device, treedef, "device_put: device")
     freed = tree.broadcast_prefix(donate, treedef, "device_put: donate")
-    return treedef.unflatten([_put(leaf, to, bool(free), may_alias) for leaf, to, free in zip(leaves, wanted, freed)])
+    return treedef.unflatten(
+        [_put_formatted(leaf, to, bool(free), may_alias) for leaf, to, free in zip(leaves, wanted, freed)]
+    )
+
+
+def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -> Any:
+    layout = wanted.layout if isinstance(wanted, Format) else None
+    to = device_of_request(wanted.sharding if isinstance(wanted, Format) else wanted)
+    if layout is Layout.AUTO:
+        raise ValueError(f"device_put: {wanted} leaves the layout to XLA, which does that for programs alone")
+    keys = dtypes.is_extended(getattr(leaf, "dtype", None))  # these lie as they do
+    if isinstance(leaf, Tracer) or keys or (layout is None and type(leaf) is not Arranged):
+        return _put(leaf, to, free, may_alias)
+    there = isinstance(leaf, Array) and to in (None, leaf.place, leaf.sharding)
+    keeps = type(leaf) is Arranged and (there or not is_layout(to))
+    layout = layout or (leaf.layout if keeps else Layout(range(np.ndim(leaf))))
+    layout.check(np.shape(leaf), "device_put: the array")
+    if there and leaf.format.layout == layout and may_alias is not False:
+        return leaf
+    if there and not layout.is_default:
+        return _freed(leaf, stays(in_order(leaf, layout, always=may_alias is False)), free)
+    new = _put(Array(leaf.buf, leaf.aval) if type(leaf) is Arranged else leaf, to, False, may_alias)
+    return _freed(leaf, stays(in_order(new, layout)), free and isinstance(leaf, Array))
 
 
 def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
@@ -74,6 +98,8 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
         array = Array(unshared(array.buf), array.aval)
     home = array.place
     if is_layout(device):
+        if array is not leaf and processes.joined is not None:
+            _check_alike(array, device)
         new = laid_out(array, device)
         if may_alias is False and new.buf is array.buf:
             new = stays(Array(client.copy_to_device(array.buf, home), array.aval))
@@ -89,9 +115,18 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     return _freed(array, new, free and array is leaf)
 
 
+def _check_alike(array: Array, sharding: Any) -> None:
+    from ..backend.spreading import place_of
+    from ..xla.together import check_alike  # of several processes
+
+    place = place_of(sharding.mesh)
+    if isinstance(place, client.Group) and not dtypes.is_extended(array.aval.dtype):
+        check_alike(np.asarray(array), place)
+
+
 def _freed(old: Array, new: Array, free: bool) -> Array:
-    if free and new.buf is not old.buf:
-        client.block_until_ready([new.buf])
+    if free and new.memory is not old.memory:
+        client.block_until_ready([new.memory])
         old.delete()
     return new
 
@@ -108,7 +143,7 @@ def device_get(x: Any) -> Any:
 
 def block_until_ready(x: Any) -> Any:
     """Wait until all arrays of a tree are computed; gives the tree. Raises DeletedArrayError for arrays that are gone."""
-    client.block_until_ready([leaf.buf for leaf in tree.leaves(x) if isinstance(leaf, Array)])
+    client.block_until_ready([leaf.memory for leaf in tree.leaves(x) if isinstance(leaf, Array)])
     return x
 
 
@@ -117,5 +152,5 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     than 'cpu'."""
     if platform not in (None, "cpu"):
         raise RuntimeError(f"there is no platform {platform!r}: this release runs on 'cpu'")
-    arrays = [x for x in gc.get_objects() if type(x) is Array and hasattr(x, "buf")]
-    return list({id(x.buf): x for x in arrays if not x.is_deleted()}.values())
+    arrays = [x for x in gc.get_objects() if (type(x) is Array and hasattr(x, "buf")) or type(x) is Arranged]
+    return list({id(x.memory): x for x in arrays if not x.is_deleted()}.values())

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..control.bodies import name_of
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import stepped_on
 from ..core.folding import folding
 from ..core.messages import message_here
 from ..core.references import Reference
-from ._flat import check_array, check_callable, name_of
+from ._flat import check_array, check_callable
 from .jit import jit
 from .linear_maps import refuse_reduce_axes, vjp
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import device_for, one_device, placed
+from ..control.bodies import name_of
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.folding import folding
@@ -18,7 +19,7 @@ from ..core.zeros import Zero
 from ..ops.elementwise import eq_p, real_p
 from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, full, instantiate, reshape, slice_in_dim, zeros
-from ._flat import check_array, check_callable, name_of
+from ._flat import check_array, check_callable
 from .gradients import argument_numbers, chosen_arguments, of_arguments
 from .linear_maps import jvp, vjp
 from .vmap import vmap

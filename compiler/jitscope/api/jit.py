@@ -12,6 +12,7 @@ from ..backend.compile import clear_executables, options_of
 from ..backend.dispatch import JitFunction
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
+from ..core.config import NOT_GIVEN
 from ..eager import operations  # noqa: F401  (puts the evaluating trace in place)
 from ..eager.running import clear_programs
 from ..xla import client, mappings
@@ -22,11 +23,8 @@ from .processes import check_backend
 __all__ = ["clear_caches", "jit"]
 
 
-_NOT_GIVEN: Any = object()
-
-
 def jit(
-    fun: Any = _NOT_GIVEN,
+    fun: Any = NOT_GIVEN,
     /,
     *,
     in_shardings: Any = None,
@@ -66,7 +64,7 @@ def jit(
     >>> norm(jnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
     """
-    if fun is _NOT_GIVEN:
+    if fun is NOT_GIVEN:
         return functools.partial(
             jit,
             in_shardings=in_shardings,

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import tree
 from ..backend.array import Array, one_device
+from ..control.bodies import name_of
 from ..core.avals import aval_of, is_python_scalar
 from ..core.folding import folding
 from ..core.trace import Tracer, evaluating
@@ -15,7 +16,7 @@ from ..ops.linear import convert, instantiate
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 from ..transforms.steps import jvp_step, linearize_step
-from ._flat import Flat, as_values, check_array, check_callable, name_of
+from ._flat import Flat, as_values, check_array, check_callable
 from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 
 

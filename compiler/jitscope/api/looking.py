@@ -12,6 +12,7 @@ from ..backend.arguments import Arguments
 from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
 from ..backend.tracing import check_results
+from ..control.bodies import name_of
 from ..core.axes import current_axes, use_axes
 from ..core.config import value_of
 from ..core.folding import folding
@@ -20,7 +21,7 @@ from ..core.primitive import Primitive
 from ..core.source import position_of_function
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, evaluation, using
-from ._flat import check_callable, name_of
+from ._flat import check_callable
 
 
 __all__ = ["ensure_compile_time_eval", "eval_shape", "make_jaxpr"]

@@ -16,6 +16,7 @@ from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
 from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.config import NOT_GIVEN
 from ..core.folding import folding
 from ..core.hashing import structural_hash
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
@@ -31,9 +32,6 @@ from ._flat import check_array
 from .with_refs import BoundPullback
 
 
-_NOT_GIVEN: Any = object()
-
-
 class LinearProgram:
     """The static part: a jaxpr from input tangents to output tangents, its residuals open, and the trees around it.
 
@@ -41,17 +39,7 @@ class LinearProgram:
     """
 
     __slots__ = (
-        "_kept",
-        "_key",
-        "in_avals",
-        "in_tree",
-        "jaxpr",
-        "name",
-        "nonzero_in",
-        "nonzero_out",
-        "out_avals",
-        "out_tree",
-        "stopped",
+        "_kept", "_key", "in_avals", "in_tree", "jaxpr", "name", "nonzero_in", "nonzero_out", "out_avals", "out_tree", "stopped",
     )  # fmt: skip
 
     def __init__(self, linear: Linearized, in_tree: Any, out_tree: Any, name: str):
@@ -136,10 +124,10 @@ class Pullback(LinearFunction):
     __slots__ = ()
     _kind = "pullback"
 
-    def __call__(self, out_ct: Any = _NOT_GIVEN, *extra_args: Any) -> tuple:
+    def __call__(self, out_ct: Any = NOT_GIVEN, *extra_args: Any) -> tuple:
         with folding:
-            if out_ct is _NOT_GIVEN or extra_args:
-                raise self._wrong_count(len(extra_args) + (out_ct is not _NOT_GIVEN))
+            if out_ct is NOT_GIVEN or extra_args:
+                raise self._wrong_count(len(extra_args) + (out_ct is not NOT_GIVEN))
             return self._pull_back(out_ct)
 
     def _wrong_count(self, count: int) -> TypeError:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any
 
+from ..control.bodies import name_of
 from ..core import source
-from ._flat import check_callable, name_of
+from ._flat import check_callable
 
 
 __all__ = ["named_call", "named_scope"]

@@ -364,7 +364,7 @@ def _spread_out(
     for x, axis, sharding in zip(leaves, axes, wanted):
         stays = axis is not None and isinstance(x, Array) and (client.is_spread(x.buf) or is_put(x.buf))
         elsewhere = stays and client.is_spread(x.buf) and x.sharding.device_set != sharding.device_set
-        if stays and not elsewhere and not sharding.is_equivalent_to(x.sharding, x.ndim):
+        if stays and not elsewhere and x.sharding.shard_shape(x.shape) != sharding.shard_shape(x.shape):
             raise ValueError(
                 f"pmap of {name_of(fun)}: an argument was put where its examples do not run: {x.sharding}, not {sharding}. What to do: pass "
                 "it as it was before device_put, or move it with device_put(x, sharding)"

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..control.bodies import name_of
 from ..core.avals import aval_of, marked
 from ..core.folding import folding
 from ..ops.linear import reduce_sum_p
 from ..transforms.steps import vmap_step
 from ..transforms.vmap import BatchAxis, vmap_flat
-from ._flat import Flat, as_values, check_array, check_callable, name_of
+from ._flat import Flat, as_values, check_array, check_callable
 
 
 def vmap(

@@ -15,6 +15,7 @@ from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, 
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
+from ..core.formats import Format, Layout
 from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.messages import immutable_message
 from ..core.operators import Operators
@@ -46,7 +47,7 @@ class Array(Operators):
     # Values
 
     def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.aval.sharding is not None:
+        if self.aval.mark is not None:
             self._check_summed()
         value = client.to_numpy(self.buf, self.aval.dtype)
         if value.dtype is not self.aval.dtype:
@@ -161,7 +162,7 @@ class Array(Operators):
             below = Array(self.buf, physical(self.aval))
             return f"Array({self.aval.shape}, dtype={self.aval.dtype.name}) overlaying:\n{np.asarray(below)}"
         weak = ", weak_type=True" if self.aval.weak_type else ""
-        if self.aval.sharding is not None and sums_of(self.aval).unreduced:
+        if self.aval.mark is not None and sums_of(self.aval).unreduced:
             return f"Array(shape={self.aval.shape}, dtype={self.aval.dtype.name}{weak}, sharding={self.sharding})"
         value = (
             np.array2string(np.asarray(self), prefix="Array(", separator=", ")
@@ -179,7 +180,7 @@ class Array(Operators):
         return str(value)
 
     def __format__(self, format_spec: str) -> str:
-        if not format_spec or isinstance(self.aval.dtype, dtypes.ExtendedDType):
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType) or (self.aval.shape and not format_spec):
             return format(str(self), format_spec)
         if self.aval.shape:
             raise TypeError(
@@ -220,6 +221,18 @@ class Array(Operators):
     def sharding(self) -> Sharding:
         """How it is laid out over devices: a NamedSharding, or a SingleDeviceSharding."""
         return sharding_of(self.buf)
+
+    @property
+    def memory(self) -> Any:
+        """The buffer that the values are in."""
+        return self.buf
+
+    @property
+    def format(self) -> Format:
+        """Where it lies, and in which order its axes lie in memory. Raises DeletedArrayError, AttributeError for keys."""
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            raise AttributeError("an array of keys has no format")
+        return Format(Layout(*client.layout_of(self.buf)), self.sharding)
 
     @property
     def is_fully_addressable(self) -> bool:
@@ -292,8 +305,7 @@ class Array(Operators):
         return Array(client.copy_to_device(self.buf, self.place), self.aval)
 
     def __deepcopy__(self, memo: Any) -> Array:
-        make, values = self.__reduce__()
-        return make(*values)
+        return self.__copy__()
 
     def __reduce__(self) -> Any:
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
@@ -369,8 +381,10 @@ def to_array(x: Any) -> Array:
         return x
     if type(x) is np.ndarray:
         return array_from_numpy(x)
-    if isinstance(x, Array) or isinstance(x, Tracer):
+    if isinstance(x, Tracer):
         return x  # pyright: ignore[reportReturnType]
+    if isinstance(x, Array):  # in another order: what takes it knows of none
+        return Array(x.buf, x.aval)
     if is_python_scalar(x) or isinstance(x, np.generic):
         return scalar_array(x)
     if (given := from_protocol(x)) is not x:
@@ -468,7 +482,7 @@ def device_for(values: Sequence[Any]) -> Any:
         else x
         for x in values
     ]
-    bufs = [x.buf for x in values if type(x) is Array]
+    bufs = [x.memory for x in values if isinstance(x, Array)]
     return common_device(bufs) if bufs else settings().default_device or client.default_device()
 
 
@@ -478,8 +492,8 @@ _put: dict[int, Any] = {}
 def stays(array: Array) -> Array:
     """The array, which the user put where it is: it does not move to another device by itself."""
     if not one_device():
-        number = id(array.buf)
-        _put[number] = weakref.ref(array.buf, lambda _: _put.pop(number, None))
+        number = id(array.memory)
+        _put[number] = weakref.ref(array.memory, lambda _: _put.pop(number, None))
     return array
 
 
@@ -515,7 +529,7 @@ def placed(x: Any, device: Any) -> Array:
         guard("device_to_device", lambda: f"{array.aval.short()} from {array.place} to {device}")
     from ..xla.resharding import on  # to other devices
 
-    return Array(on(array.buf, device), array.aval if array.aval.sharding is None else array.aval.update(sharding=None))
+    return Array(on(array.buf, device), array.aval if array.aval.mark is None else array.aval.update(sharding=None))
 
 
 # Parts ---------------------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class HostFunction:
     ) -> list[Array]:
         """Call it now for each example of arguments mapped along `dims`; the results stacked."""
         arrays = [_strong(x) for x in args]
-        values: list[Any] = [x if d is None else np.moveaxis(_numpy(x), d, 0) for x, d in zip(arrays, dims)]
+        values: list[Any] = [x if d is None else np.moveaxis(numbers_of(x), d, 0) for x, d in zip(arrays, dims)]
         rows, device = [], _device_of(arrays)
         for i in range(size):
             given = [
@@ -104,7 +104,7 @@ class HostFunction:
             if type(leaf) is not Array or leaf.aval.strong() is not aval:
                 found = leaf.aval.short() if type(leaf) is Array else f"a {type(leaf).__name__}"
                 raise self._broken(f"returned {found}{self._at(i)} where keys, {aval.short()}, were promised")
-            return _numpy(leaf)
+            return numbers_of(leaf)
         try:
             refuse_masked(leaf)
             value = np.asarray(leaf)
@@ -172,7 +172,7 @@ def _strong(x: Any) -> Array:
     return Array(array.buf, array.aval.strong()) if array.aval.weak_type else array
 
 
-def _numpy(x: Array) -> np.ndarray:
+def numbers_of(x: Array) -> np.ndarray:
     """The values; of keys, those of the array below."""
     return np.asarray(Array(x.buf, physical(x.aval)))
 

@@ -9,7 +9,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,10 @@ from .lowering import lower_jaxpr
 from .placement import check_placement
 
 
+if TYPE_CHECKING:
+    from .arranged import Orders
+
+
 ORPHANS = 12 << 20
 """The memory (estimated, in bytes) that programs may hold whose functions are gone: a cell that is run again usually finds its own."""
 _LOOK_EVERY = 64
@@ -60,12 +64,13 @@ class Program:
 
     `kept` are the indices of the arguments it takes (those nobody reads are dropped), `hidden` the buffers of captured
     arrays, passed first. The executable may be shared with programs of the same structure (`reused`); `number` is the
-    one under which it was compiled, `lowered` its MLIR bytecode.
+    one under which it was compiled, `lowered` its MLIR bytecode. `orders`: how the axes of what it takes and gives lie in
+    memory, where that was asked for (see `arranged`).
     """
 
     __slots__ = (
-        "__weakref__", "debug", "donated", "entry", "executable", "gives_float0", "hidden", "kept", "out_avals", "reused",
-        "takes_as_given",
+        "__weakref__", "debug", "donated", "entry", "executable", "gives_float0", "hidden", "kept", "orders", "out_avals",
+        "reused", "takes_as_given",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +88,7 @@ class Program:
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(donated)
+        self.orders: Any = None
         self.gives_float0 = any(aval.dtype == float0 for aval in out_avals)
         self.takes_as_given = not (hidden or donated) and kept == list(range(arguments)) and not self.gives_float0
         entry.users += 1
@@ -240,12 +246,14 @@ def compile_jaxpr(
     donated: Sequence[int] = (),
     lowered: bytes | None = None,
     keep_unused: bool = False,
+    orders: Orders | None = None,
 ) -> Program:
     """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
 
     `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
     are the indices of arguments whose memory results may take; UserWarning tells of those that no result fits. `lowered`
-    is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too.
+    is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too. `orders`: how
+    the axes of arguments and results lie in memory.
     """
     names = device.outs if type(device) is Named else None
     device = device.group if type(device) is Named else device or client.default_device()
@@ -265,7 +273,8 @@ def compile_jaxpr(
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
     taken = tuple(len(hidden) + kept.index(i) for i in donated)
-    where = (key.digest, options, device, taken)
+    orders = orders and orders.taking(len(hidden), kept)
+    where = (key.digest, options, device, taken, orders)
     with _lock:
         entry = _entries.get(where)
         if entry is not None:
@@ -274,7 +283,7 @@ def compile_jaxpr(
     reused = entry is not None
     if entry is None:
         number = number or records.new_program()
-        entry = _build(lifted, key, options, device, number, note, taken, lowered)
+        entry = _build(lifted, key, options, device, number, note, taken, lowered, orders)
         if type(device) is Spread and processes.joined is not None:
             entry.executable.check_together(_said(lifted, device))
         with _lock:
@@ -286,6 +295,8 @@ def compile_jaxpr(
         program.spread = device
     if isinstance(program, NamedProgram):
         program.names = names
+    if orders is not None:
+        program.orders = (*entry.executable.orders(), orders.outs)
     return program
 
 
@@ -324,6 +335,7 @@ def lower_closed(
     keep_unused: bool = False,
     debug_info: bool = False,
     device: Any = None,
+    orders: Orders | None = None,
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
     paths of equations their named scopes and where they were written."""
@@ -337,7 +349,8 @@ def lower_closed(
     program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
     describe = _described if debug_info else None
     solution = _solution(lifted.jaxpr, len(hidden))
-    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution=solution, spread=spread))
+    orders = orders and orders.taking(len(hidden), kept)
+    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution, spread=spread, orders=orders))
 
 
 def _solution(jaxpr: Jaxpr, hidden: int) -> Solution | None:
@@ -406,11 +419,12 @@ def _build(
     note: records.Record | None,
     donated: tuple[int, ...],
     lowered: bytes | None,
+    orders: Orders | None = None,
 ) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
     overrides = {**guards(lifted.jaxpr), **dict(options)}
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
-    place = disk.wanted(lifted, key, options, device, donated)
+    place = None if orders else disk.wanted(lifted, key, options, device, donated)
     loaded = disk.find(place, outputs, device) if isinstance(place, Wanted) else None
     if loaded is not None:
         executable, stored = loaded
@@ -420,7 +434,9 @@ def _build(
         return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode)
     start = time.perf_counter()
     if lowered is None:
-        lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated, spread=_spread(device)))
+        lowered = mlir.to_bytecode(
+            lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated, spread=_spread(device), orders=orders)
+        )
     middle = time.perf_counter()
     executable = Executable.compile(
         lowered,

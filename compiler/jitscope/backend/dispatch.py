@@ -37,6 +37,7 @@ from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
 from .arguments import Arguments
+from .arranged import ArrangedReady, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .array import Array, device_for, layouts_text, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import MAKERS, call_key
@@ -184,11 +185,13 @@ class JitFunction:
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
             return self._nested(arguments)
         device = None if self._one_device else self._place(leaves)
-        arrays = self._arrays(arguments, device)
+        orders = orders_asked(self._shardings, arguments)
+        arrays = self._arrays(arguments, device, orders is not None)
         key, bufs = self._key(arguments, arrays, device)
+        key = key if orders is None else (orders, *key)
         ready = self._caches.calls.get(key)
         if ready is None:
-            out, ready = self._first(key, bufs, arguments, arrays, device)
+            out, ready = self._first(key, bufs, arguments, arrays, device, orders)
         else:
             out = ready.run(bufs)
         if written is not None and written != key and self._one_device:
@@ -217,18 +220,14 @@ class JitFunction:
             return found
         return (device, mesh_in_force(), *[getattr(buf, "_sharding", None) for buf in found[1]], *found[0]), found[1]
 
-    def _arrays(self, arguments: Arguments, device: Any) -> list[Any]:
+    def _arrays(self, arguments: Arguments, device: Any, in_orders: bool) -> list[Any]:
         try:
+            leaves = as_they_lie(arguments.leaves) if in_orders else arguments.leaves
             if self._shardings is not None:
                 return self._shardings.arguments(arguments, device)
-            return [
-                x
-                if type(x) is Ref or (type(x) is Array and device is None)
-                else to_array(x)
-                if device is None
-                else placed(x, device)
-                for x in arguments.leaves
-            ]
+            ready = (Ref, Array) if device is None else (Ref,)
+            make = to_array if device is None else lambda x: placed(x, device)
+            return [x if type(x) in ready else make(x) for x in leaves]
         except (TypeError, OverflowError) as error:
             raise self._bad_argument(arguments, error) from None
 
@@ -247,7 +246,13 @@ class JitFunction:
         return error
 
     def _first(
-        self, key: Any, bufs: list[Any], arguments: Arguments, arrays: list[Array], device: Any
+        self,
+        key: Any,
+        bufs: list[Any],
+        arguments: Arguments,
+        arrays: list[Array],
+        device: Any,
+        asked: tuple[Any, ...] | None,
     ) -> tuple[Any, Ready]:
         """Trace, compile and run: the result, and the program, filed under its key."""
         device = device or client.default_device()
@@ -257,6 +262,7 @@ class JitFunction:
             "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.calling()
         )
         closed, donated, taken = traced.closed, () if test_in_force() else arguments.donated(), None
+        orders = orders_of(traced, asked, self._shardings)
         if uses_refs(closed.jaxpr):
             taken = Taken(closed)
             closed, donated = taken.closed, taken.donated(donated)
@@ -273,9 +279,10 @@ class JitFunction:
             note,
             donated,
             keep_unused=self._keep_unused,
+            orders=orders,
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
-        if taken is None and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
+        if type(ready) is Ready and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
             ready.in_place()
         self._caches.remember(self._caches.calls, key, ready)
         for look in tuple(records.after_compiling) if not program.reused else ():
@@ -307,9 +314,9 @@ class JitFunction:
         return taken.spread([a.buf._sharding for a in given], device, [a.committed for a in given])
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
-        ready = Ready(program, traced.out_tree)
+        ready = (Ready if program.orders is None else ArrangedReady)(program, traced.out_tree)
         run = watched(traced.closed, self._name, ready.run, in_library=False)
-        return ready if run == ready.run else CheckedReady(ready, run)
+        return ready if run == ready.run else CheckedReady(ready, seen_in_rows(run, program))
 
     def _nested(self, arguments: Arguments) -> Any:
         """The call inside a trace, or with tracers: one equation, or with `inline` those of the function."""

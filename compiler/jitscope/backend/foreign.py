@@ -115,9 +115,13 @@ class ForeignCalls:
 
     def row_by_row(self, value: Any, aval: ShapedArray) -> Any:
         """The same value, of which XLA may not choose the layout: row-major."""
+        return self.in_order(value, aval, range(aval.ndim))
+
+    def in_order(self, value: Any, aval: ShapedArray, major_to_minor: Sequence[int]) -> Any:
+        """The same value, whose axes lie in memory in this order, the slowest first."""
         if self.module.polymorphic:  # what refines shapes does not know the call
             return value
-        ir, order = self.ir, np.arange(aval.ndim)[::-1].astype(np.int64)
+        ir, order = self.ir, np.asarray([*major_to_minor][::-1], np.int64)
         layout = ir.DenseIntElementsAttr.get(np.ascontiguousarray(order), type=ir.IndexType.get())
         operation = self.hlo.CustomCallOp(
             [self.type(aval)],

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import is_python_scalar
+from ..core.formats import Layout
 from ..xla import client
+from .arranged import taken_so
 from .array import Array, placed
 from .compile import Program
 
@@ -38,11 +40,12 @@ class Given:
 class Takes:
     """What a program takes, remembered without keeping it: which of the call's arguments, and its captured arrays weakly."""
 
-    __slots__ = ("_donated", "_hidden", "_kept", "_place")
+    __slots__ = ("_donated", "_hidden", "_kept", "_orders", "_place")
 
     def __init__(self, program: Program):
         self._kept, self._donated, self._place = list(program.kept), list(program.donated), program.executable.device
         self._hidden = [weakref.ref(buf) for buf in program.hidden]
+        self._orders = program.orders and program.orders[0]
 
     @property
     def arguments(self) -> tuple[int, list[int]]:
@@ -68,7 +71,8 @@ class Takes:
         bufs = [a.buf for a in arrays]
         for i in self._donated:
             bufs[i] = copied(bufs[i])
-        return laid_out([*hidden, *[bufs[i] for i in self._kept]], self._place)
+        found = laid_out([*hidden, *[bufs[i] for i in self._kept]], self._place)
+        return found if self._orders is None else [taken_so(x, Layout(*at)) for x, at in zip(found, self._orders)]
 
     def placed(self, arrays: Sequence[Array]) -> list[Array]:
         """The arguments of a call, those that it takes as they lie then."""

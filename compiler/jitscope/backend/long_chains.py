@@ -26,17 +26,9 @@ _BYTES = 4  # of a module for each operation in it, at least
 MOST_FUSED = 128
 """Of operations in a chain of which each makes the loop that they are fused into compute its operands several times."""
 _SEVERAL_TIMES = {"concatenate", "gather", "pad", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
-_APART = {
-    "dot_general",
-    "conv_general_dilated",
-    "scan",
-    "while",
-    "sort",
-    "scatter",
-    "scatter-add",
-    "cumsum",
-    "optimization_barrier",
-}
+_APART = frozenset(
+    "dot_general conv_general_dilated scan while sort scatter scatter-add cumsum optimization_barrier".split()
+)
 """Operations that no loop of others is fused with: a chain ends there."""
 
 _Weight = Callable[[JaxprEqn], "int | None"]

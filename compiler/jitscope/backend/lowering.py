@@ -94,6 +94,7 @@ class Module:
         consts: Sequence[np.ndarray] = (),
         donated: Sequence[int] = (),
         spread: Any = None,
+        orders: Any = None,
     ) -> tuple[Any, RunNumber]:
         """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
         params, extra = jaxpr.invars, len(self.variables)
@@ -105,6 +106,8 @@ class Module:
             self._mark_donated(function, donated, len(params))
         if spread is not None:
             self.meshes.mark(function, spread, jaxpr)
+        if orders is not None:
+            self._mark_orders(function, orders)
         block = function.add_entry_block([mlir.location(n) for n in [*self.variables, *_argument_names(jaxpr)]])
         run = RunNumber(block)
         self.runs.append(run)
@@ -172,6 +175,15 @@ class Module:
         none = self.ir.DictAttr.get({})
         function.arg_attrs = self.ir.ArrayAttr.get([yes if i in donated else none for i in range(arguments)])
 
+    def _mark_orders(self, function: Any, orders: Any) -> None:
+        """Say on a function in which order the axes of its arguments and results lie in memory."""
+        ir = self.ir
+        for attribute, side in (("arg_attrs", orders.ins), ("res_attrs", orders.outs)):
+            known = function.attributes[attribute] if attribute in function.attributes else [()] * len(side)
+            said = [{} if x is None else {"mhlo.layout_mode": ir.StringAttr.get(x.mode)} for x in side]
+            fields = [{**{f.name: f.attr for f in old}, **new} for old, new in zip(known, said)]
+            function.attributes[attribute] = ir.ArrayAttr.get(list(map(ir.DictAttr.get, fields)))
+
 
 def _argument_names(jaxpr: Jaxpr) -> list[str]:
     given = jaxpr.debug.arg_names
@@ -200,7 +212,7 @@ def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
 def _traced(fn: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> ClosedJaxpr:
     """The operations that another is made of, of which nothing says how they lie along Explicit axes: the compiler chooses."""
     if marked:
-        avals = [a if getattr(a, "sharding", None) is None else with_mark(a, varying(a), NO_SUMS, None) for a in avals]
+        avals = [a if getattr(a, "mark", None) is None else with_mark(a, varying(a), NO_SUMS, None) for a in avals]
     with meshes_in_force(None):
         return trace_to_jaxpr(fn, avals, DebugInfo(name))
 
@@ -521,7 +533,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
 
     def _as_row(self, aval: ShapedArray) -> ShapedArray:
         """An element (of the array below, for keys) with an axis of size one before the others."""
-        below, mark = physical(aval), aval.sharding
+        below, mark = physical(aval), aval.mark
         return ShapedArray((1, *below.shape), below.dtype, False, mark if mark is None else mark.beside(0))
 
     def counted_loop(
@@ -548,11 +560,12 @@ def lower_jaxpr(
     solution: Solution | None = None,
     platforms: Sequence[str] = ("cpu",),
     spread: Any = None,
+    orders: Any = None,
 ) -> Any:
     """The module of a program whose arguments are its invars; small captured constants are written into it. Symbolic
     dimensions need their `solution` from the arguments' shapes. `describe` gives what the location of an equation says besides
     its path: a name, and a file with a range (see `xla.mlir.location`). `spread`: the layouts of a program over several devices
-    (`xla.spread.Spread`)."""
+    (`xla.spread.Spread`); `orders`: in which order axes lie in memory (`arranged.Orders`)."""
     context = mlir.context()
     with context, mlir.location():
         module = Module(name, platforms)
@@ -563,5 +576,5 @@ def lower_jaxpr(
             module.build_polymorphic(closed.jaxpr, solution, closed.consts, spread)
             module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)
             return module.module
-        module.build(closed.jaxpr, "main", "public", closed.consts, donated, spread)
+        module.build(closed.jaxpr, "main", "public", closed.consts, donated, spread, orders)
         return portable.refined(module.module) if module.refines else module.module

@@ -13,6 +13,7 @@ from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
 from ..core.recent import make_room
 from ..core.references import ReferenceAval
+from ..core.trace import Tracer, leaked
 from .array import Array, one_device, placed, to_array
 from .caches import Ready
 from .compile import Program, compile_jaxpr
@@ -60,15 +61,16 @@ class Memory(Held):
 
 
 def _beside(old: Array, x: Any) -> Array:
-    """A value as an array where the old one is."""
+    """A value as an array where the old one is. Raises for a tracer, whose trace is over."""
+    if isinstance(x, Tracer):
+        raise leaked(x)
     return to_array(x) if one_device() else placed(x, old.place)
 
 
 def memory_of(x: Any) -> Ref:
     """A new reference to memory that holds `x`."""
     array = to_array(x)
-    aval = array.aval.strong()
-    return Ref(AbstractRef(aval), Memory(array if aval is array.aval else Array(array.buf, aval)))
+    return Ref(AbstractRef(array.aval), Memory(array))
 
 
 _programs: dict[Any, Program] = {}

@@ -103,7 +103,8 @@ def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
 
     wanted = device_of_request(out_sharding)
     if not is_layout(wanted):
-        return tree.map(lambda x: moved(x, wanted), fun(*args, **kwargs))
+        out = fun(*args, **kwargs)
+        return out if wanted is None else tree.map(lambda x: moved(x, wanted), out)
     mesh = wanted.mesh.abstract_mesh
     if wanted.spec.unreduced:
         with use_abstract_mesh(mesh), summing_later(wanted.spec.unreduced):
@@ -163,16 +164,16 @@ def device_of_request(x: Any) -> Any:
     if x is None or client.is_device(x):
         return x
     from ..core.shardings import NamedSharding, SingleDeviceSharding
-    from .spreading import NoMeshError, requested
+    from .spreading import NoMeshError, requested, says_nothing
 
     try:
         x = requested(x)
     except NoMeshError as error:  # JAX's device_put says so
         raise ValueError(str(error)) from None
     if isinstance(x, NamedSharding):
-        return x
+        return None if says_nothing(x) else x
     if not isinstance(x, SingleDeviceSharding):
         raise ValueError(
-            f"device_put takes None, a device (one of jitscope.devices()), a sharding, or a tree of those; it got {x!r}"
+            f"device_put takes None, a device (one of jitscope.devices()), a sharding, a Format, or a tree of those; it got {x!r}"
         )
     return x._device

@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
     @functools.lru_cache(1 << 16)
     def of(path: str, aval: ShapedArray) -> Leaf:
         kind = "Ref " if isinstance(aval, ReferenceAval) else ""
-        sharding = "" if aval.sharding is None else str(aval.sharding)
+        sharding = "" if aval.mark is None else str(aval.mark)
         return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type, sharding)
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Signature(NamedTuple):
 
     def same(self, other: Signature) -> bool:
         """Whether the programs are: what happened to the caches does not count."""
-        return self[:_KEY] == other[:_KEY]
+        return self[:_KEY] == other[:_KEY] and self.attributes == other.attributes
 
 
 _KEY = Signature._fields.index("cleared")

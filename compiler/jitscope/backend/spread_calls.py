@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core.avals import aval_of
+from ..core.formats import Format
 from ..core.resharding import typed_as
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..xla import client
+from .arranged import Arranged
 from .array import Array, is_put, placed, sharding_of, to_array
 from .constraint import constrained, resharded
 from .spreading import moved_to, place_of, requested
@@ -28,16 +30,16 @@ class Shardings:
         self.ins, self.outs = ins, outs
         leaves = [*tree.leaves(ins), *tree.leaves(outs)]
         for x in leaves:
-            if not isinstance(x, (Sharding, PartitionSpec)) and not client.is_device(x):
+            if not isinstance(x, (Sharding, PartitionSpec, Format)) and not client.is_device(x):
                 raise TypeError(
-                    f"in_shardings and out_shardings are shardings, PartitionSpecs, None, or trees of those, not {x!r}"
+                    f"in_shardings and out_shardings are shardings, PartitionSpecs, Formats, None, or trees of those, not {x!r}"
                 )
         self.key = (tuple(leaves), str(tree.structure(ins)), str(tree.structure(outs)))
         self._leaves = leaves
 
     def place(self) -> Any:
         """Where programs with these layouts run; None where that is not said."""
-        for x in map(requested, self._leaves):
+        for x in map(requested, map(_where, self._leaves)):
             if isinstance(x, NamedSharding):
                 return place_of(x.mesh)
             if isinstance(x, SingleDeviceSharding):
@@ -46,6 +48,21 @@ class Shardings:
 
     def wanted(self, arguments: Arguments) -> list[Any]:
         """The layouts of the arguments; None where nothing is said."""
+        return list(map(_asked, self._of_arguments(arguments)))
+
+    def layouts(self, arguments: Arguments) -> list[Any] | None:
+        """In which order the axes of the arguments are to lie in memory; None where nothing at all is said."""
+        if not any(isinstance(x, Format) for x in tree.leaves(self.ins)):
+            return None
+        return list(map(_order, self._of_arguments(arguments)))
+
+    def layouts_of_results(self, traced: Traced) -> list[Any] | None:
+        """The same of the results."""
+        if not any(isinstance(x, Format) for x in tree.leaves(self.outs)):
+            return None
+        return list(map(_order, tree.broadcast_prefix(self.outs, traced.out_tree, "out_shardings")))
+
+    def _of_arguments(self, arguments: Arguments) -> list[Any]:
         args, kwargs = arguments.dynamic
         if kwargs and tree.leaves(self.ins):
             raise ValueError("jit with in_shardings takes no arguments by name: pass them by position")
@@ -57,13 +74,13 @@ class Shardings:
                 else given
             )
         flat = tree.broadcast_prefix(given, tree.structure(args), "in_shardings")
-        return [*map(_asked, flat), *[None] * (len(arguments.leaves) - len(flat))]
+        return [*flat, *[None] * (len(arguments.leaves) - len(flat))]
 
     def arguments(self, arguments: Arguments, place: Any) -> list[Array]:
         """The arguments as arrays where they are asked for. Raises ValueError for those that the user put elsewhere."""
         found = []
         for name, x, sharding in zip(arguments.names(), arguments.leaves, self.wanted(arguments)):
-            array = to_array(x)
+            array = x.as_it_lies() if type(x) is Arranged and _stays(x, sharding) else to_array(x)
             if sharding is None:
                 found.append(array if array.place is place or not client.is_device(place) else placed(array, place))
                 continue
@@ -99,6 +116,18 @@ def _says_otherwise(x: Any, asked: Any) -> bool:
     return bool(explicit) and typed_as(aval, asked) is not aval
 
 
+def _stays(x: Any, sharding: Any) -> bool:
+    return sharding is None or sharding.is_equivalent_to(x.sharding, x.ndim)
+
+
+def _order(x: Any) -> Any:
+    return x.layout if isinstance(x, Format) else None
+
+
+def _where(x: Any) -> Any:
+    return x.sharding if isinstance(x, Format) else x
+
+
 def _asked(x: Any) -> Any:
-    x = requested(x)
+    x = requested(_where(x))
     return SingleDeviceSharding(x) if client.is_device(x) else x

@@ -127,6 +127,11 @@ def _unnamed(group: Group, found: tuple[tuple[int, ...], np.ndarray]) -> Layout:
     return parts.layout_of_tiles(group, dims, numbers, said)
 
 
+def says_nothing(sharding: Any) -> bool:
+    """Whether it is what types say that say nothing: a sharding over no axes."""
+    return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh) and sharding.mesh.empty
+
+
 class NoMeshError(RuntimeError):
     """A PartitionSpec that speaks of no mesh, since none is in force."""
 
@@ -159,6 +164,11 @@ def _as_in_force(mesh: Mesh) -> Mesh:
 def moved_to(x: Any, sharding: Any) -> Array:
     """Any value as an array in a layout, which the user asks for."""
     array, sharding = to_array(x), _settled(sharding)
+    own = getattr(array.sharding, "mesh", None)
+    if own is not None and own.abstract_mesh == getattr(
+        sharding, "mesh", None
+    ):  # as the type of another array over it says
+        sharding = NamedSharding(own, sharding.spec)
     if sums_of(array.aval).unreduced or (type(sharding) is NamedSharding and sharding.spec.unreduced):
         return _summed(array, sharding)
     at = layout_for(sharding, array.aval)
@@ -270,9 +280,7 @@ def _mesh_in_force() -> Mesh | None:
 
 def _of_types(closed: ClosedJaxpr, mesh: Any) -> Any:
     """The mesh, with the types of axes that the types of values speak of."""
-    marks = (
-        a.sharding for a in (*closed.out_avals, *closed.in_avals) if type(getattr(a, "sharding", None)) is NamedSharding
-    )
+    marks = (a.mark for a in (*closed.out_avals, *closed.in_avals) if type(getattr(a, "mark", None)) is NamedSharding)
     said = next((mark.mesh for mark in marks), None)
     if said is None or said.axis_types == mesh.axis_types or said.shape_tuple != mesh.shape_tuple:
         return mesh
@@ -280,7 +288,7 @@ def _of_types(closed: ClosedJaxpr, mesh: Any) -> Any:
 
 
 def _over(aval: Any, mesh: Any) -> bool:
-    mark = aval.sharding
+    mark = aval.mark
     return type(mark) is NamedSharding and mark.mesh.shape_tuple == mesh.shape_tuple
 
 
@@ -288,7 +296,7 @@ def _said(asked: Any, aval: Any, mesh: Any) -> Any:
     """The sharding of a result: as asked for, else as its type says, where the type says all."""
     if asked is not None or not mesh.are_all_axes_explicit or not _over(aval, mesh):
         return asked
-    return NamedSharding(mesh, aval.sharding.spec)
+    return NamedSharding(mesh, aval.mark.spec)
 
 
 def _is_whole(at: Layout) -> bool:

@@ -7,6 +7,7 @@ import math
 import operator
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
 from ..core.folding import folding
+from ..core.formats import Format, Layout
 from ..core.jaxpr import ClosedJaxpr
 from ..core.part_types import laid_of
 from ..core.staging import eval_jaxpr
@@ -27,6 +29,7 @@ from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.spread import Named, Spread, is_spread
 from .arguments import Arguments
+from .arranged import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
 from .array import Array, device_for, is_put, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .memory import Taken
@@ -63,7 +66,7 @@ class ShapeDtypeStruct:
     for a PartitionSpec without a mesh in force.
     """
 
-    __slots__ = ("dtype", "is_ref", "shape", "sharding", "weak_type")
+    __slots__ = ("dtype", "is_ref", "layout", "shape", "sharding", "weak_type")
     manual_axis_type = None
 
     def __init__(
@@ -82,7 +85,9 @@ class ShapeDtypeStruct:
             raise later("manual_axis_type of ShapeDtypeStruct")
         self.shape: tuple[Any, ...] = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
-        self.sharding = None if sharding is None else _checked_sharding(sharding, self.shape)
+        self.layout = sharding.layout if isinstance(sharding, Format) else None
+        where = sharding.sharding if isinstance(sharding, Format) else sharding
+        self.sharding = None if where is None else _checked_sharding(where, self.shape)
         self.weak_type, self.is_ref = weak_type, bool(is_ref)
 
     @classmethod
@@ -92,7 +97,7 @@ class ShapeDtypeStruct:
         return cls(
             aval.shape,
             aval.dtype,
-            sharding=x.sharding if isinstance(x, cls) else None,
+            sharding=None if not isinstance(x, cls) else x.sharding if x.layout is None else x.format,
             weak_type=aval.weak_type,
             is_ref=isinstance(aval, AbstractRef),
         )
@@ -105,7 +110,12 @@ class ShapeDtypeStruct:
             from .spreading import typed
 
             inner = typed(inner, self.sharding)
-        return AbstractRef(inner.strong()) if self.is_ref else inner
+        return AbstractRef(inner) if self.is_ref else inner
+
+    @property
+    def format(self) -> Format:
+        """Where the array would lie, and in which order its axes would lie in memory."""
+        return Format(self.layout, self.sharding)
 
     @property
     def ndim(self) -> int:
@@ -119,7 +129,8 @@ class ShapeDtypeStruct:
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
         """A copy with some of shape, dtype, sharding, weak_type and is_ref changed. Raises TypeError for other names."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "layout"}
+        fields["sharding"] = self.sharding if self.layout is None else self.format
         return ShapeDtypeStruct(**{**fields, **changes})
 
     def __len__(self) -> int:
@@ -133,10 +144,11 @@ class ShapeDtypeStruct:
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
+        return hash((self.shape, self.dtype, self.format, self.weak_type, self.is_ref))
 
     def __repr__(self) -> str:
         sharding = f", sharding={self.sharding}" if self.sharding is not None else ""
+        sharding += f", format={self.layout}" if self.layout is not None else ""
         weak = ", weak_type=True" if self.weak_type else ""
         ref = ", is_ref=True" if self.is_ref else ""
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak}{ref})"
@@ -193,24 +205,33 @@ def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> T
     arguments = Arguments(function._spec, args, kwargs, function._auto)
     named = zip(arguments.leaves, arguments.names())
     avals = tuple([aval_like(x, f"argument {name} of {function._name}") for x, name in named])
-    device = function._place(arguments.leaves)
+    device = _named_by_structs(arguments.leaves) or function._place(arguments.leaves)
+    asked = orders_asked(function._shardings, arguments)
     traced = traced_for(function, arguments, avals, device, layouts_text(arguments.leaves))
     if not (one_device() and function._shardings is None):
         device = _spread(function, arguments, avals, traced, device)
-    return TracedStage(function, traced, arguments.in_tree, device, arguments.donated(), arguments.statics)
+    orders = orders_of(traced, asked, function._shardings)
+    return TracedStage(function, traced, arguments.in_tree, device, arguments.donated(), arguments.statics, orders)
+
+
+def _named_by_structs(leaves: Sequence[Any]) -> Any:
+    """The device on which ShapeDtypeStructs say that arrays would be, if one of them does."""
+    said = (getattr(x.sharding, "_device", None) for x in leaves if isinstance(x, ShapeDtypeStruct))
+    return next((device for device in said if device is not None), None)
 
 
 def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], traced: Traced, device: Any) -> Any:
     """The device, or how the program is spread over several."""
-    from .spreading import layout_for, spread_for
+    from .spreading import layout_for, says_nothing, spread_for
 
     shardings, leaves = function._shardings, arguments.leaves
     asked = [None] * len(leaves) if shardings is None else shardings.wanted(arguments)
     layouts = []
     for leaf, aval, wanted in zip(leaves, avals, asked):
         said = wanted or (leaf.sharding if isinstance(leaf, ShapeDtypeStruct) else None)
+        said = None if says_nothing(said) else said
         array = leaf.array if type(leaf) is Ref else leaf
-        known = array.buf._sharding if type(array) is Array else None
+        known = array.memory._sharding if isinstance(array, Array) else None
         layouts.append(known if said is None else layout_for(said, aval))
     if uses_refs(traced.closed.jaxpr):
         return Taken(traced.closed).spread(layouts, device)
@@ -280,9 +301,18 @@ class _Stage:
 class TracedStage(_Stage):
     """A traced function: `jaxpr`, and what all stages know of arguments and results."""
 
-    def __init__(self, function: JitFunction, traced: Traced, in_tree: Any, device: Any, donated: tuple, statics: Any):
+    def __init__(
+        self,
+        function: JitFunction,
+        traced: Traced,
+        in_tree: Any,
+        device: Any,
+        donated: tuple,
+        statics: Any,
+        orders: Any,
+    ):
         self._function, self._traced, self._in_tree = function, traced, in_tree
-        self._device, self._donated, self._statics = device, donated, statics
+        self._device, self._donated, self._statics, self._orders = device, donated, statics, orders
         self._stage = self
         self._taken = Taken(traced.closed) if uses_refs(traced.closed.jaxpr) else None
 
@@ -338,13 +368,17 @@ class LoweredStage(_Stage):
     def _described(self) -> bytes:
         """The bytecode with named scopes and places; programs that are run have paths alone, so that moving a cell compiles nothing."""
         stage = self._stage
-        return lower_closed(*stage._pure, stage._function._keep_unused, debug_info=True, device=stage._device)
+        return lower_closed(
+            *stage._pure, stage._function._keep_unused, debug_info=True, device=stage._device, orders=stage._orders
+        )
 
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
             start, stage = time.perf_counter(), self._stage
-            self._bytecode = lower_closed(*stage._pure, stage._function._keep_unused, device=stage._device)
+            self._bytecode = lower_closed(
+                *stage._pure, stage._function._keep_unused, device=stage._device, orders=stage._orders
+            )
             records.emit(stage.note().step_of("lower", time.perf_counter() - start))
         return self._bytecode
 
@@ -407,6 +441,7 @@ class LoweredStage(_Stage):
             donated,
             self._bytecode,
             keep_unused=function._keep_unused,
+            orders=stage._orders,
         )
         if stage._taken is not None:
             stage._taken.settle(program)
@@ -450,9 +485,14 @@ class CompiledStage(_Stage):
                 f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
             )
         place = self._device.group if isinstance(self._device, (Spread, Named)) else self._device
-        if type(self._device) is not Spread and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
+        if (
+            type(self._device) is not Spread
+            and any(isinstance(x, Array) for x in leaves)
+            and device_for(leaves) != place
+        ):
             raise ValueError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
-        arrays = [x if type(x) is Ref else placed(x, place) for x in leaves]
+        check_orders(self._program, leaves, name, stage.jaxpr.jaxpr.debug.arg_names)
+        arrays = [x if type(x) is Ref else placed(x, place) for x in as_they_lie(leaves)]
         if type(self._device) is Spread:
             self._check_layouts(leaves)
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
@@ -460,15 +500,17 @@ class CompiledStage(_Stage):
             if not same or (type(array) is Ref) != isinstance(aval, AbstractRef):
                 raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
         bufs, taken = [a.buf for a in arrays], stage._taken
-        watch = watched(stage.jaxpr, name, self._program.run)
+        plain = partial(run, self._program)
+        watch = watched(stage.jaxpr, name, plain)
+        watch = watch if watch is plain else seen_in_rows(watch, self._program)
         outs = watch(bufs) if taken is None else taken.run(self._program, bufs)
         return stage._traced.out_tree.unflatten(outs)
 
     def _check_layouts(self, leaves: Sequence[Any]) -> None:
         """Raises ValueError for arrays that were put elsewhere, or lie otherwise, than those it was compiled for."""
         for x, at, path in zip(leaves, self._device.ins, self._stage.jaxpr.jaxpr.debug.arg_names):
-            stays = type(x) is Array and (is_spread(x.buf) or is_put(x.buf))
-            if stays and str(getattr(x.buf._sharding, "hlo", None)) != str(at.hlo):
+            stays = isinstance(x, Array) and (is_spread(x.memory) or is_put(x.memory))
+            if stays and str(getattr(x.memory._sharding, "hlo", None)) != str(at.hlo):
                 raise ValueError(
                     f"{self.fun_name} was compiled for {path} in the layout {at.said}; it lies as {x.sharding}. What to do: move it with "
                     "device_put(x, sharding), or lower for what lies so"
@@ -505,6 +547,24 @@ class CompiledStage(_Stage):
         found = self._program.executable.layouts if type(device) is Spread else getattr(device, "outs", None)
         layouts = [None] * count if found is None else found
         return self.out_tree.unflatten(_said(layouts, device))
+
+    @property
+    def input_formats(self) -> Any:
+        """Where each argument lies and in which order its axes lie in memory, in their structure; of those that nobody reads, a
+        Format that says nothing."""
+        at = tree.leaves(self.input_shardings)
+        kept, found = self._program.kept, [Format()] * len(at)
+        for i, order in zip(kept, self._program.executable.orders()[0][len(self._program.hidden) :]):
+            found[i] = Format(Layout(*order), at[i])
+        return self.in_tree.unflatten(found)
+
+    @property
+    def output_formats(self) -> Any:
+        """Where each result lies and in which order its axes lie in memory, in their structure."""
+        orders = self._program.executable.orders()[1]
+        return self.out_tree.unflatten(
+            [Format(Layout(*order), at) for order, at in zip(orders, tree.leaves(self.output_shardings))]
+        )
 
     def __repr__(self) -> str:
         return f"Compiled({self.fun_name})"

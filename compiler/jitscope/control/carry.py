@@ -47,7 +47,7 @@ def settle_carry(
     A leaf that stems from a Python number takes the dtype the body makes of it; results are weak where the body's are. Raises
     TypeError where structure, shape or dtype change otherwise, and where the body is a user's and values vary over other mesh axes.
     """
-    leaves, avals = list(leaves), list(avals)
+    leaves, avals, what = list(leaves), list(avals), getattr(f, "loop", what)
     strict = source.position_of_function(f) is not None
     while True:
         body = trace(avals)
@@ -69,7 +69,7 @@ def settle_carry(
                 continue
             changed.append(i)
             leaves[i] = dtype.type(leaves[i]) if is_python_scalar(leaves[i]) else convert(leaves[i], dtype)
-            avals[i] = ShapedArray(avals[i].shape, dtype, False, avals[i].sharding)
+            avals[i] = ShapedArray(avals[i].shape, dtype, False, avals[i].mark)
         for i, (a, b) in enumerate(zip(avals, outs)):
             if strict and varying(a) != varying(b):
                 continue

@@ -12,7 +12,7 @@ from .. import tree
 from ..core import dtypes, notices, source
 from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
-from ..core.config import settings
+from ..core.config import NOT_GIVEN, settings
 from ..core.effects import moved, no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
@@ -40,9 +40,6 @@ from .effects import example_by_example, has_effects
 
 
 __all__ = ["cond", "platform_dependent", "switch"]
-
-
-_ABSENT: Any = object()
 
 
 class Cond(HigherOrder):
@@ -125,7 +122,7 @@ class Cond(HigherOrder):
                     else operands[at]
                 )
             else:
-                outs.append(cases[0] if len(cases) == 1 else select_n_p(_beside(which, cases[0]), *cases))
+                outs.append(cases[0] if len(cases) == 1 else select_n_p(beside(which, cases[0]), *cases))
         return outs, [0 if d else None for d in differ]
 
     def partial_eval(self, trace, args, /, *, branches, **params):
@@ -192,9 +189,9 @@ def _segment(branches: Sequence[Any], number: int) -> str:
     return f"branches{number}" if len(branches) > 1 else ""
 
 
-def _beside(which: Any, x: Any) -> Any:
-    shape = aval_of(x).shape
-    return broadcast_in_dim(which, shape, (0,))
+def beside(which: Any, x: Any) -> Any:
+    """What examples choose, repeated over the axes of one example."""
+    return broadcast_in_dim(which, aval_of(x).shape, (0,))
 
 
 def _handed_on(branches: Sequence[ClosedJaxpr]) -> list[list[int | None]]:
@@ -247,7 +244,7 @@ def _guarded(x: Any, taken: Any, one: Any) -> Any:
         starts = [one, *[np.int32(0)] * (len(shape) - 1)]
         row = dynamic_slice_p(other, *starts, slice_sizes=(1, *shape[1:]))
         other = broadcast_in_dim(row, shape, tuple(range(len(shape))))
-    return select_n_p(_beside(taken, x), other, x)
+    return select_n_p(beside(taken, x), other, x)
 
 
 # Residuals of partial evaluation: branches give different ones, so slots of one aval are shared, zeros fill the others'.
@@ -343,7 +340,7 @@ def platform_number(platform: str, platforms: Sequence[Any]) -> int:
 
 
 def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, operand: Any = _ABSENT
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, operand: Any = NOT_GIVEN
 ) -> Any:
     """`true_fun(*operands) if pred else false_fun(*operands)` for a computed `pred`, a scalar. Only one of them runs, but
     under vmap with a `pred` that differs between examples: then both do.
@@ -354,7 +351,7 @@ def cond(
     >>> lax.cond(True, lambda x: x + 1, lambda x: x - 1, 10)
     Array(11, dtype=int32, weak_type=True)
     """
-    operands = operands if operand is _ABSENT else (*operands, operand)
+    operands = operands if operand is NOT_GIVEN else (*operands, operand)
     if not callable(true_fun) and len(operands) == 2 and callable(false_fun) and callable(operands[1]):
         return _cond_of_two_operands(pred, true_fun, false_fun, *operands)
     _check_functions("cond", {"true_fun": true_fun, "false_fun": false_fun})
@@ -374,7 +371,7 @@ def _cond_of_two_operands(pred: Any, true_operand: Any, true_fun: Any, false_ope
     return cond(pred, lambda x, _: true_fun(x), lambda _, x: false_fun(x), true_operand, false_operand)
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _ABSENT) -> Any:
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = NOT_GIVEN) -> Any:
     """`branches[index](*operands)`; `index`, an integer scalar, is moved into range. Only that branch runs, but under vmap
     with an index that differs between examples: then all do.
 
@@ -384,7 +381,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     >>> lax.switch(2, [jnp.sin, jnp.cos, lambda x: x * 2], 3.0)
     Array(6., dtype=float32, weak_type=True)
     """
-    operands = operands if operand is _ABSENT else (*operands, operand)
+    operands = operands if operand is NOT_GIVEN else (*operands, operand)
     named = {f"branches[{i}]": b for i, b in enumerate(branches)}
     if not named:
         raise ValueError("switch needs at least one branch")
@@ -498,7 +495,7 @@ def _same_results(
 def _said(column: Sequence[ShapedArray]) -> Any:
     """What the types of one result in each branch say of several devices, but for what it varies over."""
     like = next((a for a in column if laid_of(a) is not None), column[0])
-    return with_mark(like, nothing, sums_of(like), unsummed(laid_of(like))).sharding
+    return with_mark(like, nothing, sums_of(like), unsummed(laid_of(like))).mark
 
 
 def _guilty(body: Body, other: Body) -> source.Position | None:

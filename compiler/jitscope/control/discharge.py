@@ -104,7 +104,7 @@ def _value_equation(eqn: JaxprEqn, refs: list[Any], values: list[Any], now: dict
         aval = value_aval(eqn.outvars[0].aval)
         outvars = [Var(aval)]
         now[eqn.outvars[0]] = outvars[0]
-        program = trace_to_jaxpr(lambda x: [convert(x, aval.dtype)], [avals[0]])
+        program = trace_to_jaxpr(lambda x: [convert(x, aval.dtype, aval.weak_type)], [avals[0]])
     elif name == "freeze":
         program = _identity(avals[0])
     elif name == "get":

@@ -90,6 +90,9 @@ def _known(bound: Any) -> Any:
 class _Step:
     """The body as one of a loop with a counter, for scan (`xs`) or while_loop."""
 
+    loop = "fori_loop"
+    """What errors call the loop."""
+
     def __init__(self, body: Callable[[Any, Any], Any], xs: bool):
         self.body, self.xs = body, xs
         self.__name__ = name_of(body)

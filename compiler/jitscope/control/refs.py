@@ -17,7 +17,7 @@ from ..core.effects import own_refs
 from ..core.jaxpr import Var
 from ..core.messages import message_here
 from ..core.primitive import FunctionCall
-from ..core.references import Reference, ReferenceAval
+from ..core.references import OfAval, Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
 from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
@@ -37,7 +37,7 @@ class AbstractRef(ReferenceAval):
 
     __slots__ = ()
     weak_type = False
-    sharding = None
+    mark = None
 
     def __new__(cls, inner_aval: ShapedArray, memory_space: Any = None, kind: Any = None) -> AbstractRef:
         found = _avals.get(inner_aval)
@@ -52,6 +52,7 @@ class AbstractRef(ReferenceAval):
     ndim = property(lambda self: self.inner_aval.ndim)
     size = property(lambda self: self.inner_aval.size)
     bytes = property(lambda self: self.inner_aval.bytes)
+    sharding = property(lambda self: self.inner_aval.sharding)
 
     def made(self, trace, var):
         return Ref(self, Staged(trace, var))
@@ -84,11 +85,6 @@ class Ref(Reference):
 
     def __init__(self, aval: AbstractRef, refs: Cell):
         self.aval, self.cell = aval, refs
-
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: self.aval.ndim)
-    size = property(lambda self: self.aval.size)
 
     @property
     def buf(self) -> Ref:
@@ -261,7 +257,7 @@ class At:
         return View(self.ref, (*self.indices, index))
 
 
-class View:
+class View(OfAval):
     """What `ref.at[index]` gives."""
 
     __slots__ = ("indices", "ref")
@@ -279,11 +275,6 @@ class View:
         for index in self.indices:
             inner = _element_aval(inner, index)
         return AbstractRef(inner)
-
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: self.aval.ndim)
-    size = property(lambda self: self.aval.size)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -319,7 +310,7 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 
 
 def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None) -> Ref:
-    """A mutable array that holds `init_val`, an array or a number (which becomes an array of its dtype, not weak).
+    """A mutable array that holds `init_val`, an array or a number (whose type stays weak).
 
     `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` changes anything. Raises TypeError for what is not an
     array, and for a reference.
@@ -523,15 +514,15 @@ def _kind(aval: ShapedArray) -> str:
 class NewRef(RefPrimitive):
     def bind(self, *args: Any, **params: Any) -> Any:
         trace: Any = current_trace()
-        aval = AbstractRef(aval_of(args[0]).strong())
+        aval = AbstractRef(aval_of(args[0]))
         if is_staging(trace):
             return Ref(aval, Staged(trace, trace.record(self, args, params).atom))  # pyright: ignore
         if getattr(trace, "parent", None) is None:
             return trace.process(self, args, params)
-        return Ref(aval, Held(trace, convert(args[0], aval.dtype)))
+        return Ref(aval, Held(trace, args[0]))
 
     def abstract(self, aval, /):
-        return AbstractRef(aval.strong()), frozenset([own_refs])
+        return AbstractRef(aval), frozenset([own_refs])
 
     def shown_params(self, params):
         return {"kind": None, "memory_space": None}

@@ -9,6 +9,7 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from ..core.part_types import varying
+from ..core.references import OfAval
 from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
 
@@ -48,7 +49,7 @@ def as_zero(x: Any) -> Any:
     return x
 
 
-class SymbolicZero:
+class SymbolicZero(OfAval):
     """What a rule gets, with symbolic_zeros, in place of a tangent or cotangent that is zero. It has `aval`, `shape`,
     `dtype`, `ndim` and `size`, and no values."""
 
@@ -56,11 +57,6 @@ class SymbolicZero:
 
     def __init__(self, aval: ShapedArray):
         self.aval = aval
-
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: self.aval.ndim)
-    size = property(lambda self: self.aval.size)
 
     def __repr__(self) -> str:
         return f"SymbolicZero({self.aval.short()})"

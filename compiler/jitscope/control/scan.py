@@ -114,12 +114,12 @@ class Scan(HigherOrder):
         out_at = [next(out_places) if nz else None for nz in out_nonzero]
         out_order = _interleaved(out_at, num_carry)
         full = [*primals, *[instantiate(t) for t, nz in zip(tangents, nonzero) if nz]]
-        moving_consts, moving_carry = sum(consts), sum(carry)
+        nonzero_consts, nonzero_carry = sum(consts), sum(carry)
         outs = self._bind(
             rearranged(both, order, out_order),
             [full[i] for i in order],
-            num_consts + moving_consts,
-            num_carry + moving_carry,
+            num_consts + nonzero_consts,
+            num_carry + nonzero_carry,
             **params,
         )
         found = dict(zip(out_order, outs))
@@ -255,12 +255,12 @@ def _element_aval(aval: Any) -> Any:
     """The aval of one element of what is looped over. Of a reference: of a reference to it."""
     if isinstance(aval, ReferenceAval):
         return type(aval)(_element_aval(value_aval(aval)))  # pyright: ignore[reportCallIssue]
-    mark = aval.sharding if aval.sharding is None else aval.sharding.without(0)
+    mark = aval.mark if aval.mark is None else aval.mark.without(0)
     return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, mark)
 
 
 def _stacked(aval: ShapedArray, length: Any) -> ShapedArray:
-    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(0)
+    mark = aval.mark if aval.mark is None else aval.mark.beside(0)
     return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type, mark)
 
 
@@ -284,96 +284,76 @@ class _Parts:
         self.known_args = [x for x, k in zip(args, known) if k]
         consts, carry, _ = _spread(known, num_consts, num_carry)
         self.known_consts, self.known_carry = sum(consts), sum(carry)
+        self.known_outs = sum(split.out_known)
+        self._place_residuals()
 
     def bind(self) -> list[Any]:
-        invariant, stacked, carried = self._place_residuals()
-        done, extra = self._run_known(carried)
-        consts = self._run_invariant(invariant)
-        values = [*stacked(done, extra)]
-        return self._stage_unknown(done, consts, values)
+        done, more = self._run_known()
+        found = {"x": self.known_args, "y": done, "extra": more}
+        stacked = [found[where][i] for _, where, i in self.varying]
+        return self._stage_unknown(done, self._run_invariant(), stacked)
 
-    # How each residual reaches the unknown part
-
-    def _place_residuals(self):
-        """Which residuals are the same in all iterations, how the others are found, and what the known part must stack."""
+    def _place_residuals(self) -> None:
+        """How each residual, by its number, reaches the unknown part: those that are the `same` in all iterations, where the `varying`
+        ones are found stacked, and the `extra` ones that the known part must stack for that."""
         known = self.split.known.jaxpr
         fixed = _invariant(known, self.known_consts)
         self.same: list[tuple[int, Atom]] = []
         self.varying: list[tuple[int, str, int]] = []
-        extra: list[Atom] = []
-        n_carry_out = sum(self.split.out_known[: self.num_carry])
-        n_known_out = sum(self.split.out_known)
+        self.extra: list[Atom] = []
+        known_carry_out = sum(self.split.out_known[: self.num_carry])
         for number, (kind, i) in enumerate(self.split.residuals):
             atom = known.invars[i] if kind == "argument" else known.outvars[i]
             if isinstance(atom, Literal) or atom in fixed:
                 self.same.append((number, atom))
             elif kind == "argument" and i >= self.known_consts + self.known_carry:
                 self.varying.append((number, "x", i))
-            elif kind == "result" and n_carry_out <= i < n_known_out:
+            elif kind == "result" and known_carry_out <= i < self.known_outs:
                 self.varying.append((number, "y", i))
             else:
-                self.varying.append((number, "extra", len(extra)))
-                extra.append(atom)
-        self.n_known_out = n_known_out
+                self.varying.append((number, "extra", len(self.extra)))
+                self.extra.append(atom)
 
-        def stacked(done, more):
-            source = {"x": self.known_args, "y": done, "extra": more}
-            return [source[kind][i] for _, kind, i in self.varying]
-
-        return self.same, stacked, extra
-
-    def _run_known(self, extra: list[Atom]) -> tuple[list[Any], list[Any]]:
+    def _run_known(self) -> tuple[list[Any], list[Any]]:
         """Known results, and the further stacked values."""
-        if not self.n_known_out and not extra and not self.split.known.effects:
+        if not self.known_outs and not self.extra and not self.split.known.effects:
             return [], []
         known = self.split.known
-        results = [*known.jaxpr.outvars[: self.n_known_out], *extra]
+        results = [*known.jaxpr.outvars[: self.known_outs], *self.extra]
         whole = rearranged(known, range(len(known.in_avals)), results)
         closed, _ = dce_jaxpr(whole, [True] * len(results), [True] * len(known.in_avals))
         with using(self.trace.parent):
             outs = self.scan._bind(closed, self.known_args, self.known_consts, self.known_carry, **self.params)
-        return outs[: self.n_known_out], outs[self.n_known_out :]
+        return outs[: self.known_outs], outs[self.known_outs :]
 
-    def _run_invariant(self, same: list[tuple[int, Atom]]) -> list[Any]:
+    def _run_invariant(self) -> list[Any]:
         """Residuals that depend on constants alone: computed once, outside."""
         known = self.split.known.jaxpr
         direct: dict[Any, Any] = dict(zip(known.invars, self.known_args))
         direct.update(zip(known.constvars, self.split.known.consts))
-        made = [a for _, a in same if isinstance(a, Var) and a not in direct]
+        made = [a for _, a in self.same if isinstance(a, Var) and a not in direct]
         if made:
             whole = rearranged(self.split.known, range(self.known_consts), made)
             smaller, kept = dce_jaxpr(whole, [True] * len(made))
             operands = [x for x, k in zip(self.known_args, kept) if k]
             with using(self.trace.parent):
                 direct.update(zip(made, call(smaller, operands, "loop_invariant")))
-        return [literal_value(a) if isinstance(a, Literal) else direct[a] for _, a in same]
+        return [literal_value(a) if isinstance(a, Literal) else direct[a] for _, a in self.same]
 
-    def _stage_unknown(self, done: list[Any], consts: list[Any], stacked: list[Any]) -> list[Any]:
-        n = len(self.split.residuals)
-        unknown_at = [i for i, k in enumerate(self.known) if not k]
-        position = {i: n + j for j, i in enumerate(unknown_at)}
-        c, m = self.num_consts, self.num_carry
-        own_consts = [i for i in unknown_at if i < c]
-        own_carry = [i for i in unknown_at if c <= i < c + m]
-        own_xs = [i for i in unknown_at if i >= c + m]
-        order = [number for number, _ in self.same] + [position[i] for i in own_consts]
-        order += [position[i] for i in own_carry]
-        order += [number for number, _, _ in self.varying] + [position[i] for i in own_xs]
-        operands = [
-            *consts,
-            *[self.args[i] for i in (*own_consts, *own_carry)],
-            *stacked,
-            *[self.args[i] for i in own_xs],
-        ]
+    def _stage_unknown(self, done: list[Any], invariant: list[Any], stacked: list[Any]) -> list[Any]:
+        c, first_x = self.num_consts, self.num_consts + self.num_carry
+        unknown_args = [i for i, k in enumerate(self.known) if not k]
+        # Operands by their numbers in the unknown part, which takes the residuals first.
+        own = [(i, (n, self.args[i])) for n, i in enumerate(unknown_args, len(self.split.residuals))]
+        consts = [*zip([n for n, _ in self.same], invariant), *[x for i, x in own if i < c]]
+        carry = [x for i, x in own if c <= i < first_x]
+        xs = [*zip([n for n, _, _ in self.varying], stacked), *[x for i, x in own if i >= first_x]]
+        operands = [*consts, *carry, *xs]
         with using(self.trace.parent):
-            captured, (lifted,) = lift_constants([rearranged(self.split.unknown, order)])
-        params = {
-            "jaxpr": lifted,
-            "num_consts": len(captured) + len(self.same) + len(own_consts),
-            "num_carry": len(own_carry),
-            **self.params,
-        }
-        staged = iter(self.trace.record(self.scan, [*captured, *operands], params))
+            captured, (lifted,) = lift_constants([rearranged(self.split.unknown, [n for n, _ in operands])])
+        counts = {"num_consts": len(captured) + len(consts), "num_carry": len(carry)}
+        params = {"jaxpr": lifted, **counts, **self.params}
+        staged = iter(self.trace.record(self.scan, [*captured, *[x for _, x in operands]], params))
         known_results = iter(done)
         return [next(known_results if k else staged) for k in self.split.out_known]
 
@@ -420,7 +400,7 @@ def scan(
     leaves = tree.leaves(xs)
     x_avals = check_leaves(leaves, xs, f"scan over {name_of(f)}: xs has, at xs")
     size = _length(f, xs, x_avals, length)
-    if cut := [a for a in x_avals if laid_of(a) is not None and not a.sharding.is_whole_along(0)]:
+    if cut := [a for a in x_avals if laid_of(a) is not None and not a.mark.is_whole_along(0)]:
         raise ValueError(f"scan over {name_of(f)}: it goes along axis 0 of xs, which devices divide: {cut[0].short()}. What to do: move xs with "
                          "jitscope.sharding.reshard, so that axis 0 is whole, or vmap")  # fmt: skip
     unroll = _unrolled(unroll, size)

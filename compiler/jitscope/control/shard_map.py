@@ -289,7 +289,7 @@ def _taking_rows(unknown: ClosedJaxpr, rows: Sequence[bool]) -> ClosedJaxpr:
 
 
 def _in_row(aval: ShapedArray) -> ShapedArray:
-    mark = None if aval.sharding is None else aval.sharding.beside(0)
+    mark = None if aval.mark is None else aval.mark.beside(0)
     return aval.update(shape=(1, *aval.shape), sharding=mark)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import tree
 from ..core import dtypes, source
-from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.avals import ShapedArray, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
 from ..core.errors import ConcretizationTypeError, stepped_on
@@ -17,7 +17,7 @@ from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Zero, is_zero
-from ..ops.linear import broadcast_in_dim, instantiate, select_n_p
+from ..ops.linear import instantiate, select_n_p
 from ..ops.reduce import reduce_or_p
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
@@ -26,6 +26,7 @@ from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
+from .cond import beside
 from .effects import example_by_example, has_effects, silent
 
 
@@ -110,12 +111,8 @@ class While(HigherOrder):
 
         (_, differs), mapped = stable(step, lambda found: found[0], init)
         if differs and has_effects(cond_jaxpr, body_jaxpr):
-            params = {
-                "body_jaxpr": body_jaxpr,
-                "body_nconsts": body_nconsts,
-                "cond_jaxpr": cond_jaxpr,
-                "cond_nconsts": cond_nconsts,
-            }
+            params = {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
+            params |= {"cond_jaxpr": cond_jaxpr, "cond_nconsts": cond_nconsts}
             return example_by_example(self, axis, args, dims, params)
         carried = [0 if m else None for m in mapped]
         carry = [axis.move(x, d, 0) if m else x for x, d, m in zip(args[n:], dims[n:], mapped)]
@@ -136,7 +133,7 @@ class While(HigherOrder):
         def step(*flat):
             conds, bodies, (going, *state) = flat[:c], flat[c : c + b], flat[c + b :]
             new = jaxpr_as_fun(body)(*bodies, *state)
-            kept = [select_n_p(_beside(going, x), old, x) for old, x in zip(state, new)]
+            kept = [select_n_p(beside(going, x), old, x) for old, x in zip(state, new)]
             return [*jaxpr_as_fun(condition)(*conds, *kept), *kept]
 
         if key not in condition.derived:
@@ -149,12 +146,8 @@ class While(HigherOrder):
     def partial_eval(self, trace, args, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
         n = cond_nconsts + body_nconsts
         known = [trace.is_known(x) for x in args]
-        params = {
-            "body_jaxpr": body_jaxpr,
-            "body_nconsts": body_nconsts,
-            "cond_jaxpr": cond_jaxpr,
-            "cond_nconsts": cond_nconsts,
-        }
+        params = {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
+        params |= {"cond_jaxpr": cond_jaxpr, "cond_nconsts": cond_nconsts}
 
         def step(unknown):
             flags = [*known[cond_nconsts:n], *[not u for u in unknown]]
@@ -247,11 +240,6 @@ class While(HigherOrder):
             cond_jaxpr=condition,
             cond_nconsts=len(of_condition) + len(cond_consts),
         )
-
-
-def _beside(going: Any, x: Any) -> Any:
-    """The examples' conditions, repeated over the axes of one example."""
-    return broadcast_in_dim(going, aval_of(x).shape, (0,))
 
 
 def _known_body(

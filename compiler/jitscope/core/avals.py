@@ -38,16 +38,15 @@ class ShapedArray(AbstractValue):
     """The aval of an array. Interned: equal avals are one object, so `is` compares and hashing is by identity.
 
     `shape` is logical (a key counts as one element), `weak_type` marks values that stem from Python scalars and give way
-    in promotion, `sharding` says how it is laid out over devices (None: one device).
+    in promotion, `mark` is what the type says of several devices: None, or see `core.part_types`.
     """
 
-    __slots__ = ("__weakref__", "_short", "dtype", "ndim", "shape", "sharding", "weak_type")
+    __slots__ = ("__weakref__", "_short", "dtype", "mark", "ndim", "shape", "weak_type")
     _short: str
     shape: Shape
     dtype: DType
     weak_type: bool
-    sharding: Any
-    """None, or a mark: what the type says of several devices (`core.part_types`)."""
+    mark: Any
     ndim: int
 
     def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
@@ -64,14 +63,14 @@ class ShapedArray(AbstractValue):
         if len(shape) and _too_large(shape, dtype):
             raise too_large(shape, dtype)
         self = object.__new__(cls)
-        self.shape, self.dtype, self.weak_type, self.sharding = key
+        self.shape, self.dtype, self.weak_type, self.mark = key
         self.ndim = len(shape)
         if sharding is not None:
             marked.add(True)
         return _interned.setdefault(key, self)
 
     def __reduce__(self):
-        return ShapedArray, (self.shape, self.dtype, self.weak_type, self.sharding)
+        return ShapedArray, (self.shape, self.dtype, self.weak_type, self.mark)
 
     def update(
         self, shape: Shape | None = None, dtype: Any = None, weak_type: bool | None = None, **changes: Any
@@ -81,8 +80,20 @@ class ShapedArray(AbstractValue):
             self.shape if shape is None else shape,
             self.dtype if dtype is None else dtype,
             self.weak_type if weak_type is None else weak_type,
-            **{"sharding": self.sharding, **changes},
+            **{"sharding": self.mark, **changes},
         )
+
+    @property
+    def sharding(self) -> Any:
+        """How it lies along the Explicit axes of a mesh: a NamedSharding, whole where the type says nothing (over the mesh in force, which
+        may have no axes)."""
+        laid = getattr(self.mark, "laid", self.mark)
+        if laid is not None:
+            return laid
+        from .meshes import get_abstract_mesh  # programs on one device do not ask
+        from .shardings import NamedSharding, PartitionSpec
+
+        return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * self.ndim))
 
     @property
     def size(self) -> int:
@@ -109,13 +120,13 @@ class ShapedArray(AbstractValue):
         return f"{self.dtype.name}{self._shape_text()}"
 
     def _shape_text(self) -> str:
-        if self.sharding is not None:
-            return self.sharding.shape_text(self.shape)
+        if self.mark is not None:
+            return self.mark.shape_text(self.shape)
         return f"[{','.join(map(str, self.shape))}]"
 
     def strong(self) -> "ShapedArray":
         """The same without a weak type."""
-        return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self
+        return ShapedArray(self.shape, self.dtype, False, self.mark) if self.weak_type else self
 
     def strip_weak_type(self) -> "ShapedArray":
         """JAX's name of `strong`."""
@@ -145,12 +156,12 @@ class ShapedArray(AbstractValue):
     @property
     def vma(self) -> frozenset:
         """Inside `shard_map`: the mesh axes over which the value varies."""
-        return getattr(self.sharding, "varying", frozenset())
+        return getattr(self.mark, "varying", frozenset())
 
     @property
     def manual_axis_type(self) -> "ManualAxisType":
         """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
-        mark = self.sharding
+        mark = self.mark
         if not hasattr(mark, "varying"):
             return ManualAxisType()
         return ManualAxisType(varying=mark.varying, unreduced=mark.unreduced, reduced=mark.reduced)
@@ -344,4 +355,4 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
 def cotangent_aval(aval: ShapedArray) -> ShapedArray:
     """The aval of cotangents: that of tangents, and where sums are open the cotangents' were taken, and the other way round."""
     found = tangent_aval(aval)
-    return found if found.sharding is None else found.update(sharding=found.sharding.swapped())
+    return found if found.mark is None else found.update(sharding=found.mark.swapped())

@@ -275,10 +275,11 @@ class Config:
 config = Config()
 
 
+NOT_GIVEN: Any = object()
+"""The default of an argument for which None means something."""
+
+
 # Context managers -----------------------------------------------------------------------------------------------------
-
-
-_NOT_GIVEN: Any = object()
 
 
 class Manager:
@@ -293,8 +294,8 @@ class Manager:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"Context manager: sets the option {name} inside the block.\n\n{self.option.meaning}"
 
-    def __call__(self, new_val: Any = _NOT_GIVEN) -> override:
-        given = (new_val,) if new_val is not _NOT_GIVEN else self._default
+    def __call__(self, new_val: Any = NOT_GIVEN) -> override:
+        given = (new_val,) if new_val is not NOT_GIVEN else self._default
         if not given:
             raise TypeError(f"{self.__name__} needs an argument, the option's value inside the block")
         names = GUARDS if self.option.name == "transfer_guard" else (self.option.name,)

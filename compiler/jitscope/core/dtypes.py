@@ -171,6 +171,11 @@ def complex_of(dtype: DType) -> np.dtype:
     return dtype if is_complex(dtype) else complex128 if dtype == float64 else complex64
 
 
+def width(dtype: DType) -> int:
+    """Bits of an element; booleans take a byte."""
+    return 4 if dtype in WIDER else 8 * dtype.itemsize
+
+
 # Python scalars ------------------------------------------------------------------------------------------------------
 
 PYTHON_SCALARS = {bool: bool_, int: int64, float: float64, complex: complex128}

@@ -125,7 +125,7 @@ def whole_results(outs: Sequence[Any], mesh: Any) -> list[Any]:
 
 
 def _whole(out: Any, mesh: Any) -> Any:
-    return with_entries(out, mesh, ((),) * out.ndim) if type(out) is ShapedArray and out.sharding is None else out
+    return with_entries(out, mesh, ((),) * out.ndim) if type(out) is ShapedArray and out.mark is None else out
 
 
 def _mesh(name: str, avals: Sequence[Any]) -> Any:
@@ -229,7 +229,7 @@ def _same_bits(o: Operation) -> Any:
 @rule("select_n")
 def _chosen(o: Operation) -> Any:
     which, *cases = o.specs
-    said = list(dict.fromkeys(s for s, a in zip(cases, o.avals[1:]) if type(a.sharding) is NamedSharding and a.shape))
+    said = list(dict.fromkeys(s for s, a in zip(cases, o.avals[1:]) if type(a.mark) is NamedSharding and a.shape))
     first = said[0] if said else which
     if len(said) > 1 or (o.avals[0].shape and any(names and names != own for names, own in zip(which, first))):
         raise o.refuse("the cases, and what chooses between them, must lie alike", RESHARD)

@@ -49,10 +49,6 @@ class Names:
             self.library = root
         self.table[name], self.written[name] = canonical(dotted), dotted
 
-    def forget(self, name: str) -> None:
-        """A name that is assigned something else."""
-        self.table.pop(name, None)
-
     def dotted(self, node: ast.AST) -> str:
         """The canonical name of an expression such as `jnp.sum`, or ""."""
         parts: list[str] = []
@@ -82,6 +78,14 @@ class Names:
             if name:
                 return ".".join([name, *parts[length:]])
         return f"{library}.{rest}" if head == "jax" and library else found[0]
+
+    def knows(self, text: str) -> bool:
+        """Whether the library's names in a program's text (`jnp`, `lax`, `jax`, `np`) mean here what they usually do."""
+        try:
+            used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        except SyntaxError:
+            return False
+        return all(self.table.get(name) == dotted for name, dotted in USUAL.items() if name in used)
 
     def _called(self, dotted: str, library: str) -> str:
         of_library = (name for name, it in self.table.items() if it == dotted)

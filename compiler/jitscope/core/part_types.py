@@ -87,13 +87,13 @@ def _names(axes: frozenset) -> str:
 
 def laid_of(aval: Any) -> Any:
     """How a value lies along Explicit axes, a NamedSharding; None where its type says nothing."""
-    mark = getattr(aval, "sharding", None)
+    mark = getattr(aval, "mark", None)
     return mark.laid if type(mark) is PartType else mark
 
 
 def varying(aval: Any) -> frozenset:
     """The mesh axes over which a value varies."""
-    mark = getattr(aval, "sharding", None)
+    mark = getattr(aval, "mark", None)
     return mark.varying if type(mark) is PartType else nothing
 
 
@@ -109,7 +109,7 @@ NO_SUMS = Sums()
 
 def sums_of(aval: Any) -> Sums:
     """Over which axes sums are open, inside and outside of `shard_map`."""
-    mark = getattr(aval, "sharding", None)
+    mark = getattr(aval, "mark", None)
     if mark is None:
         return NO_SUMS
     spec = None if (laid := laid_of(aval)) is None else laid.spec
@@ -126,7 +126,7 @@ def with_mark(aval: ShapedArray, along: frozenset, sums: Sums, laid: Any) -> Sha
         sums = Sums(sums.unreduced - own, sums.reduced - own)
     if along or any(sums):
         mark = PartType(along, *sums, laid)
-    return aval if aval.sharding is mark else aval.update(sharding=mark)
+    return aval if aval.mark is mark else aval.update(sharding=mark)
 
 
 def unsummed(laid: Any) -> Any:

@@ -13,12 +13,22 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 
-class Reference:
+class OfAval:
+    """What is said of a value by its aval."""
+
+    __slots__ = ()
+    aval: Any
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+    size = property(lambda self: self.aval.size)
+
+
+class Reference(OfAval):
     """Base of `Ref`. A trace asks it for the variable it is there, and operations with inner jaxprs for what becomes of a
     call that gets it."""
 
     __slots__ = ("__weakref__",)
-    aval: Any
 
     @property
     def transient(self) -> bool:

@@ -69,9 +69,9 @@ def outside(spec: PartitionSpec, manual: Any) -> PartitionSpec:
 def typed_as(aval: ShapedArray, sharding: Any) -> ShapedArray:
     """The aval of an array in that layout: types say what lies along Explicit axes."""
     part = explicit_part(sharding, aval.ndim) if isinstance(sharding, NamedSharding) else None
-    if type(aval.sharding) is not PartType:
-        return aval if aval.sharding is part else aval.update(sharding=part)
-    mark, said = aval.sharding, sums_of(aval.update(sharding=part))
+    if type(aval.mark) is not PartType:
+        return aval if aval.mark is part else aval.update(sharding=part)
+    mark, said = aval.mark, sums_of(aval.update(sharding=part))
     sums = Sums(mark.unreduced | said.unreduced, mark.reduced | said.reduced)
     return with_mark(aval, mark.varying, sums, unsummed(part))
 

@@ -157,7 +157,7 @@ class JaxprTrace(Trace):
         if found is None:
             # The value is kept beside its variable, so its id stays taken while the trace lives.
             aval = aval_of(x)
-            found = self.constants[key] = (Var(seen_here(aval) if aval.sharding is not None else aval), x)
+            found = self.constants[key] = (Var(seen_here(aval) if aval.mark is not None else aval), x)
         return found[0]
 
     def close(self, outs: Sequence[Any], result_names: tuple[str, ...] = ()) -> ClosedJaxpr:

@@ -24,10 +24,10 @@ def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) ->
     """`primitive.abstract`, and what types say of several devices."""
     if primitive.types_itself:
         return Typed(*primitive.abstract(*avals, **params), nothing)
-    if all(getattr(a, "sharding", None) is None for a in avals):
+    if all(getattr(a, "mark", None) is None for a in avals):
         out, effects = primitive.abstract(*avals, **params)
         return Typed(out if abstract.get() is None else _whole(primitive, out), effects, nothing)
-    plain = [a if a.sharding is None else a.update(sharding=None) for a in avals]
+    plain = [a if a.mark is None else a.update(sharding=None) for a in avals]
     out, effects = primitive.abstract(*plain, **params)
     outs = list(out) if primitive.multiple_results else [out]
     laid = outs

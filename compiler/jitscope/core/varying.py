@@ -58,7 +58,7 @@ def inside(mesh: Any, axes: Iterable[Hashable], check: bool) -> Iterator[None]:
 def as_said(x: Any, aval: ShapedArray) -> Any:
     """`x`, zeros or the same on all devices, with what the type of another value says of several devices."""
     own, wanted = aval_of(x), aval
-    if own.sharding is wanted.sharding:
+    if own.mark is wanted.mark:
         return x
     if laid_of(own) is not laid_of(wanted):
         from .resharding import as_typed
@@ -79,7 +79,7 @@ def manual_axes() -> tuple[Hashable, ...]:
 
 def lie_alike(a: Any, b: Any) -> bool:
     """Whether two types do not contradict each other in how values lie along Explicit axes, and in the sums that are open."""
-    if getattr(a, "sharding", None) is getattr(b, "sharding", None):
+    if getattr(a, "mark", None) is getattr(b, "mark", None):
         return True
     (terms, cut), (other_terms, other_cut) = sums_of(a), sums_of(b)
     if terms != other_terms or cut - varying(b) != other_cut - varying(a):

@@ -1,20 +1,7 @@
-"""`jitscope.experimental.layout`: how arrays lie in memory. It comes in a later release; code that only asks whether something
-is a format runs."""
+"""`jitscope.experimental.layout`: in which order the axes of arrays lie in memory."""
 
-from typing import Any
-
-from ..core.errors import later
+from ..api.layout_constraint import with_layout_constraint
+from ..core.formats import Format, Layout
 
 
-class Layout:
-    """The order of an array's axes in memory. Making one raises NotImplementedError."""
-
-    def __init__(self, *_: Any, **__: Any):
-        raise later(f"jitscope.experimental.layout.{type(self).__name__}")
-
-
-class Format(Layout):
-    """A layout on devices. Making one raises NotImplementedError."""
-
-
-__all__ = ["Format", "Layout"]
+__all__ = ["Format", "Layout", "with_layout_constraint"]

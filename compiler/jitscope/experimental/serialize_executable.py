@@ -34,13 +34,15 @@ def serialize(compiled: stages.CompiledStage) -> tuple[bytes, Any, Any]:
     `deserialize_and_load` takes. Arrays that it captured are among the bytes.
 
     It is compiled once more, for this. Raises ValueError for functions that call Python or use references, NotImplementedError for
-    those of several devices.
+    those of several devices and of Formats.
     """
     stage, program = compiled._stage, compiled._program
     if program.executable.callbacks or stage._taken is not None:
         raise ValueError(f"{stage.fun_name} cannot be serialized: it calls Python, or uses references, of this process")
     if type(program) is not Program:
         raise NotImplementedError(f"{stage.fun_name} is compiled for a mesh of devices; one device can be serialized")
+    if program.orders is not None:
+        raise NotImplementedError(f"{stage.fun_name} is compiled for Formats: those are not kept among the bytes")
     debug, entry = stage.jaxpr.jaxpr.debug, program.entry
     found = {
         "machine": _machine(),
@@ -109,7 +111,9 @@ def _traced(found: dict[str, Any], closed: ClosedJaxpr, in_tree: Any, out_tree: 
     fun.__name__ = fun.__qualname__ = found["name"]
     unknown: Any = None  # the ledger's signature of the trace, and its static arguments
     traced = Traced(closed, out_tree, unknown, 0)
-    return stages.TracedStage(JitFunction(fun, StaticSpec(fun)), traced, in_tree, device, found["donated"], unknown)
+    return stages.TracedStage(
+        JitFunction(fun, StaticSpec(fun)), traced, in_tree, device, found["donated"], unknown, None
+    )
 
 
 def _machine() -> str:

@@ -6,18 +6,17 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import tree
 from ..api import jit, vjp
 from ..backend.arguments import Arguments
-from ..backend.array import Array, to_array
+from ..backend.array import to_array
+from ..backend.callbacks import numbers_of
 from ..backend.dispatch import JitFunction
 from ..backend.lowering import lower_jaxpr
 from ..control.callbacks import calls_python
 from ..control.discharge import flattened
 from ..core import dtypes
-from ..core.avals import ShapedArray, cotangent_aval, physical, tangent_aval
+from ..core.avals import ShapedArray, cotangent_aval, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import ReferenceAval
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
@@ -76,9 +75,10 @@ def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[
     flat.__name__ = flat.__qualname__ = getattr(fun_jit, "__name__", "<unnamed>")
     leaves, said = arguments.leaves, fun_jit._shardings
     asked = [None] * len(leaves) if said is None else said.wanted(arguments)
-    lie = [s or getattr(x, "sharding", None) for s, x in zip(asked, leaves)]
+    own = [x.mark if isinstance(x, ShapedArray) else getattr(x, "sharding", None) for x in leaves]
+    lie = [s or o for s, o in zip(asked, own)]
     if any(map(without_devices, [*lie, *([] if said is None else tree.leaves(said.outs))])):
-        leaves = [x.update(sharding=None) if without_devices(getattr(x, "sharding", None)) else x for x in leaves]
+        leaves = [x.update(sharding=None) if without_devices(o) else x for x, o in zip(leaves, own)]
         stage = jit(flat, keep_unused=fun_jit._keep_unused).trace(*leaves)
         return stage, arguments.in_tree, abstract_layouts(lie, [] if said is None else said.results(stage), stage.jaxpr)
     layouts = {} if said is None else {"in_shardings": tuple(asked), "out_shardings": said.outs}
@@ -123,7 +123,7 @@ def _exported(
         )
     solution = solution_of(closed.in_avals, in_tree)
     lowered, kept = _without_unused(closed) if solution is None else (closed, range(len(closed.in_avals)))
-    program = ClosedJaxpr(lowered.jaxpr, list(map(_constant, lowered.consts)))
+    program = ClosedJaxpr(lowered.jaxpr, [numbers_of(to_array(c)) for c in lowered.consts])
     module = lower_jaxpr(program, f"jit_{name}", solution=solution, platforms=platforms, spread=layouts.spread(kept))
     check_targets(module, name, platforms, disabled)
     several = len(platforms) > 1
@@ -161,12 +161,6 @@ def _without_unused(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
     debug = DebugInfo(old.debug.name, tuple(names[i] for i in kept if i < len(names)), old.debug.result_names)
     jaxpr = Jaxpr(old.constvars, [old.invars[i] for i in kept], old.outvars, old.eqns, old.effects, debug)
     return ClosedJaxpr(jaxpr, closed.consts), kept
-
-
-def _constant(x: Any) -> np.ndarray:
-    """A captured value as numbers (of a key: its words)."""
-    array = to_array(x)
-    return np.asarray(Array(array.buf, physical(array.aval)))
 
 
 def _pullback(closed: ClosedJaxpr, exported: Exported, layouts: Layouts) -> Exported:

@@ -25,11 +25,11 @@ from .private import (
 )
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
-from .watching import Small, Watcher, attach, current, detach, users_position
+from .watching import Small, Watcher, attach, current, detach, unwatched, users_position
 
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
            "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
-           "remember_direct_call", "room_of", "run_again", "set_back", "stopped", "there", "traced", "users_position",
+           "remember_direct_call", "room_of", "run_again", "set_back", "stopped", "there", "traced", "unwatched", "users_position",
            "warned"]  # fmt: skip

@@ -13,7 +13,7 @@ from ..observe.values import Evaluable
 from ..observe.values.evaluation import Evaluation
 from . import private
 from .translating import OtherAval, Translation, aval_of, one_line
-from .watching import current
+from .watching import unwatched
 
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call", "custom_vjp_call",
@@ -30,9 +30,7 @@ class JaxEvaluation(Evaluation):
 
     def around(self) -> AbstractContextManager[Any]:
         stack = ExitStack()
-        watcher = current()
-        if watcher is not None:
-            stack.enter_context(watcher.looking_away())
+        stack.enter_context(unwatched())
         stack.enter_context(private.without_debugging())
         return stack
 

@@ -14,7 +14,9 @@ from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
-from ..backend.signature import Static
+import numpy as np
+
+from ..backend.signature import Static, is_hashable
 from ..core import source
 from ..core.jaxpr import DebugInfo
 from ..core.words import root_of
@@ -41,12 +43,25 @@ def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[s
             known = _named(given)
             if all(id(leaf) in known for leaf in leaves):
                 names = tuple(_next(known[id(leaf)]) for leaf in leaves)
-                attributes = (Static.of(*one) for root, value in given.items() for one in _plain(root, value, set()))
+                held = (one for root, value in given.items() for one in _plain(root, value, set()))
+                attributes = (Static.of(*one) for one in held if one[0] not in names)
                 return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
     return None
 
 
 _MOST_ATTRIBUTES = 2000
+
+
+def of_lifted(module: Any, paths: Sequence[str], by_name: Collection[str]) -> Handed:
+    """What the user gave a method of linen's under `nn.jit`; `paths` are the leaves of what flax gave jax."""
+    names = tuple(_begun_anew(path, private.LIFTED).removesuffix(".rng") for path in paths)
+    attributes = (Static.of(*one) for one in _plain("self", module, set()))
+    return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
+
+
+def _begun_anew(path: str, called: Mapping[str, str]) -> str:
+    """A path with another beginning, where it has one of these."""
+    return next((new + path.removeprefix(old) for old, new in called.items() if path.startswith(old)), path)
 
 
 def _tree(names: Sequence[str], by_name: Collection[str]) -> str:
@@ -60,8 +75,8 @@ def _tree(names: Sequence[str], by_name: Collection[str]) -> str:
 
 
 def _plain(name: str, value: Any, met: set[int]) -> Iterator[tuple[str, Any]]:
-    """The plain values inside of an argument, by name: in containers and in modules of the libraries."""
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
+    """The plain values inside of an argument, functions and dtypes, by name: in containers and in modules of the libraries."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, np.dtype)) or _is_function(value):
         yield name, value
         return
     if id(value) in met:
@@ -71,12 +86,14 @@ def _plain(name: str, value: Any, met: set[int]) -> Iterator[tuple[str, Any]]:
         inside = ((f"{name}[{key!r}]", part) for key, part in value.items())
     elif isinstance(value, Sequence) and len(value) < _MOST_ATTRIBUTES:
         inside = ((f"{name}[{i}]", part) for i, part in enumerate(value))
-    elif isinstance(value, private.modules()):
-        inside = ((f"{name}.{key}", part) for key, part in vars(value).items() if not key.startswith("_"))
     else:
-        return
+        inside = ((f"{name}.{key}", part) for key, part in private.attributes(value).items())
     for key, part in inside:
         yield from _plain(key, part, met)
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and isinstance(getattr(value, "__qualname__", None), str) and is_hashable(value)
 
 
 def renamed(debug: DebugInfo, names: Sequence[str]) -> DebugInfo:
@@ -84,13 +101,24 @@ def renamed(debug: DebugInfo, names: Sequence[str]) -> DebugInfo:
     return debug._replace(arg_names=tuple(names)) if len(names) == len(debug.arg_names) else debug
 
 
-def of_lowered(traced: DebugInfo, arguments: Sequence[str], own: str) -> Callable[[DebugInfo], DebugInfo]:
-    """What gives a program, lowered from a traced one without the arguments that nothing needs, the user's names: for the arguments, and for
-    what `own` leads to in the results, which is what the user's function gave. The others are the library's."""
+def of_lowered(
+    traced: DebugInfo, arguments: Sequence[str], own: str, returned: Mapping[str, Mapping[str, str] | str]
+) -> Callable[[DebugInfo], DebugInfo]:
+    """What gives a program, lowered from a traced one without the arguments that nothing needs, the user's names: for the arguments, for
+    what `own` leads to in the results, which is what the user's function gave, and for what the arguments hold after the call: `returned`
+    has, by the beginning of their names, those of an argument's arrays, or of the argument. The others are the library's."""
     called = dict(zip(traced.arg_names, renamed(traced, arguments).arg_names))
+    results = {own: "result"}
+    for part, held in returned.items():
+        back = {name for name in traced.result_names if _begins(name, part)}
+        if isinstance(held, str):
+            results[part] = f"new {held}"
+        elif back == held.keys():  # else one came or went, and their numbers say nothing
+            results |= {name: f"new {one}" for name, one in held.items()}
 
     def result(name: str) -> str:
-        return "result" + name.removeprefix(own) if name.startswith(own) else f"jit's {name}"
+        found = next((part for part in results if _begins(name, part)), None)
+        return f"jit's {name}" if found is None else results[found] + name.removeprefix(found)
 
     def given(debug: DebugInfo) -> DebugInfo:
         return debug._replace(
@@ -99,6 +127,10 @@ def of_lowered(traced: DebugInfo, arguments: Sequence[str], own: str) -> Callabl
         )
 
     return given
+
+
+def _begins(path: str, part: str) -> bool:
+    return path == part or path.startswith((f"{part}[", f"{part}."))
 
 
 def _next(paths: deque[str]) -> str:

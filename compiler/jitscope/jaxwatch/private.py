@@ -99,7 +99,7 @@ def entered(frame: FrameType | None) -> Entered | None:
     """The call whose trace sent an event."""
     for f in _above(frame, _SENDER):
         found = f.f_locals
-        if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
+        if {"fun", "args", "kwargs"}.issubset(found) and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
             here = Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
             by_pmap = getattr(here.fun, "__name__", "") in OF_PMAP
@@ -113,7 +113,7 @@ def entered_directly(traceback: TracebackType | None) -> Entered | None:
         frame = traceback.tb_frame
         if frame.f_code.co_name == _BOUNDARY and frame.f_code.co_filename.startswith(folder()):
             found = frame.f_locals
-            if not {"fun", "args", "kwargs"} <= found.keys():
+            if not {"fun", "args", "kwargs"}.issubset(found):
                 return None
             info = SimpleNamespace(static_argnums=(), static_argnames=())
             return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), False)
@@ -181,7 +181,7 @@ def running(frame: FrameType | None) -> Run | None:
     """The program that is about to run, or ran, below this frame of jax's."""
     for f in _above(frame, _SENDER):
         found = f.f_locals
-        if {"args", "jaxpr", "donated_invars"} <= found.keys():
+        if {"args", "jaxpr", "donated_invars"}.issubset(found):
             return Run(found["jaxpr"], tuple(found["args"]), tuple(found["donated_invars"]))
     return None
 
@@ -408,12 +408,13 @@ def variables() -> tuple[type, ...]:
     return () if found is None else (found,)
 
 
-def modules() -> tuple[type, ...]:
-    """The classes of flax's nnx and equinox's modules, whose attributes are arrays or count as static."""
-    found = (
-        getattr(module(name), attribute, None) for name, attribute in (("flax.nnx", "Pytree"), ("equinox", "Module"))
-    )
-    return tuple(one for one in found if one is not None)
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes of a module of flax's or equinox's, which are arrays or count as static; none of another object."""
+    for name, attribute in (("flax.nnx", "Pytree"), ("equinox", "Module"), ("flax.linen", "Module")):
+        if (kind := getattr(module(name), attribute, None)) is not None and isinstance(value, kind):
+            of_flax = ("parent", "name", "scope") if name == "flax.linen" else ()
+            return {key: x for key, x in vars(value).items() if not key.startswith("_") and key not in of_flax}
+    return {}
 
 
 def own_result(fun: Any) -> str:
@@ -421,7 +422,44 @@ def own_result(fun: Any) -> str:
     return _OWN_RESULTS.get(fun.__module__ if inspect.isfunction(fun) else type(fun).__module__, "result")
 
 
-_OWN_RESULTS = {"flax.nnx.transforms.compilation": "result[2]", "equinox._jit": "result[1]"}
+_NNX = "flax.nnx.transforms.compilation"
+_OWN_RESULTS = {_NNX: "result[2]", "equinox._jit": "result[1]"}
+
+
+def returned(fun: Any, argument: int | str) -> str:
+    """The part of a program's results that is what an argument, by its place or name, holds after the call, where nnx gives that back with
+    what the user's function gives; "" where nothing does."""
+    if type(fun).__module__ != _NNX:
+        return ""
+    return f"result[0][{argument}]" if isinstance(argument, int) else f"result[1][{argument!r}]"
+
+
+class Lifted(NamedTuple):
+    """A call of a method of linen's under `nn.jit`, for which flax jits a function of its own: it takes a static argument, the module's
+    variables and random keys, then what the method takes. `module` is the method's, `key` stands for it in the static argument, `mutable`
+    for the collections that the method may change."""
+
+    module: Any
+    key: Any
+    mutable: Any
+
+
+LIFTED = {"variables[0][0]": "self.variables", "rngs[0][0]": "rngs"}
+"""What the user calls the parts of the second and third arguments of that function, where there is one module."""
+LIFTED_RESULT, LIFTED_RETURNED = "result[0]", {"result[1][0][0]": "self.variables"}
+
+
+def lifted(fun: Any, args: Sequence[Any]) -> Lifted | None:
+    """The call of linen's that a function of flax's stands for; None where it is another function."""
+    code = getattr(fun, "__code__", None)
+    if code is None or code.co_qualname != "jit.<locals>.jitted" or not code.co_filename.endswith(_LIFT):
+        return None
+    (mutable, *_), key = args[0]
+    found = getattr(key, "module", None)
+    return Lifted(found, key, mutable) if found is not None else None
+
+
+_LIFT = os.path.join("flax", "core", "lift.py")
 
 
 def jit_takes_options_alone() -> bool:

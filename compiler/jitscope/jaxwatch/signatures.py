@@ -8,7 +8,7 @@ import inspect
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import private
-from .handed import handed
+from .handed import handed, of_lifted
 from .private import Entered
 from .programs import Given
 from .translating import OtherAval, aval_of, one_line
@@ -47,23 +47,33 @@ class Call:
     def __init__(self, entered: Entered, frame: FrameType | None):
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
-        self.function, self.own_result = fun_name(fun), private.own_result(fun)
+        self.function = fun_name(fun)
         self.made, bundled = made(written(entered)), written(entered) is not fun
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
-        given = _parameters(fun, len(entered.args))
+        given = _parameters(fun, entered.args)
         names = [given[i] for i in args]
+        paths = [_path(path, names, tree) for path, _ in with_paths]
         self.given = Given([leaf for _, leaf in with_paths])
-        own = handed(frame, [leaf for _, leaf in with_paths], entered.kwargs)
+        lifted = private.lifted(fun, entered.args)
+        if lifted is not None:
+            own = of_lifted(lifted.module, paths, entered.kwargs)
+            self.own_result, self.returned = private.LIFTED_RESULT, private.LIFTED_RETURNED
+        else:
+            own = handed(frame, [leaf for _, leaf in with_paths], entered.kwargs)
+            self.own_result = private.own_result(fun)
+            self.returned = _returned(fun, list(args), [path for path, _ in with_paths], own.names, tree) if own else {}
+        static = tuple(_static(name, value, bundled, own is not None) for name, value in statics if is_hashable(value))
+        if lifted is not None:
+            static = (Static.of("mutable", lifted.mutable), _by_class("self", lifted.module, lifted.key), *static[1:])
         self.names = own.names if own else ()
-        paths = self.names or [_path(path, names, tree) for path, _ in with_paths]
-        shown = [_leaf(path, leaf) for path, (_, leaf) in zip(paths, with_paths)]
+        shown = [_leaf(path, leaf) for path, (_, leaf) in zip(self.names or paths, with_paths)]
         text = str(structure)
         self.signature = Signature(
             number_of(fun),
             tuple(leaf for leaf, _ in shown),
             own.tree if own else text,
-            tuple(_static(name, value, bundled) for name, value in statics if is_hashable(value)),
+            static,
             (*_configuration(), *_options(info)),
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
@@ -75,6 +85,18 @@ class Call:
         )
 
 
+def _returned(
+    fun: Any, places: list[int], paths: list[tuple[Any, ...]], names: Sequence[str], tree: Any
+) -> dict[str, dict[str, str]]:
+    """For each argument that a library gives back with the result, the names of its arrays there and what the user calls them."""
+    found: dict[str, dict[str, str]] = {}
+    for (which, key, *rest), name in zip(paths, names, strict=True):
+        argument = key.key if getattr(which, "idx", 0) else places[key.idx]
+        if part := private.returned(fun, argument):
+            found.setdefault(part, {})[part + tree.keystr(tuple(rest))] = name
+    return found
+
+
 def _structure(structure: Any, text: str) -> int:
     """A number that tells structures apart that print alike: static data of nodes."""
     if "CustomNode" not in text:
@@ -83,8 +105,13 @@ def _structure(structure: Any, text: str) -> int:
 
 
 def fun_name(fun: Any) -> str:
-    """What a function is called: its own name, or that of what it wraps."""
-    return str(getattr(fun, "__name__", None) or getattr(python_function(fun), "__name__", None) or type(fun).__name__)
+    """What a function is called: its own name, or that of what it wraps; with the class where it is the call of an object."""
+    name = getattr(fun, "__name__", None) or getattr(python_function(fun), "__name__", None) or type(fun).__name__
+    return (
+        str(getattr(python_function(fun), "__qualname__", name)).rpartition(">.")[2]
+        if name == "__call__"
+        else str(name)
+    )
 
 
 def python_function(fun: Any) -> Any:
@@ -106,6 +133,8 @@ def python_function(fun: Any) -> Any:
 
 def written(entered: Entered) -> Any:
     """The function that runs: that of the call, or where a library jits one of its own, the user's among its static arguments."""
+    if private.lifted(entered.fun, entered.args) is not None:
+        return python_function(entered.fun)
     return entered.fun if _is_users(entered.fun) else next(_users_functions(_parted(entered)[2]), entered.fun)
 
 
@@ -125,10 +154,18 @@ def _is_users(value: Any) -> bool:
     return isinstance(code, types.CodeType) and not is_installed(code.co_filename)
 
 
-def _static(name: str, value: Any, bundled: bool) -> Static:
-    """A static argument; of what a library bundled, with the function and the structure of trees, the values that are in it."""
+def _static(name: str, value: Any, bundled: bool, named: bool) -> Static:
+    """A static argument; of what a library bundled, with the function and the structure of trees, the values that are in it, unless these
+    are known by the user's names."""
     static = Static.of(name, value)
-    return static._replace(text=cut(", ".join(map(short_repr, _bundled(value))), 60)) if bundled else static
+    if not bundled:
+        return static
+    return static._replace(text="" if named else cut(", ".join(map(short_repr, _bundled(value))), 60))
+
+
+def _by_class(name: str, value: Any, key: Any) -> Static:
+    """A static argument that is told by its class, and compared by another object."""
+    return Static(name, type(value).__name__, type(value).__name__, hash(key))
 
 
 def _bundled(value: Any, depth: int = 6) -> Iterator[Any]:
@@ -144,15 +181,19 @@ def _parted(entered: Entered) -> tuple[dict[int, Any], dict[str, Any], list[tupl
     numbers, named = set(entered.info.static_argnums or ()), set(entered.info.static_argnames or ())
     count = len(entered.args)
     numbers = {n + count if n < 0 else n for n in numbers}
-    names = _parameters(entered.fun, count)
+    names = _parameters(entered.fun, entered.args)
     statics = [(names[i], value) for i, value in enumerate(entered.args) if i in numbers]
     statics += [(name, value) for name, value in entered.kwargs.items() if name in named]
     args = {i: value for i, value in enumerate(entered.args) if i not in numbers}
     return args, {name: v for name, v in entered.kwargs.items() if name not in named}, statics
 
 
-def _parameters(fun: Any, count: int) -> list[str]:
+def _parameters(fun: Any, args: Sequence[Any]) -> list[str]:
     """What the arguments given by position are called."""
+    if private.lifted(fun, args) is not None:
+        own = _parameters(python_function(fun), args[2:])
+        return ["mutable", "variables", "rngs", *own[1:]]
+    count = len(args)
     try:
         parameters = list(inspect.signature(fun).parameters.values())
     except (TypeError, ValueError, RecursionError):

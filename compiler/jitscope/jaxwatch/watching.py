@@ -13,7 +13,7 @@ import types
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -253,7 +253,9 @@ class Watcher:
             return
         around = trace.around if trace else _users_place(frame)
         names = trace.call.names if trace else ()
-        called = of_lowered(debug_of(traced), names, trace.call.own_result) if trace and names else None
+        called = (
+            of_lowered(debug_of(traced), names, trace.call.own_result, trace.call.returned) if trace and names else None
+        )
         translation = Translation(closed.jaxpr, marking.numbers if marking else None, around, called)
         donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
         number = records.new_program()
@@ -430,3 +432,8 @@ def detach() -> None:
 def current() -> Watcher | None:
     """The watcher of this process, if there is one."""
     return _watcher
+
+
+def unwatched() -> AbstractContextManager[None]:
+    """What this thread has jax do inside is not told, where jax is watched."""
+    return _watcher.looking_away() if _watcher is not None else nullcontext()

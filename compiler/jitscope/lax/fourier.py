@@ -36,14 +36,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
             raise ValueError(f"fft (RFFT) takes real numbers; it got {aval.short()}: use FFT, or take the real part")
         dtype = dtypes.to_inexact(aval.dtype)
     else:
-        dtype = _complex(aval.dtype)
+        dtype = dtypes.complex_of(dtypes.to_inexact(aval.dtype))
     x = convert(x, dtype)
     lengths = tuple(int(n) for n in fft_lengths)
     return fft_p(x, fft_type=kind, fft_lengths=lengths) if lengths else x
-
-
-def _complex(dtype: Any) -> Any:
-    dtype = dtypes.to_inexact(dtype)
-    if dtypes.is_complex(dtype):
-        return dtype
-    return dtypes.complex128 if dtype == dtypes.float64 else dtypes.complex64

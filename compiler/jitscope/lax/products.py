@@ -77,7 +77,7 @@ def in_wider(name: str, lhs: Any, rhs: Any) -> tuple[Any, Any]:
 def _width(dtype: Any) -> tuple[Any, ...]:
     dtypes.check_number(dtype)
     real = dtypes.real_part(dtype)
-    bits = 4 if dtype in dtypes.WIDER else 8 * real.itemsize
+    bits = dtypes.width(real)
     if not dtypes.is_float(real):
         return False, -1, -1, 1 if dtype == dtypes.bool_ else bits, dtypes.kind(dtype) != "u"
     info = ml_dtypes.finfo(real)

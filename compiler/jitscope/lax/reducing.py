@@ -20,21 +20,13 @@ from . import elementwise
 from .convolutions import padtype_to_pads
 
 
-def _all_bits(dtype: Any) -> Any:
-    return np.True_ if dtype == dtypes.bool_ else np.asarray(-1).astype(dtype)[()]
-
-
-def _one(dtype: Any) -> Any:
-    return np.asarray(1).astype(dtype)[()]
-
-
 _KNOWN = {
     elementwise.add: (linear.scalar_zero, linear.reduce_sum_p, windows.reduce_window_sum_p),
-    elementwise.mul: (_one, reductions.reduce_prod_p, None),
+    elementwise.mul: (reductions.one, reductions.reduce_prod_p, None),
     elementwise.max: (reductions.lowest, reductions.reduce_max_p, windows.reduce_window_max_p),
     elementwise.min: (reductions.highest, reductions.reduce_min_p, windows.reduce_window_min_p),
     elementwise.bitwise_or: (linear.scalar_zero, reductions.reduce_or_p, None),
-    elementwise.bitwise_and: (_all_bits, reductions.reduce_and_p, None),
+    elementwise.bitwise_and: (reductions.all_bits, reductions.reduce_and_p, None),
     elementwise.bitwise_xor: (linear.scalar_zero, reductions.reduce_xor_p, None),
 }
 """Functions that have a reduction of their own: what changes nothing, and the primitives over axes and over windows."""
@@ -116,13 +108,13 @@ def reduce_window(
 
 def _window(shape: Sequence[int], sizes: Any, strides: Any, padding: Any, base: Any, window: Any) -> dict[str, Any]:
     """The parameters of a window, all of them given."""
-    sizes = _ints(sizes)
+    sizes = tuple(map(int, sizes))
     ones = (1,) * len(sizes)
     found = {
         "window_dimensions": sizes,
-        "window_strides": ones if strides is None else _ints(strides),
-        "base_dilation": ones if base is None else _ints(base),
-        "window_dilation": ones if window is None else _ints(window),
+        "window_strides": ones if strides is None else tuple(map(int, strides)),
+        "base_dilation": ones if base is None else tuple(map(int, base)),
+        "window_dilation": ones if window is None else tuple(map(int, window)),
     }
     if isinstance(padding, str):
         if any(s < 1 for s in found["window_strides"]):
@@ -130,10 +122,6 @@ def _window(shape: Sequence[int], sizes: Any, strides: Any, padding: Any, base: 
         reach = windows.dilated(sizes, found["window_dilation"])
         padding = padtype_to_pads(shape, reach, found["window_strides"], padding)
     return found | {"padding": tuple((size(low), size(high)) for low, high in padding)}
-
-
-def _ints(values: Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(v) for v in values)
 
 
 def reduce_window_shape_tuple(

@@ -38,6 +38,8 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
     dtype = dtypes.default_float() if dtype is None else requested(dtype, "one_hot")
     if isinstance(axis, (int, np.integer)):
         return _one_hot(x, count, dtype, one_axis("one_hot", axis, x.ndim + 1))
+    if isinstance(axis, tuple) and any(isinstance(a, (int, np.integer)) for a in axis):
+        raise ValueError(f"one_hot: axis is an int, or the name of a mapped axis; it is {axis}")
     if axis_size(axis) != count:
         raise ValueError(
             f"one_hot: axis {axis!r} has the size {axis_size(axis)}, num_classes is {count}; they must be equal"

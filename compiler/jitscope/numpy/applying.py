@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..api import vmap
+from ..api.gradients import of_arguments
 from ..core.avals import aval_of
 from .logic import select
 from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
@@ -115,19 +116,13 @@ def vectorize(
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         given = [i for i in range(len(args)) if i not in names and args[i] is not None]
 
-        def of_arrays(*arrays: Any) -> Any:
-            full = list(args)
-            for i, x in zip(given, arrays):
-                full[i] = x
-            return pyfunc(*full, **kwargs)
-
         if unexpected := set(kwargs) - {n for n in names if isinstance(n, str)}:
             raise TypeError(f"vectorize: arguments by name must be excluded; {', '.join(sorted(unexpected))} is not")
         inputs, results = _core_dims(signature) if signature else ([()] * len(given), None)
         if signature:
             inputs = _of_arrays(signature, inputs, [i for i in range(len(args)) if i not in names], given)
         arrays = [array_operand("vectorize", args[i]) for i in given]
-        return _map_outer(of_arrays, arrays, inputs, results)
+        return _map_outer(of_arguments(pyfunc, given, args, kwargs), arrays, inputs, results)
 
     return wrapped
 

@@ -13,11 +13,6 @@ from .dtypes import requested
 from .structure import array_operand
 
 
-def width(dtype: Any) -> int:
-    """Bits of an element; booleans take a byte."""
-    return 4 if dtype in dtypes.WIDER else 8 * dtype.itemsize
-
-
 def view(self: Any, dtype: Any = None, type: None = None) -> Any:
     """The same bits read as another dtype (None: the array itself); the last axis changes its size as the width of the
     elements does. A boolean counts as a byte of 0 or 1, a complex number as its real and its imaginary part.
@@ -33,7 +28,7 @@ def view(self: Any, dtype: Any = None, type: None = None) -> Any:
 def _viewed(x: Any, dtype: Any) -> Any:
     x = array_operand("view", x)
     aval = aval_of(x)
-    old, new = width(aval.dtype), width(dtype)
+    old, new = dtypes.width(aval.dtype), dtypes.width(dtype)
     if not aval.ndim:
         if old != new:
             raise ValueError(f"view: {aval.short()} has no axis that could change with the width of {dtype.name}")
@@ -69,7 +64,7 @@ def byteswap(self: Any) -> Any:
     dtype = aval_of(x).dtype
     if dtypes.is_complex(dtype):
         return complex_p(byteswap(real_p(x)), byteswap(imag_p(x)))
-    if width(dtype) <= 8:
+    if dtypes.width(dtype) <= 8:
         return x
     swapped = rev_p(bitcast_convert_type_p(x, new_dtype=dtypes.uint8), dimensions=(aval_of(x).ndim,))
     return bitcast_convert_type_p(swapped, new_dtype=dtype)

@@ -93,7 +93,7 @@ def asarray(
     if out_sharding is not None:
         return laid(out_sharding, asarray, a, dtype, order, copy=copy)
     if dtype is None and order is None and not copy and device is None and not config.watching:
-        if type(a) is Array:
+        if isinstance(a, Array):
             return a
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
             return array_from_numpy(a)
@@ -298,7 +298,7 @@ def full_like(
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
         device = a.sharding if sizes == a.shape and not sums_of(a.aval).unreduced else None
-    elif isinstance(a, Tracer) and a.aval.sharding is not None and sizes == a.aval.shape:
+    elif isinstance(a, Tracer) and a.aval.mark is not None and sizes == a.aval.shape:
         made = full_like(a.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(a.aval, Sums(nothing, sums_of(a.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):

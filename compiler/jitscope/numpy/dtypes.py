@@ -155,7 +155,7 @@ def _requested(asked: Any, name: str) -> Any:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
     """`x` [...] in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex
-    numbers lose their imaginary part on the way to real ones. Raises TypeError for key arrays and unknown dtypes."""
+    numbers lose their imaginary part on the way to real ones, and are True where any of their parts is. Raises TypeError for key arrays and unknown dtypes."""
     x, aval = checked("astype", x)
     dtype = requested(float if dtype is None else dtype, "astype")
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):

@@ -36,19 +36,12 @@ AT_ONCE = 3
 FORWARD = {FftType.FFT, FftType.RFFT}
 
 
-def _complex(dtype: Any) -> Any:
-    dtype = to_inexact(dtype)
-    if dtypes.is_complex(dtype):
-        return dtype
-    return dtypes.complex128 if dtype == dtypes.float64 else dtypes.complex64
-
-
 def _operand(name: str, a: Any, kind: FftType) -> Any:
     """An array of the dtype a transform takes."""
     x = array_operand(name, a)
     aval = aval_of(x)
     if kind is not FftType.RFFT:
-        return convert(x, _complex(aval.dtype))
+        return convert(x, dtypes.complex_of(to_inexact(aval.dtype)))
     dtype = to_inexact(aval.dtype)
     if dtype.name not in ("float32", "float64"):
         raise ValueError(f"{name} takes real numbers of single or double precision; it got {aval.short()}")

@@ -147,7 +147,7 @@ def plain(index: Any) -> Any:
 
 def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The program that reads at an index of that structure, and the buffers of the index's numbers and arrays."""
-    if aval.sharding is not None:  # how a part would lie that a program for any start reads
+    if aval.mark is not None:  # how a part would lie that a program for any start reads
         check_whole(
             "getitem", aval, [i.axis for i in index.items if i.kind == SLICE and i.value[1] != index.shape[i.axis]]
         )

@@ -62,8 +62,9 @@ def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:
 
 
 def real_if_needed(x: Any, dtype: Any) -> np.ndarray:
-    """The real part on the way to a real dtype (NumPy would warn)."""
-    return x.real if x.dtype.kind == "c" and not dtypes.is_complex(dtype) else x
+    """The real part on the way to a dtype of real numbers (NumPy would warn)."""
+    real = x.dtype.kind == "c" and not dtypes.is_complex(dtype) and dtype != dtypes.bool_
+    return x.real if real else x
 
 
 @lru_cache(4096)

@@ -115,9 +115,9 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
         unsupported(name, out=out)
         x = operand(name, a)
         x = cast(x, aval_of(x), summed_dtype(x, dtype, name, promote_integers))
+        axes = axes_of(name, axis, aval_of(x).ndim)
         x = masked(name, x, where, scalar_like(x, identity))
         shape = aval_of(x).shape
-        axes = axes_of(name, axis, len(shape))
         reduced, joined = (primitive, combine) if kind_of(x) != "b" else _OF_TRUTHS[primitive]
         result = strong(_accumulate(name, x, reduced, axes) if axes else x)
         if initial is not None:
@@ -176,9 +176,10 @@ min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `a
 def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[..., Any]:
     def fun(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
         unsupported(name, out=out)
-        x = masked(name, truth(name, a), where, np.bool_(identity))
+        x = truth(name, a)
+        axes = axes_of(name, axis, aval_of(x).ndim)
+        x = masked(name, x, where, np.bool_(identity))
         shape = aval_of(x).shape
-        axes = axes_of(name, axis, len(shape))
         return keep(strong(primitive.bind(x, axes=axes) if axes else x), shape, axes, keepdims)
 
     return eager_jit(static="axis out keepdims")(describe(fun, name, doc))

@@ -102,6 +102,9 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         raise TypeError("lexsort needs at least one key")
     if len({aval_of(x).shape for x in xs}) > 1:
         raise ValueError(f"lexsort: the keys have shapes {', '.join(str(aval_of(x).shape) for x in xs)}")
+    if not aval_of(xs[0]).ndim:
+        integer("lexsort", axis, "axis")
+        return full((), 0, dtypes.default_int())
     axis = one_axis("lexsort", axis, aval_of(xs[0]).ndim)
     index = iota(dtypes.default_int(), aval_of(xs[0]).shape, axis)
     return sort_p(*xs[::-1], index, dimension=axis, is_stable=True, num_keys=len(xs))[-1]

@@ -41,6 +41,8 @@ def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:
     floats are averaged in float32."""
     x = operand(name, a, inexact=dtype is None)
     result = requested(dtype, name) if dtype is not None else aval_of(x).dtype
+    if result == dtypes.bool_:
+        raise TypeError(f"{name}: truths cannot be divided; give a dtype of numbers, not bool")
     work = dtypes.float32 if dtypes.is_float(result) and result.itemsize < 4 else to_inexact(result)
     return cast(x, aval_of(x), work), result, work
 
@@ -61,11 +63,11 @@ def mean(
     picks elements. NaN where there are none."""
     unsupported("mean", out=out)
     x, result, work = _float_operand("mean", a, dtype)
-    x = masked("mean", x, where, scalar_like(x, 0))
     shape = aval_of(x).shape
     axes = axes_of("mean", axis, len(shape))
-    total = reductions.sum(x, axes, keepdims=keepdims)
-    return convert(div_p(*operands("mean", total, _count("mean", shape, axes, where, keepdims, work))), result)
+    count = _count("mean", shape, axes, where, keepdims, work)
+    total = reductions.sum(masked("mean", x, where, scalar_like(x, 0)), axes, keepdims=keepdims)
+    return convert(div_p(*operands("mean", total, count)), result)
 
 
 def _mean(x: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
@@ -84,25 +86,33 @@ def _variance(
             f"{name}: complex numbers do not fit the dtype {requested(dtype, name).name}; give a complex one"
         )
     x, result, work = _float_operand(name, a, dtype)
+    if dtypes.is_integer(result):  # integers throughout, as in JAX
+        x, work = convert(x, result), result
     real = dtypes.real_part(work)
     shape = aval_of(x).shape
     axes = axes_of(name, axis, len(shape))
     whole = len(axes) == len(shape)
-    centre = _mean(x, axes, where, not whole) if mean is None else cast(*checked(name, mean), work)
+    centre = convert(_mean(x, axes, where, not whole), work) if mean is None else cast(*checked(name, mean), work)
     x = sub_p(*operands(name, x, centre))
     squares = _squared_size(x)
     squares = masked(name, squares, where, scalar_like(squares, 0))
     count, ddof = _count(name, shape, axes, where, keepdims, real), cast(*checked(name, ddof), real)
-    total = reductions.sum(squares, axes, keepdims=keepdims)
+    total = reductions.sum(squares, axes, keepdims=keepdims, promote_integers=False)
     if isinstance(count, np.generic) and isinstance(ddof, np.generic):
         rest = np.subtract(count, ddof).astype(real)
-        value = div_p(total, rest) if rest > 0 else full(aval_of(total).shape, np.nan, real)
+        value = _inexact(div_p(total, rest)) if rest > 0 else full(aval_of(total).shape, np.nan, to_inexact(real))
     else:
         rest = sub_p(count, ddof)
         enough = gt_p(rest, scalar_like(rest, 0))
-        value = div_p(*operands(name, total, choose(enough, rest, scalar_like(rest, 1))))
+        value = _inexact(div_p(*operands(name, total, choose(enough, rest, scalar_like(rest, 1)))))
         value = choose(enough, *operands(name, value, scalar_like(value, np.nan)))
+    if dtypes.is_integer(result):
+        return convert(value, dtypes.default_float(), weak_type=True)
     return convert(value, dtypes.real_part(result) if dtype is None else result)
+
+
+def _inexact(x: Any) -> Any:
+    return convert(x, to_inexact(aval_of(x).dtype))
 
 
 def _squared_size(x: Any) -> Any:
@@ -261,7 +271,7 @@ def nanvar(
     """The variance over `axis` of what is not NaN, see `var`."""
     x = operand("nanvar", a)
     present = _present(x, where) if kind_of(x) in "fc" else where
-    return var(
+    found = var(
         choose(present, x, scalar_like(x, 0)) if kind_of(x) in "fc" else x,
         axis,
         dtype,
@@ -271,6 +281,7 @@ def nanvar(
         where=present,
         mean=mean,
     )
+    return found if dtype is None else convert(found, requested(dtype, "nanvar"))
 
 
 @lenient

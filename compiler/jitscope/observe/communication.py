@@ -120,10 +120,9 @@ def _collective(i: Instruction, c: Computation, runs: int | None, devices: int, 
 
 
 def _paths(i: Instruction, c: Computation) -> tuple[str, ...]:
-    """The equations it stems from: of one that XLA made of several, those of its results; where those have no names, and it sums, those
-    of what it sums."""
-    own = paths_in(i.op_name)
-    if own and not (i.op_name or "").startswith("("):
+    """The equations it stems from: by its name; else those of its results; where those have no names, and it sums, those of what it
+    sums."""
+    if own := paths_in(i.op_name):
         return own
     parts = [o for o in c.instructions if o.opcode == "get-tuple-element" and o.operands == (i.name,)]
     if not any(part.op_name for part in parts) and collective_of(i) in SUMS:

@@ -198,6 +198,7 @@ def _arguments(old: Signature, new: Signature) -> list[Difference]:
         and old.tree == new.tree
         and old.structure == new.structure
         and old.statics == new.statics
+        and old.attributes == new.attributes
     ):
         return []
     moved = _moved(old, new)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ..backend.given import Given
+from ..backend.signature import Signature
 from ..core.collector import paused_collector
 from ..core.errors import Unavailable
 from ..core.printing import Names, format_jaxpr
-from ..core.words import counted
+from ..core.words import counted, root_of as argument_of
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation
 from ..xla.spread import Spread
@@ -38,10 +39,23 @@ def signature_text(row: Row) -> str:
     if row.signature is not None:
         ins = _folded([(leaf.path, str(leaf)) for leaf in row.signature.leaves])
         ins += [f"{static.name}={static.text}" for static in row.signature.statics if static.text]
+        ins += _few(row.signature)
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
     return f"{row.function}({', '.join(shortened(ins))}) -> {row.result}"
 
+
+def _few(signature: Signature) -> list[str]:
+    """The plain values inside of an argument that is static for another library, where they are few: `model.times=3`."""
+    known, of_root = {static.name for static in signature.statics}, defaultdict(list)
+    for one in signature.attributes:
+        if one.type in ("bool", "int", "float", "complex", "str"):
+            of_root[argument_of(one.name)].append(f"{one.name}={one.text}")
+    few = [listed for root, listed in of_root.items() if root not in known and len(listed) <= _MOST_ATTRIBUTES]
+    return [text for listed in few for text in listed]
+
+
+_MOST_ATTRIBUTES = 2
 
 _MOST_OF_TREE = 6
 """Arrays up to which those of one argument are listed; of a tree of more their number is given."""
@@ -51,7 +65,7 @@ def _folded(leaves: Sequence[tuple[str, str]]) -> list[str]:
     """The arrays of arguments, given as (path, type): `x: f32[64,20]`, or `params: 121 arrays`."""
     of_root: dict[str, list[str]] = {}
     for path, text in leaves:
-        of_root.setdefault(re.split(r"[.\[]", path, maxsplit=1)[0], []).append(f"{path}: {text}")
+        of_root.setdefault(argument_of(path), []).append(f"{path}: {text}")
     parts = []
     for root, listed in of_root.items():
         parts += listed if len(listed) <= _MOST_OF_TREE else [f"{root}: {len(listed)} arrays"]

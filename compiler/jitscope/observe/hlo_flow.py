@@ -5,6 +5,7 @@ them, into loops, calls and fusions and out again. A loop's operations read what
 after it read what its body gives last, so that the flow has no cycles.
 """
 
+import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ _EQUATION = r"e\d+(?:\(\d+\))?"
 _SEGMENT = r"(?:[a-z_]\w*/)?"  # of an equation with several inner jaxprs, which one: e0/body_jaxpr/e2
 _PATH = re.compile(rf"^({_EQUATION}(?:/{_SEGMENT}{_EQUATION})*)(?=$|[/.])")
 _ALONE = re.compile(r"e\d+")
+_JOINED = re.compile(r"((?:.*/)?)\(([^:]+(?::[^:]+)+)\)")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
 _CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
 _AGAIN = re.compile(r"((?:[^/]+/)*[^/]*\(\d+\))(/.*)?/\1(?:/.*)?")
@@ -95,11 +97,14 @@ def paths_in(op_name: str | None) -> tuple[str, ...]:
     It does that in the function they are in; the path of the call is put in front when the function is inlined, once:
     "e1(0)/e3;e2" are `e1/e3` and `e1/e2`. Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in
     front of a callee's "e1" or "e10". XLA gives what has no name that of the call, behind what it is in: "e1(0)/e3/e1(0)" is in `e1/e3`.
+    A collective that it made of several has the names of all, what they begin with in front: "e1(0)/(e3:e2)".
     """
     if not op_name:
         return ()
     if _ALONE.fullmatch(op_name):
         return (op_name,)
+    if joined := _JOINED.fullmatch(op_name):
+        return unique(path for piece in joined[2].split(":") for path in paths_in(joined[1] + piece))
     first, *rest = [piece.strip() for piece in op_name.split(";")]
     calls = _CALLS.match(first).group()  # type: ignore[union-attr]
     found = map(_PATH.match, map(_once, [first, *[calls + piece for piece in rest if _PATH.match(piece)]]))
@@ -145,15 +150,16 @@ def _either(values: Sequence[_Value]) -> _Value:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a computation is called from."""
+    """Where a computation is called from. `is_named`: operations there have names of their own, so that one without is not the call's."""
 
     scope: str | None = None
     depth: int = 0
     prefix: tuple[str, ...] = ()
     group: str | None = None
+    is_named: bool = False
 
-    def inside(self, op: Op, prefix: tuple[str, ...] | None = None) -> "_Place":
-        return _Place(op.id, self.depth + 1, self.prefix if prefix is None else prefix, op.group)
+    def inside(self, op: Op) -> "_Place":
+        return _Place(op.id, self.depth + 1, self.prefix, op.group, self.is_named)
 
 
 class _Walk:
@@ -211,7 +217,7 @@ class _Walk:
             does.opcode,
             place.scope,
             place.depth,
-            self.paths(i, place.prefix),
+            self.paths(i, place),
             _each(operands),
             self.is_library(i),
             not (is_input or is_scope or is_group or does.opcode == "constant"),
@@ -219,18 +225,18 @@ class _Walk:
             is_input,
             is_scope,
             is_group,
-            applies=() if is_scope else self.applied(does),
+            applies=self.applied(does) if does.called and not is_scope else (),
         )
         self.ops.append(op)
         return op
 
-    def paths(self, i: Instruction, prefix: tuple[str, ...]) -> tuple[str, ...]:
+    def paths(self, i: Instruction, place: _Place) -> tuple[str, ...]:
         own = paths_in(i.op_name) if i.op_name and i.opcode not in _PLUMBING else ()
-        if not prefix or i.opcode in _PLUMBING:
+        if not place.prefix or i.opcode in _PLUMBING:
             return own
-        if not own and i.opcode != "constant":
-            return prefix  # of what a call does, some may have no name of its own
-        return unique(f"{outer}/{path}" for outer in prefix for path in own)
+        if not own and i.opcode != "constant" and not place.is_named:
+            return place.prefix
+        return unique(f"{outer}/{path}" for outer in place.prefix for path in own)
 
     def applied(self, i: Instruction) -> tuple[str, ...]:
         applied = [self.computations[name] for role, name in i.called if role == "to_apply"]
@@ -248,8 +254,11 @@ class _Walk:
 
     def _call(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         op = self.add(i, place, is_scope=True)
-        prefix = None if self.optimized else op.paths or place.prefix
-        return self.run(self.computations[i.calls[0]], operands, place.inside(op, prefix))
+        called, inside = self.computations[i.calls[0]], place.inside(op)
+        if not self.optimized:
+            named = any(paths_in(inner.op_name) for inner in called.instructions)
+            inside = dataclasses.replace(inside, prefix=op.paths or place.prefix, is_named=named)
+        return self.run(called, operands, inside)
 
     def _while(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         op = self.add(i, place, is_scope=True)
@@ -277,7 +286,7 @@ class _Walk:
         self, i: Instruction, only: Instruction, computation: Computation, operands: list[_Value], place: _Place
     ) -> _Value:
         op = self.add(i, place, operands, does=only)
-        op.paths = self.paths(only, place.prefix) or op.paths
+        op.paths = self.paths(only, place) or op.paths
         op.holds = tuple((j.type, j.literal) for j in computation.instructions if j.opcode == "constant")
         return _Value(((op.id, i.type),))
 

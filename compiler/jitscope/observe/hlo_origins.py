@@ -9,7 +9,8 @@ If several equations read it (XLA merged what it made for each), this must hold 
 them, or else from all. Where it does not hold, nothing is claimed.
 
 In loops and branches XLA gives such instructions the name of the loop. These are taken for nameless where the loop itself had no
-operation of that kind; they keep its name where nothing else is certain.
+operation of that kind; they keep its name where nothing else is certain. A call of a function does nothing itself: what bears its name, a
+constant that MLIR merged for all that read it, say, is nameless.
 """
 
 import re
@@ -48,9 +49,15 @@ def with_origins(before: Flow, after: Flow) -> Flow:
     origins = _Origins(before, after)
     for name, paths in origins.found().items():
         op = origins.ops[name]
-        op.paths, op.is_nameless = tuple(sorted(paths)) or op.paths, True
+        own = set(op.paths) - origins.calls
+        inner = {
+            path for path in paths if not any(one.startswith(f"{path}/") for one in own)
+        }  # of loops in loops, its own is known
+        op.paths, op.is_nameless = tuple(sorted(inner)) or op.paths, True
     for name, paths in origins.renamed().items():
         origins.ops[name].paths = unique((*origins.ops[name].paths, *paths))
+    for op in after.ops:
+        op.paths = op.paths if op.is_scope else tuple(path for path in op.paths if path not in origins.calls)
     _kernels_hold_what_their_members_do(after)
     for op in after.ops:
         if not op.paths and op.opcode in SUMS:
@@ -78,6 +85,7 @@ class _Origins:
             for path in op.paths:
                 self.opcodes[path].add(op.opcode)
                 self.kinds[path].add(_kind(op))
+        self.calls = _calls(before)
         self.combining = {path for op in before.ops if op.applies for path in op.paths}
         self.lost = [op for op in after.ops if op.is_operation and self._is_lost(op)]
         named = {path for op in after.ops for path in _with_outer(op.paths)}
@@ -153,6 +161,8 @@ class _Origins:
     def _is_lost(self, op: Op) -> bool:
         """Whether an operation has no name, or that of a loop or branch it is in, which had nothing of its kind (the sum that counts
         iterations is of another type than one that stands for a part of the body)."""
+        if self.calls.issuperset(op.paths):
+            return True
         if any(_kind(op) in self.kinds[path] for path in op.paths):
             return False
         scope = op.scope
@@ -220,6 +230,12 @@ class _Origins:
         if op.opcode in (*_SAME_VALUES, *FREE, "copy"):
             tokens.update(*(self._seen_through(self.ops[name]) for name, _ in op.sources))
         return tokens
+
+
+def _calls(before: Flow) -> set[str]:
+    """The equations that call a function whose operations have names of their own."""
+    calls = {path for op in before.ops if op.opcode == "call" for path in op.paths}
+    return calls & {outer for op in before.ops for path in op.paths for outer in _with_outer([path]) - {path}}
 
 
 def _giving(before: Flow, number: int) -> set[str]:

@@ -41,6 +41,8 @@ Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
 MAX_EQUATIONS = 20_000
 MAX_HISTORY = 64
+TIMED = ("trace", "lower", "compile", "run")
+"""The steps whose times a row has."""
 
 
 @dataclasses.dataclass(eq=False, repr=False, match_args=False)
@@ -272,7 +274,8 @@ class Ledger:
         row = self.rows.get(record.program)
         if row is None:
             row = self._new_row(record)
-        row.seconds[record.step] = row.seconds.get(record.step, 0.0) + record.seconds
+        if record.step in TIMED and not record.detail.get("known"):
+            row.seconds[record.step] = row.seconds.get(record.step, 0.0) + record.seconds
         getattr(self, f"_{record.step}")(row, record)
         return row
 
@@ -305,8 +308,6 @@ class Ledger:
         row.signature, row.nested = traced.signature, record.detail["nested"]
         row._traced = weakref.ref(traced)
         row.captures = any(isinstance(c, Tracer) for c in traced.closed.consts)
-        if record.detail.get("known"):
-            row.seconds.pop("trace")
         self._explain(row)
         self._history[row.identity].append(row)
         row._closed = weakref.ref(traced.closed)
@@ -348,26 +349,22 @@ class Ledger:
 
     def _reuse(self, row: Row, record: Record) -> None:
         row.what = "reused"
-        row.seconds.pop("reuse", None)
         self._attach(row, record)
 
     def _run(self, row: Row, record: Record) -> None:
         self._attach(row, record)
 
     def _derive(self, row: Row, record: Record) -> None:
-        row.seconds.pop("derive", None)
         row.derived = True
         row._closed = weakref.ref(record.payload)
         self._keep(row, record.payload.jaxpr)
 
     def _program(self, row: Row, record: Record) -> None:
-        row.seconds.pop("program", None)
         program, row.given = record.payload
         row.takes, row._entry = Takes(program), weakref.ref(program.entry)
 
     def _foreign(self, row: Row, record: Record) -> None:
         """A program that another library compiled; whoever watches that library keeps it."""
-        row.seconds.pop("foreign", None)
         program, row.given = record.payload
         row.takes, row._tally, row._entry = program.takes, program.tally, weakref.ref(program.entry)
 
@@ -456,35 +453,22 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
 def _forgotten(old: Row, new: Signature, library: str) -> Difference:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None
+    of = "cache"
     if library:
-        return Difference(
-            "cache",
-            "cache",
-            "known",
-            "traced again",
-            f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen",
-        )
-    if old.captures:
-        return Difference(
-            "cache",
-            "cache",
-            "one trace",
-            "another trace",
-            "it captured values of an outer trace, so it holds within that one alone",
-        )
-    if old.signature.cleared != new.cleared:
-        return Difference("cache", "cache", "kept", "cleared", "the caches were cleared")
-    if old.signature.dropped != new.dropped:
-        return Difference(
-            "cache",
-            "cache",
-            "kept",
-            "dropped",
-            "the function was called with more kinds of arguments than are remembered",
-        )
-    return Difference(
-        "cache", "thread", "one call", "another call", "both ran at the same time, and each traced the function"
-    )
+        before, after = "known", "traced again"
+        why = f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen"
+    elif old.captures:
+        before, after = "one trace", "another trace"
+        why = "it captured values of an outer trace, so it holds within that one alone"
+    elif old.signature.cleared != new.cleared:
+        before, after, why = "kept", "cleared", "the caches were cleared"
+    elif old.signature.dropped != new.dropped:
+        before, after = "kept", "dropped"
+        why = "the function was called with more kinds of arguments than are remembered"
+    else:
+        of, before, after = "thread", "one call", "another call"
+        why = "both ran at the same time, and each traced the function"
+    return Difference("cache", of, before, after, why)
 
 
 _session = Ledger()

@@ -100,8 +100,8 @@ def changed(old: Signature, new: Signature) -> str:
         for signature, call in sides
         if call
     ]
-    names = [one or other for (one, before), (other, after) in zip(*places) if before != after]
-    return names[0] if len(names) == 1 else ""
+    names = [{one or other, other or one} for (one, before), (other, after) in zip(*places) if before != after]
+    return names[0].pop() if len(names) == 1 and len(names[0]) == 1 else ""
 
 
 def changed_data(signatures: Sequence[Signature]) -> list[str]:

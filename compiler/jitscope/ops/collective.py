@@ -22,7 +22,7 @@ from ..core.varying import checked_axes, manual, sum_invariant, varied
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
-from .linear import convert, moveaxis, mul_p, reduce_sum_p, reshape
+from .linear import convert, divided, moveaxis, mul_p, reduce_sum_p, reshape
 from .reduce import reduce_max_p, reduce_min_p
 
 
@@ -435,7 +435,7 @@ def _check_size(axis_name: Hashable, size: int, groups: Any) -> None:
 
 def reshaped(x: ShapedArray, shape: list[int], gone: int | None = None, new: int | None = None) -> ShapedArray:
     """The aval of another shape, without the axis `gone`, with the axis `new`. Raises ValueError where devices do not divide it."""
-    mark = x.sharding
+    mark = x.mark
     if mark is not None and gone is not None:
         mark = mark.without(gone)
     if mark is not None and new is not None:
@@ -450,12 +450,6 @@ def merged(x: Any, at: int) -> Any:
     """Axes `at` and the next one as one."""
     shape = aval_of(x).shape
     return reshape(x, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2:]))  # fmt: skip
-
-
-def divided(x: Any, at: int, parts: int) -> Any:
-    """The axis `at` as two: `parts`, and the rest."""
-    shape = aval_of(x).shape
-    return reshape(x, (*shape[:at], parts, shape[at] // parts, *shape[at + 1:]))  # fmt: skip
 
 
 def position(name: str, axis: int, rank: int) -> int:

@@ -14,7 +14,7 @@ from ..symbolic.dimension import is_static, max_dim, reach, size
 from ..xla import versions
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
-from .linear import add_p, convert, moveaxis, reshape, rev_p, sub_p, zeros
+from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
 from .precision import as_precision, is_algorithm, swapped
 
 
@@ -83,19 +83,19 @@ class Conv(Bilinear):
             return zeros(one.update(shape=(0, *one.shape))), 0
         if y_dim is None:  # more examples
             x = _fold_within(x, x_dim, x_spec[0], batch_group_count)
-            return _split(conv_general_dilated_p(x, y, **params, **counts), out_spec[0], axis.size), out_spec[0]
+            return divided(conv_general_dilated_p(x, y, **params, **counts), out_spec[0], axis.size), out_spec[0]
         if x_dim is None:  # more output features, of each group
             y = _fold_within(y, y_dim, y_spec[0], groups)
             out = conv_general_dilated_p(x, y, **params, **counts)
             if groups == 1:
-                return _split(out, out_spec[1], axis.size), out_spec[1]
-            out = moveaxis(_split(_split(out, out_spec[1], groups), out_spec[1] + 1, axis.size), out_spec[1] + 1, 0)
+                return divided(out, out_spec[1], axis.size), out_spec[1]
+            out = moveaxis(divided(divided(out, out_spec[1], groups), out_spec[1] + 1, axis.size), out_spec[1] + 1, 0)
             return _fold(out, out_spec[1] + 1, out_spec[1] + 1), 0
         # More groups.
         by_batch = batch_group_count > 1
         counts["batch_group_count" if by_batch else "feature_group_count"] *= axis.size
         x, y = _fold(x, x_dim, x_spec[0 if by_batch else 1]), _fold(y, y_dim, y_spec[0])
-        return _split(conv_general_dilated_p(x, y, **params, **counts), out_spec[1], axis.size), out_spec[1]
+        return divided(conv_general_dilated_p(x, y, **params, **counts), out_spec[1], axis.size), out_spec[1]
 
     def shown_params(self, params):
         spatial = len(params["window_strides"])
@@ -126,20 +126,16 @@ def conv_general_dilated(
     return conv_general_dilated_p(
         lhs,
         rhs,
-        window_strides=_ints(window_strides),
+        window_strides=tuple(map(int, window_strides)),
         padding=tuple((size(low), size(high)) for low, high in padding),
-        lhs_dilation=ones if lhs_dilation is None else _ints(lhs_dilation),
-        rhs_dilation=ones if rhs_dilation is None else _ints(rhs_dilation),
+        lhs_dilation=ones if lhs_dilation is None else tuple(map(int, lhs_dilation)),
+        rhs_dilation=ones if rhs_dilation is None else tuple(map(int, rhs_dilation)),
         dimension_numbers=dimension_numbers,
         feature_group_count=int(feature_group_count),
         batch_group_count=int(batch_group_count),
         precision=None if is_algorithm(precision) else precision,  # they say how dot products are computed
         preferred_element_type=None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type),
     )
-
-
-def _ints(values: Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(v) for v in values)
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
@@ -287,7 +283,7 @@ def _left_factor(ct, aval, y, /, *, window_strides, padding, lhs_dilation, rhs_d
         pads.append((before, reach(n, spread) - 1 + reach(k, apart) - reach(m, stride) - before))
     groups = max(feature_group_count, batch_group_count)
     if groups > 1:  # the groups of the output features become groups of the input features
-        y = _fold(_split(y, y_spec[0], groups), y_spec[0], y_spec[1])
+        y = _fold(divided(y, y_spec[0], groups), y_spec[0], y_spec[1])
     if y_spec[2:]:
         y = rev_p(y, dimensions=tuple(y_spec[2:]))
     out = conv_general_dilated_p(
@@ -304,7 +300,7 @@ def _left_factor(ct, aval, y, /, *, window_strides, padding, lhs_dilation, rhs_d
         preferred_element_type=None,
     )
     if batch_group_count > 1:
-        out = _fold(_split(out, x_spec[1], batch_group_count), x_spec[1], x_spec[0])
+        out = _fold(divided(out, x_spec[1], batch_group_count), x_spec[1], x_spec[0])
     return out
 
 
@@ -348,12 +344,6 @@ def _without(aval: ShapedArray, dim: int | None) -> ShapedArray:
     return aval if dim is None else aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
 
-def _split(x: Any, axis: int, groups: int) -> Any:
-    """An axis in two: the group, and the place in the group."""
-    shape = aval_of(x).shape
-    return reshape(x, (*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]))
-
-
 def _fold(x: Any, axis: int, into: int) -> Any:
     """An axis becomes the slower part of another, which is axis `into` of the result."""
     x = moveaxis(x, axis, into)
@@ -365,5 +355,5 @@ def _fold_within(x: Any, axis: int, into: int, groups: int) -> Any:
     """`_fold` inside each group of the other axis."""
     if groups == 1:
         return _fold(x, axis, into)
-    x = _fold(_split(moveaxis(x, axis, 0), into + 1, groups), 0, into + 1)
+    x = _fold(divided(moveaxis(x, axis, 0), into + 1, groups), 0, into + 1)
     return _fold(x, into, into)

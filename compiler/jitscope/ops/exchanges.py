@@ -21,7 +21,6 @@ from .collective import (
     all_to_all_p,
     axis_index_p,
     check_alike,
-    divided,
     group_size,
     merged,
     over,
@@ -35,7 +34,7 @@ from .collective import (
 )
 from .elementwise import div_p, eq_p
 from .families import scalar_like
-from .linear import add_p, convert, full, moveaxis, mul_p, reshape, where
+from .linear import add_p, convert, divided, full, moveaxis, mul_p, reshape, where
 
 
 __all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",

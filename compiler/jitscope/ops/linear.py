@@ -99,7 +99,7 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 
 def zeros(aval: ShapedArray) -> Any:
     """Zeros of an aval, weak if it is."""
-    if aval.sharding is not None:
+    if aval.mark is not None:
         return as_said(zeros(aval.update(sharding=None)), aval)
     kind = {"i": int, "f": float, "c": complex}.get(dtypes.kind(aval.dtype)) if aval.weak_type else None
     if kind is None or dtypes.python_dtype(kind) != aval.dtype:
@@ -194,6 +194,12 @@ def transpose(x: Any, permutation: tuple[int, ...]) -> Any:
     """`x` with its axes permuted; itself where that changes nothing."""
     permutation = tuple(int(p) for p in permutation)
     return x if permutation == tuple(range(len(permutation))) else transpose_p(x, permutation=permutation)
+
+
+def divided(x: Any, at: int, parts: int) -> Any:
+    """The axis `at` as two: `parts`, and the rest."""
+    shape = aval_of(x).shape
+    return reshape(x, (*shape[:at], parts, shape[at] // parts, *shape[at + 1:]))  # fmt: skip
 
 
 def moveaxis(x: Any, source: int, destination: int) -> Any:
@@ -485,7 +491,7 @@ mul_p = Mul("mul", accepts="biufc", hlo="multiply")
 
 
 class ConvertElementType(Structural):
-    """Conversion to `new_dtype`. A complex number loses its imaginary part on the way to a real dtype."""
+    """Conversion to `new_dtype`. A complex number loses its imaginary part on the way to a dtype of real numbers."""
 
     def abstract(self, x, /, *, new_dtype, weak_type):
         if dtypes.is_extended(x.dtype) or dtypes.is_extended(new_dtype):
@@ -496,10 +502,10 @@ class ConvertElementType(Structural):
 
     def lower(self, ctx, x, /, *, new_dtype, weak_type):
         old = ctx.avals_in[0].dtype
+        if new_dtype == dtypes.bool_:
+            return ctx.compare(x, ctx.full(0, ShapedArray(ctx.avals_in[0].shape, old)), "NE")
         if dtypes.is_complex(old) and not dtypes.is_complex(new_dtype):
             x = ctx.hlo.real(x)
-        if new_dtype == dtypes.bool_:
-            return ctx.compare(x, ctx.full(0, ShapedArray(ctx.avals_in[0].shape, dtypes.real_part(old))), "NE")
         return ctx.hlo.convert(ctx.type(ctx.avals_out[0]), x)
 
     def jvp(self, primals, tangents, /, **params):

@@ -144,11 +144,11 @@ class ReduceBits(Discrete, ReduceBy):
         return found.strong(), effects
 
 
-def _all_bits(dtype):
+def all_bits(dtype):
     return np.True_ if dtype == dtypes.bool_ else np.asarray(-1).astype(dtype)[()]
 
 
-reduce_and_p = ReduceBits("reduce_and", "and_", _all_bits)
+reduce_and_p = ReduceBits("reduce_and", "and_", all_bits)
 reduce_or_p = ReduceBits("reduce_or", "or_", scalar_zero)
 reduce_xor_p = ReduceBits("reduce_xor", "xor", scalar_zero)
 
@@ -288,12 +288,12 @@ def full_like(x, value):
     return full(aval.shape, value, aval.dtype)
 
 
-def _one(dtype):
+def one(dtype):
     return np.asarray(1).astype(dtype)[()]
 
 
 cumsum_p = CumSum("cumsum", "add", scalar_zero, "iufc")
-cumprod_p = CumProd("cumprod", "multiply", _one, "iufc")
+cumprod_p = CumProd("cumprod", "multiply", one, "iufc")
 cummax_p = CumChoose("cummax", "maximum", lowest, "biufc")
 cummin_p = CumChoose("cummin", "minimum", highest, "biufc")
 cumlogsumexp_p = CumLogSumExp("cumlogsumexp", "", lowest, "fc")

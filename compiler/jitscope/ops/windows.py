@@ -156,7 +156,20 @@ reduce_window_min_p = ReduceWindowChoose("reduce_window_min", "minimum", highest
 # What derivatives of maxima and minima need ---------------------------------------------------------------------------
 
 
-class SelectAndGather(Linear):
+class SelectInWindows(Linear):
+    """Base of operations linear in `x` that choose by `key`; `transposed` is the other one."""
+
+    transposed: Any
+
+    def transpose(self, ct, x, key, /, **params):
+        return [self.transposed(ct, key, **params), None]
+
+    def batch(self, axis, args, dims, /, *, greatest, **window):
+        moved = [axis.move(x, d, 0) for x, d in zip(args, dims)]
+        return self.bind(*moved, greatest=greatest, **with_axis(window, 0)), 0
+
+
+class SelectAndGather(SelectInWindows):
     """The element of `x` where `key`, an array of its shape, is greatest (or least) in each window; the first such."""
 
     def abstract(self, x, key, /, *, greatest, **window):
@@ -180,15 +193,8 @@ class SelectAndGather(Linear):
         outs = [out.update(dtype=key_aval.dtype), out]
         return lower_windows(ctx, [key, x], starts, outs, better, window)[1]
 
-    def transpose(self, ct, x, key, /, *, greatest, **window):
-        return [select_and_scatter_add_p(ct, key, greatest=greatest, **window), None]
 
-    def batch(self, axis, args, dims, /, *, greatest, **window):
-        moved = [axis.move(x, d, 0) for x, d in zip(args, dims)]
-        return self.bind(*moved, greatest=greatest, **with_axis(window, 0)), 0
-
-
-class SelectAndScatter(Linear):
+class SelectAndScatter(SelectInWindows):
     """The transpose of SelectAndGather: each element of `x` is added where `key` is greatest (or least) in its window."""
 
     def abstract(self, x, key, /, *, greatest, **window):
@@ -223,13 +229,8 @@ class SelectAndScatter(Linear):
         back = [(-low, -high, 0) for low, high in pads]
         return ctx.pad(operation.result, ctx.full(0, scalar), back) if any(map(any, back)) else operation.result
 
-    def transpose(self, ct, x, key, /, *, greatest, **window):
-        return [select_and_gather_add_p(ct, key, greatest=greatest, **window), None]
-
-    def batch(self, axis, args, dims, /, *, greatest, **window):
-        moved = [axis.move(x, d, 0) for x, d in zip(args, dims)]
-        return self.bind(*moved, greatest=greatest, **with_axis(window, 0)), 0
-
 
 select_and_gather_add_p = SelectAndGather("select_and_gather_add")
 select_and_scatter_add_p = SelectAndScatter("select_and_scatter_add")
+select_and_gather_add_p.transposed = select_and_scatter_add_p
+select_and_scatter_add_p.transposed = select_and_gather_add_p

@@ -73,6 +73,16 @@ def converted(name: str, dtype: Any, *params: Any) -> list[Any]:
     return [in_dtype(param, dtype) for param in params]
 
 
+def prepared(
+    name: str, key: Any, shape: Any, dtype: Any, *params: Any, kinds: str = "f"
+) -> tuple[Any, tuple[int, ...], Any, *tuple[Any, ...]]:
+    """What most samplers begin with: one key, the shape of the result, its dtype, and the parameters in that. Raises as `settled`,
+    `drawn_shape` and `converted`."""
+    key, dtype = settled(name, key, dtype, kinds)
+    shape = drawn_shape(name, shape, *params)
+    return key, shape, dtype, *converted(name, dtype, *params)
+
+
 def in_dtype(value: Any, dtype: Any) -> Any:
     """A parameter in `dtype`; a number stays a constant of the program."""
     if isinstance(value, (int, float, np.generic)):

@@ -16,7 +16,7 @@ from ..eager.functions import eager_jit
 from ..numpy.operands import checked, lenient
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
-from .arguments import converted, drawn_shape, in_dtype, settled, spread
+from .arguments import drawn_shape, in_dtype, prepared, settled, spread
 from .samplers import Shape, uniform
 
 
@@ -121,9 +121,7 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
 
     `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
-    key, dtype = settled("pareto", key, dtype)
-    shape = drawn_shape("pareto", shape, b)
-    (b,) = converted("pareto", dtype, b)
+    key, shape, dtype, b = prepared("pareto", key, shape, dtype, b)
     return jnp.exp(exponential(key, shape, dtype) / b)
 
 
@@ -136,9 +134,7 @@ def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None
     `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
-    key, dtype = settled("rayleigh", key, dtype)
-    shape = drawn_shape("rayleigh", shape, scale)
-    (scale,) = converted("rayleigh", dtype, scale)
+    key, shape, dtype, scale = prepared("rayleigh", key, shape, dtype, scale)
     return scale * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
 
 
@@ -171,9 +167,8 @@ def triangular(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, dtype = settled("triangular", key, dtype)
-    shape = drawn_shape("triangular", shape, left, mode, right)
-    left, mode, right = spread(shape, *converted("triangular", dtype, left, mode, right))
+    key, shape, dtype, *params = prepared("triangular", key, shape, dtype, left, mode, right)
+    left, mode, right = spread(shape, *params)
     u = uniform(key, shape, dtype)
     width = right - left
     rising = left + lax.sqrt(u * width * (mode - left))

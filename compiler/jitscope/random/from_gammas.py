@@ -9,7 +9,7 @@ from ..backend.placement import laying
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer
-from .arguments import ANY, converted, drawn_shape, in_dtype, settled, shape_over
+from .arguments import ANY, drawn_shape, in_dtype, prepared, settled, shape_over
 from .continuous import exponential
 from .gammas import gamma, loggamma
 from .keys import pair
@@ -27,9 +27,8 @@ def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, dtype = settled("beta", key, dtype)
-    shape = drawn_shape("beta", shape, a, b)
-    logs = [loggamma(k, x, shape, dtype) for k, x in zip(pair(key), converted("beta", dtype, a, b), strict=True)]
+    key, shape, dtype, *params = prepared("beta", key, shape, dtype, a, b)
+    logs = [loggamma(k, x, shape, dtype) for k, x in zip(pair(key), params, strict=True)]
     greater = lax.stop_gradient(lax.max(*logs))  # so that neither overflows, nor both are 0
     x, y = (lax.exp(log - greater) for log in logs)
     return x / (x + y)
@@ -62,9 +61,7 @@ def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, 
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
-    key, dtype = settled("chisquare", key, dtype)
-    shape = drawn_shape("chisquare", shape, df)
-    (df,) = converted("chisquare", dtype, df)
+    key, shape, dtype, df = prepared("chisquare", key, shape, dtype, df)
     return lax.exp(loggamma(key, df / 2, shape, dtype)) * 2
 
 
@@ -78,9 +75,7 @@ def f(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is not a float.
     """
-    key, dtype = settled("f", key, dtype)
-    shape = drawn_shape("f", shape, dfnum, dfden)
-    dfnum, dfden = converted("f", dtype, dfnum, dfden)
+    key, shape, dtype, dfnum, dfden = prepared("f", key, shape, dtype, dfnum, dfden)
     below, above = pair(key)
     return (chisquare(above, dfnum, shape, dtype) / dfnum) / (chisquare(below, dfden, shape, dtype) / dfden)
 
@@ -92,9 +87,7 @@ def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_s
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
-    key, dtype = settled("t", key, dtype)
-    shape = drawn_shape("t", shape, df)
-    (df,) = converted("t", dtype, df)
+    key, shape, dtype, df = prepared("t", key, shape, dtype, df)
     for_normal, for_gamma = pair(key)
     half = df / 2
     return normal(for_normal, shape, dtype) * lax.sqrt(half / gamma(for_gamma, half, shape, dtype))

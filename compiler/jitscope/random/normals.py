@@ -13,7 +13,7 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer, lenient, promoted
 from ..ops.linear import convert
-from .arguments import ANY, converted, drawn_shape, settled, shape_over, spread
+from .arguments import ANY, drawn_shape, prepared, settled, shape_over, spread
 from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
 
@@ -33,9 +33,7 @@ def lognormal(
 
     `shape`: by default that of `sigma`. Raises ValueError for shapes that do not broadcast to it, and integer dtypes.
     """
-    key, dtype = settled("lognormal", key, dtype, "fc")
-    shape = drawn_shape("lognormal", shape, sigma)
-    (sigma,) = converted("lognormal", dtype, sigma)
+    key, shape, dtype, sigma = prepared("lognormal", key, shape, dtype, sigma, kinds="fc")
     return lax.exp(normal(key, shape, dtype) * sigma)
 
 
@@ -74,9 +72,8 @@ def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, 
     `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
-    key, dtype = settled("wald", key, dtype)
-    shape = drawn_shape("wald", shape, mean)
-    (mean,) = spread(shape, *converted("wald", dtype, mean))
+    key, shape, dtype, *params = prepared("wald", key, shape, dtype, mean)
+    (mean,) = spread(shape, *params)
     for_normal, for_uniform = pair(key)
     y = lax.square(normal(for_normal, shape, dtype))
     u = uniform(for_uniform, shape, dtype)

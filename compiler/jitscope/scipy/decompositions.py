@@ -29,11 +29,6 @@ _IGNORED = "overwrite_a check_finite"
 _BY_RANK = (TypeError, ValueError)
 
 
-def complex_of(dtype: Any) -> Any:
-    """The complex dtype of a dtype's precision."""
-    return dtype if dtypes.is_complex(dtype) else dtypes.complex_of(dtype)
-
-
 # Triangular factors --------------------------------------------------------------------------------------------------
 
 
@@ -241,7 +236,7 @@ def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
         raise ValueError(f"schur: output is 'real' or 'complex', not {output!r}")
     x = matrices("schur", a, errors=_BY_RANK)
     if output == "complex":
-        x = convert(x, complex_of(aval_of(x).dtype))
+        x = convert(x, dtypes.complex_of(aval_of(x).dtype))
     form, vectors = forms.schur_p(x, compute_schur_vectors=True)
     return _weak_as(form, x), _weak_as(vectors, x)
 
@@ -258,7 +253,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
     t, z = matrices("rsf2csf", t), matrices("rsf2csf", z)
     if aval_of(t).shape[-1] != aval_of(z).shape[-1]:
         raise ValueError(f"rsf2csf: T and Z differ in size, {aval_of(t).shape} and {aval_of(z).shape}")
-    dtype = complex_of(aval_of(t).dtype)
+    dtype = dtypes.complex_of(aval_of(t).dtype)
     t, z = convert(t, dtype), convert(z, dtype)
     if aval_of(t).ndim == aval_of(z).ndim == 2:
         return _to_complex_form(t, z)

@@ -21,7 +21,6 @@ from ..ops.elementwise import abs_p, div_p, real_p, stop_gradient_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..ops.linear import add_p, convert, full, mul_p, reshape, sub_p, where
 from ..ops.reduce import reduce_min_p
-from .decompositions import complex_of
 
 
 __all__ = ["cho_solve", "det", "inv", "lu_solve", "solve", "solve_sylvester", "solve_triangular"]
@@ -202,7 +201,7 @@ def sylvester(a: Any, b: Any, c: Any, method: str = "schur", tol: Any = 0.0) -> 
 
 def _by_schur(a: Any, b: Any, tol: Any) -> Any:
     """Solver by the Schur forms R of a and S of b: R Y + Y S is solved column by column."""
-    dtype = complex_of(aval_of(a).dtype)
+    dtype = dtypes.complex_of(aval_of(a).dtype)
     (r, u), (s, v) = (forms.schur_p(convert(x, dtype), compute_schur_vectors=True) for x in (a, b))
     close = _any_close(ops.matrix_diagonal(r), ops.matrix_diagonal(s), tol)
 

@@ -25,7 +25,7 @@ from ..ops.elementwise import abs_p, ceil_p, eq_p, exp2_p, floor_p, le_p, log_p,
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota
 from ..ops.linear import add_p, convert, full, mul_p, neg_p, reshape, sub_p, where
 from ..ops.reduce import reduce_max_p, reduce_min_p
-from .decompositions import complex_of, rsf2csf, schur
+from .decompositions import rsf2csf, schur
 from .equations import sylvester
 
 
@@ -36,26 +36,11 @@ __all__ = ["expm", "expm_frechet", "funm", "sqrtm"]
 
 _PADE = {
     "float32": (3.925724783138660, (17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1)),
-    "float64": (
-        5.371920351148152,
-        (
-            64764752532480000,
-            32382376266240000,
-            7771770303897600,
-            1187353796428800,
-            129060195264000,
-            10559470521600,
-            670442572800,
-            33522128640,
-            1323241920,
-            40840800,
-            960960,
-            16380,
-            182,
-            1,
-        ),
-    ),
-}
+    "float64": (5.371920351148152, (
+        64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, 670442572800,
+        33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
+    )),
+}  # fmt: skip
 """For each precision, the largest norm for which the Padé approximant with these coefficients is exact (Higham,
 2005)."""
 
@@ -197,7 +182,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Any:
 @eager_jit(nested=True)
 def _sqrtm(A: Any) -> Any:
     x = matrices("sqrtm", A)
-    return _root(convert(x, complex_of(aval_of(x).dtype)))
+    return _root(convert(x, dtypes.complex_of(aval_of(x).dtype)))
 
 
 @custom_jvp

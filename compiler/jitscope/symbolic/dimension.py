@@ -424,8 +424,15 @@ SIZES: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class UnknownVariable(KeyError):
-    """A dimension variable that has no value."""
+class UnknownVariable(ValueError):
+    """A dimension variable that has no value, where `known` have one."""
+
+    def __init__(self, variable: str, known: Mapping[str, Any]):
+        super().__init__(
+            f"Encountered dimension variable '{variable}' that is not appearing in the shapes of the function arguments. "
+            f"The following dimension variables are appearing there: {list(known)}. A size that no shape has is unknown "
+            f"when the exported function is called: give an argument, say of shape ({variable}, 0), that has it."
+        )
 
 
 def evaluated(
@@ -449,7 +456,7 @@ def evaluated(
             return values[factor.variable]
         other = variable(factor.variable, x.scope)
         if isinstance(other, Dim) and other.single() == variable_term(factor.variable):
-            raise UnknownVariable(factor.variable)
+            raise UnknownVariable(factor.variable, values)
         return evaluated(other, values, apply, number)
 
     def of_term(term: Term, count: int) -> Any:

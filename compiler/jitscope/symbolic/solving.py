@@ -173,11 +173,7 @@ class _Solver:
             try:
                 value = evaluated(difference, self.values)
             except UnknownVariable as error:
-                raise ValueError(
-                    f"Encountered dimension variable {error} that is not appearing in the shapes of the function arguments. "
-                    f"The constraint '{shown}' has it. The following dimension variables are appearing in the shapes of the "
-                    f"function arguments: {list(self.values)}."
-                ) from None
+                raise ValueError(f"{error} The constraint '{shown}' has it.") from None
             self._check(
                 zero,
                 value,

@@ -65,7 +65,7 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
 
 def _zero(var: Var) -> Zero:
     """The cotangent of a variable that nothing depends on."""
-    mark = getattr(var.aval, "sharding", None)
+    mark = getattr(var.aval, "mark", None)
     return Zero(var.aval if mark is None else var.aval.update(sharding=mark.swapped()))
 
 
@@ -102,7 +102,7 @@ def _transposed(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any]) -> Seque
 def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any]) -> Sequence[Any]:
     """Cotangents that lie as the operands do. Where it is not clear how the operations of the rule are to lie, the compiler
     decides."""
-    if all(getattr(a.aval, "sharding", None) is None for a in (*eqn.invars, *eqn.outvars)):
+    if all(getattr(a.aval, "mark", None) is None for a in (*eqn.invars, *eqn.outvars)):
         return _transposed(eqn, cts, args)
     from ..core.resharding import as_typed, unsaid  # of several devices
 

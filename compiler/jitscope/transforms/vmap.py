@@ -31,7 +31,7 @@ class BatchAxis:
             return moveaxis(x, dim, to)
         shape = aval_of(x).shape
         full = (*shape[:to], self.size, *shape[to:])
-        mark = aval_of(x).sharding
+        mark = aval_of(x).mark
         x = broadcast_in_dim_p(x, shape=full, broadcast_dimensions=tuple(i + (i >= to) for i in range(len(shape))))
         return x if self.mesh is None else self._beside_others(x, mark, to)
 
@@ -72,7 +72,7 @@ class BatchTracer(Tracer):
     def __init__(self, trace: BatchTrace, value: Any, dim: int):
         self.tracing, self.value, self.dim = trace, value, dim
         aval = aval_of(value)
-        mark = aval.sharding if aval.sharding is None else aval.sharding.without(dim)
+        mark = aval.mark if aval.mark is None else aval.mark.without(dim)
         self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, mark)
 
     def underlying(self) -> Any:
@@ -160,7 +160,7 @@ def _vmap_jaxpr(closed, axis, dims, force):
 def _with_axis(aval: ShapedArray, dim: int | None, axis: BatchAxis) -> ShapedArray:
     if dim is None:
         return aval
-    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(dim, axis.names)
+    mark = aval.mark if aval.mark is None else aval.mark.beside(dim, axis.names)
     found = ShapedArray((*aval.shape[:dim], axis.size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)
     along = checked_axes(axis.names) if axis.names else nothing
     return with_varying(found, varying(found) | along) if along else found

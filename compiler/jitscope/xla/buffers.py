@@ -22,9 +22,10 @@ from .versions import same_memory
 
 
 __all__ = ["block_until_ready", "copy_to_device", "delete", "device_of", "from_dlpack", "is_deleted", "is_ready",
-           "live_buffers", "nbytes", "pointer", "put", "putting", "share", "to_dlpack"]  # fmt: skip
+           "layout_of", "live_buffers", "nbytes", "pointer", "put", "putting", "share", "to_dlpack"]  # fmt: skip
 
 Buffer = Any
+Order = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], int]
 _COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
 _batched_device_put = xc.batched_device_put
 
@@ -157,6 +158,19 @@ def nbytes(buf: Buffer) -> int:
     dtype = buf.aval.dtype
     bits = PACKED.get(dtype) or 8 * dtype.itemsize  # jaxlib's own answer takes a sharding of jax's before 0.10
     return -(-math.prod(buf.aval.shape) * bits // 8)
+
+
+def layout_of(buf: Buffer) -> Order:
+    """In which order the axes lie in memory, as `order_of` says. Raises DeletedBufferError."""
+    _check_alive(buf)
+    return order_of(buf._pjrt_layout)
+
+
+def order_of(layout: Any) -> Order:
+    """A layout of the runtime: its axes, the slowest first; the shapes of its tiles; and the bits of an element where it is
+    packed."""
+    found = layout._xla_layout()
+    return tuple(found.minor_to_major()[::-1]), tuple(map(tuple, found.tiling())), found.element_size_in_bits()
 
 
 def device_of(buf: Buffer) -> Any:

@@ -57,7 +57,7 @@ _REPLICATED = xc.HloSharding.replicate()  # asked for at each array made
 class SingleDevice(xc.SingleDeviceSharding):
     """All of an array on one device; get it from `sharding_of`."""
 
-    memory_kind = None
+    memory_kind: str | None = None
     said: Any = None  # what a user knows it by, if that is not the device
 
     def _to_xla_hlo_sharding(self, ndim: int):
@@ -200,6 +200,14 @@ def placement(device: Device) -> "tuple[SingleDevice, list[Device]]":
 def sharding_of(device: Device) -> SingleDevice:
     """The sharding of arrays that are on `device` alone, one object per device."""
     return placement(device)[0]
+
+
+@cache
+def placement_in(device: Device, kind: str | None) -> SingleDevice:
+    """As `sharding_of`, of arrays in a kind of memory."""
+    made = SingleDevice(device, memory_kind=kind)
+    made.memory_kind = kind
+    return made
 
 
 @cache

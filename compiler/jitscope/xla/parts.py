@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import forks, versions
-from .devices import aval_of, sharding_of
-from .runtime import _jax, xc
+from .devices import aval_of, placement_in, sharding_of
+from .runtime import RuntimeFailure, _jax, xc
 from .spread import Group, Layout, is_spread
 
 
@@ -125,7 +125,15 @@ def pieces(buf: Any) -> list[Any]:
     mine = set(devices)
     indices = [i for i, d in zip(index_map(buf._sharding, shape), buf._sharding._device.devices) if d in mine]
     sizes = [tuple(len(range(*s.indices(n))) for s, n in zip(index, shape)) for index in indices]
-    return [versions.rewrapped(p, aval_of(size, dtype), sharding_of(d)) for p, d, size in zip(parts, devices, sizes)]
+    kind = buf._sharding.kind
+    return [_piece(p, aval_of(size, dtype), d, kind) for p, d, size in zip(parts, devices, sizes)]
+
+
+def _piece(part: Any, aval: Any, device: Any, kind: str | None) -> Any:
+    try:
+        return versions.rewrapped(part, aval, sharding_of(device))
+    except RuntimeFailure:  # a program put it into another kind of memory
+        return versions.rewrapped(part, aval, placement_in(device, kind))
 
 
 @forks.guard

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import forks, mlir, processes
+from .buffers import Order, order_of
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
 from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
@@ -206,6 +207,10 @@ class Executable:
     def hlo_modules(self) -> list[Any]:
         """The optimised HLO modules (one, on CPU); see `hlo_module`."""
         return self.raw.hlo_modules()
+
+    def orders(self) -> "tuple[list[Order], list[Order]]":
+        """In which order the axes of its arguments and of its results lie in memory (`buffers.order_of`)."""
+        return list(map(order_of, self.raw.get_parameter_layouts())), list(map(order_of, self.raw.get_output_layouts()))
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the optimised program: "flops", "bytes accessed", …"""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter, deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from . import processes
 from .errors import XlaError
@@ -21,6 +24,7 @@ _under_way: deque[Any] = deque()
 _never: list[Any] = []
 """Runs that wait for processes that died."""
 _begun: Counter[tuple[int, ...]] = Counter()
+_put: Counter[tuple[int, ...]] = Counter()
 _known: set[tuple[tuple[int, ...], str]] = set()
 
 
@@ -49,6 +53,24 @@ def _sort_out() -> None:
             processes.asked(partial(_wait, token), (), processes.GRACE)
         except TimeoutError:
             _never.append(token)
+
+
+def check_alike(value: Any, group: Any) -> None:
+    """That all processes with devices of a group have this NumPy value, of which each puts its part there: they tell each other a
+    digest. Raises AssertionError where they differ, XlaError where one says nothing."""
+    who = tuple(sorted({d.process_index for d in group.devices}))
+    if processes.joined is None or len(who) == 1:
+        return
+    number, _put[who] = _put[who], _put[who] + 1
+    own = f"{value.dtype}[{','.join(map(str, value.shape))}] {zlib.crc32(np.ascontiguousarray(value).tobytes()):08x}"
+    said = processes.hear(f"array {number} on processes {','.join(map(str, who))}", own, who)
+    other = next((one for one, text in sorted(said.items()) if text != own), None)
+    if other is not None:
+        raise AssertionError(
+            f"device_put: the processes have different values for one array, here {own.split()[0]} and in process {other} another "
+            f"{said[other].split()[0]}. What to do: give all of them the same, or make the array of what each has with "
+            "jitscope.make_array_from_process_local_data"
+        )
 
 
 class Outliving:

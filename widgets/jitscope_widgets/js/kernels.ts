@@ -1,4 +1,5 @@
 // The kernels of the compiled program, with the operations that each of them took in.
+import table from "../looks.json";
 import { lineNumber } from "./calls";
 import type { Boundary, Kernel } from "./documents";
 import { grouped, h, plural } from "./dom";
@@ -16,6 +17,8 @@ const KINDS: Record<Kernel["kind"], [string, string]> = {
   other: ["□", "operation"],
 };
 
+const MOVES = new Set(table.moves);
+const COUNTER = /^(pred|[su]\d+)\[\]/;
 const FIRST = 12; // kernels shown at first
 const MOST_BOUNDARIES = 20; // of one kernel
 const AT_ONCE = 300; // kernels made before anyone asks
@@ -76,6 +79,27 @@ export function kernelNames(kernels: Kernel[]): string[] {
   });
 }
 
+/** A printed type; of a tuple of many, such as what a loop hands on, the first (words.py does the same). */
+function typeWords(type: string): string {
+  const parts = type.startsWith("(") ? (type.match(/\w+\[[^\]]*\](\{[^}]*\})?/g) ?? []) : [];
+  return parts.length > 5 ? `(${parts.slice(0, 3).join(", ")}, … ${parts.length - 3} more)` : type;
+}
+
+const onlyMoves = ({ kind, members }: Kernel): boolean =>
+  kind !== "loop" && members.length > 0 && members.every(({ opcode, type }) => MOVES.has(opcode) || COUNTER.test(type));
+
+/** The kernels with their names as they are listed, and what is said of that order (kernel_order.py does the same). */
+export function listed(kernels: Kernel[]): { named: [string, Kernel][]; said: string } {
+  const share = (kernel: Kernel) => kernel.share ?? 0;
+  const timed = kernels.some(share);
+  const names = kernelNames(kernels);
+  const named = kernels
+    .map((kernel, i): [string, Kernel] => [names[i]!, kernel])
+    .sort(([, a], [, b]) => (timed ? share(b) - share(a) : Number(onlyMoves(a)) - Number(onlyMoves(b))));
+  if (named.every(([, kernel], i) => kernel === kernels[i])) return { named, said: "" };
+  return { named, said: say(timed ? "kernels by time" : "kernels by kind") };
+}
+
 /** What stands between this kernel and those that read it or that it reads. */
 function boundaryList(kernel: Kernel, boundaries: Boundary[], named: Map<string, string>, selection: Selection): HTMLElement | null {
   const own = boundaries.filter(({ from, to }) => named.has(from) && named.has(to) && (from === kernel.name || to === kernel.name));
@@ -106,7 +130,7 @@ function kernelElement(kernel: Kernel, name: string, links: Links, selection: Se
     h("span", { class: "jitscope-kernel-sign", "aria-hidden": "true" }, sign),
     h("span", { class: "jitscope-kernel-number" }, name),
     h("span", { class: "jitscope-kernel-what" }, what(kernel)),
-    h("code", { class: "jitscope-kernel-type" }, kernel.type),
+    h("code", { class: "jitscope-kernel-type", title: kernel.type }, typeWords(kernel.type)),
     typeof kernel.share === "number"
       ? h("span", { class: "jitscope-kernel-share", title: "share of the measured time of all kernels" }, percent(kernel.share))
       : null,
@@ -150,16 +174,17 @@ export function kernelList(kernels: Kernel[], links: Links, selection: Selection
       { class: "jitscope-empty" },
       "This program needs no kernel: its results are its arguments or constants.",
     );
-  const names = kernelNames(kernels);
-  const named = new Map(kernels.map(({ name }, i) => [name, names[i]!]));
+  const { named, said } = listed(kernels);
+  const names = new Map(named.map(([name, kernel]) => [kernel.name, name]));
   const make = (from: number, to: number) =>
-    kernels.slice(from, to).map((kernel, i) => {
-      const neighbours = () => boundaryList(kernel, boundaries, named, selection);
-      return kernelElement(kernel, names[from + i]!, links, selection, neighbours);
-    });
+    named
+      .slice(from, to)
+      .map(([name, kernel]) =>
+        kernelElement(kernel, name, links, selection, () => boundaryList(kernel, boundaries, names, selection)),
+      );
   const list = h("div", { class: "jitscope-kernels" }, ...make(0, kernels.length > FIRST + 3 ? FIRST : kernels.length));
   if (kernels.length > FIRST + 3) list.append(...rest(kernels.length, make));
-  return list;
+  return said ? h("div", {}, h("p", { class: "jitscope-muted" }, said), list) : list;
 }
 
 /** The kernels after the first few, behind a button. */

@@ -13,6 +13,21 @@ def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, value)]
 
 
+def stored(node: ast.AST) -> set[str]:
+    """The names that a statement, a target or a function's body gives a value."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def bound(function: ast.AST) -> set[str]:
+    """The same, and the arguments."""
+    return stored(function) | {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """What a call gives an argument by name."""
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
 def is_container(node: ast.expr) -> bool:
     match node:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():

@@ -440,6 +440,8 @@ class Functions:
         if dotted not in _TAKES or dotted.startswith("jax.lax."):
             return []
         static = static_names(node, call.keywords) if call else frozenset()
+        if call and dotted == "jax.vmap":
+            static |= _unmapped(node, call)
         return [Traced(node, dotted.rpartition(".")[2], decorator, static)]
 
     def _of_call(self, call: ast.Call) -> list[Traced]:
@@ -562,7 +564,9 @@ def static_names(
     return frozenset(names)
 
 
-def _unmapped(function: Function, call: ast.Call, bound: frozenset[str], before: Sequence[str]) -> frozenset[str]:
+def _unmapped(
+    function: Function, call: ast.Call, bound: frozenset[str] = frozenset(), before: Sequence[str] = ()
+) -> frozenset[str]:
     """The arguments that `vmap(f, in_axes=(0, None))` does not map: they are what the call gives."""
     axes = next((k.value for k in call.keywords if k.arg == "in_axes"), call.args[1] if len(call.args) > 1 else None)
     if not isinstance(axes, ast.Tuple | ast.List):

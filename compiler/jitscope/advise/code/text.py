@@ -106,6 +106,17 @@ class Code:
             node = above
         return node
 
+    def block_of(self, statement: ast.AST) -> list[ast.stmt]:
+        """The statements among which one stands."""
+        above = self.parents.get(statement)
+        blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
+        return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+    def after(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements after one in its block."""
+        block = self.block_of(statement)
+        return block[block.index(statement) + 1 :] if block else []
+
     def cell_of(self, node: ast.AST) -> Cell | None:
         """The cell a node stands in."""
         line = node.lineno  # pyright: ignore[reportAttributeAccessIssue]

@@ -11,7 +11,6 @@ from ..code.text import Code
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic
-from .outside import block_of
 
 
 def overwritten(walk: Walk) -> Iterator[Diagnostic]:
@@ -109,8 +108,8 @@ def _in_later_line(name: str, write: ast.AST, walk: Walk) -> bool:
     """Whether a statement before the write, in the same block, gives the buffer to a program."""
     code = walk.code
     statement = code.statement_around(write)
-    block = block_of(statement, code)
-    if statement is None or statement not in block:
+    block = code.block_of(statement) if statement is not None else []
+    if statement not in block:
         return False
     before = block[: block.index(statement)]
     for at, one in enumerate(before):

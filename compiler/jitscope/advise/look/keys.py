@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ...core.words import root_of
+from ..code.forms import bound, keyword, stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
 from ..code.walk import Walk
@@ -36,14 +37,14 @@ class _Draws:
         if dotted.startswith("jax.random."):
             if dotted.rpartition(".")[2] in _NO_USE:
                 return ""
-            return self._source(call.args[0] if call.args else _by_name(call, "key"))
+            return self._source(call.args[0] if call.args else keyword(call, "key"))
         if (given := self._given_to_library(call, dotted)) is not None:
             return self._source(given)
         function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
         names = parameters(function) if function is not None else []
         for name in self._of(function) if function is not None else ():
             at = names.index(name)
-            key = self._source(call.args[at] if at < len(call.args) else _by_name(call, name))
+            key = self._source(call.args[at] if at < len(call.args) else keyword(call, name))
             if key:
                 return key
         return next(iter(self._from_outside(function)), "") if function is not None else ""
@@ -52,8 +53,8 @@ class _Draws:
         """The key that a call of a library written for jax uses up: a layer of equinox's that is made; `init` of a flax module,
         `run` and `init` of numpyro's inference, `sample` of a distribution; `rngs` of a module that is applied."""
         if dotted.startswith("equinox.nn."):
-            return _by_name(call, "key")
-        rngs = _by_name(call, "rngs")
+            return keyword(call, "key")
+        rngs = keyword(call, "rngs")
         if isinstance(rngs, ast.Dict) and len(rngs.values) == 1:
             return rngs.values[0] if self._is_key(rngs.values[0]) else None
         infers = (
@@ -73,9 +74,9 @@ class _Draws:
         for node in self.code.nodes:
             match node:
                 case ast.Assign(targets=targets, value=ast.Call(func=func)) if self._gives_keys(func):
-                    found.update(*(_names(target) for target in targets))
+                    found.update(*(stored(target) for target in targets))
                 case ast.For(target=target, iter=ast.Call(func=func)) if self._gives_keys(func):
-                    found |= _names(target)
+                    found |= stored(target)
         return found
 
     def _gives_keys(self, function: ast.expr) -> bool:
@@ -91,14 +92,14 @@ class _Draws:
         if function not in self._known:
             self._known[function] = frozenset()  # of a call in its own body
             found = {self.used(call) for call in _own_calls(function, self.code)}
-            self._known[function] = frozenset(found & set(parameters(function)) - _names(function))
+            self._known[function] = frozenset(found & set(parameters(function)) - stored(function))
         return self._known[function]
 
     def _from_outside(self, function: Function) -> list[str]:
         """The names of the whole program that a function, which is not traced, uses up as keys."""
         if function in self._traced or self.walk.functions.scope_of(function) is not self.code.tree:
             return []
-        own = {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)} | _names(function)
+        own = bound(function)
         used = (_drawn_with(call, self.code) for call in _own_calls(function, self.code))
         return [name for name in used if name and name not in own]
 
@@ -115,12 +116,8 @@ def _drawn_with(call: ast.Call, code: Code) -> str:
     dotted = code.names.dotted(call.func)
     if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
         return ""
-    key = call.args[0] if call.args else _by_name(call, "key")
+    key = call.args[0] if call.args else keyword(call, "key")
     return key.id if isinstance(key, ast.Name) else ""
-
-
-def _by_name(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
 
 
 def _source(key: ast.expr | None, code: Code) -> str:
@@ -170,7 +167,7 @@ class _Reuse:
                 self.branches([body, orelse], uses)
             case ast.For(target=target, iter=iterated, body=body):
                 self.expression(iterated, uses)
-                self.loop(body, uses, _names(target))
+                self.loop(body, uses, stored(target))
             case ast.While(test=test, body=body):
                 self.expression(test, uses)
                 self.loop(body, uses, set())
@@ -183,7 +180,7 @@ class _Reuse:
                 self.block(final, uses)
             case _:
                 self.expression(node, uses)
-                for name in _names(node):
+                for name in stored(node):
                     for key in [k for k in uses if k == name or k.startswith((f"{name}[", f"{name}."))]:
                         del uses[key]
                 return not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
@@ -225,7 +222,7 @@ class _Reuse:
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp, uses: Uses) -> None:
         """A loop with names of its own."""
-        own = {name for g in node.generators for name in _names(g.target)}
+        own = {name for g in node.generators for name in stored(g.target)}
         outer = {key: call for key, call in uses.items() if root_of(key) not in own}
         for child in ast.iter_child_nodes(node):
             self.expression(child, outer)
@@ -251,11 +248,6 @@ class _Reuse:
         self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))
 
 
-def _names(node: ast.AST) -> set[str]:
-    """The names that a statement or target gives a value."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
 # --- not threaded -------------------------------------------------------------------------------------------------------------
 
 _REPEATED = {
@@ -273,7 +265,7 @@ def not_threaded(walk: Walk) -> Iterator[Diagnostic]:
 
 def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
     code, function = walk.code, traced.function
-    bound = _names(function) | {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+    names = bound(function)
     each = _REPEATED[traced.by]
     for call in _own_calls(function, code):
         dotted = code.names.dotted(call.func)
@@ -285,7 +277,7 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             isinstance(root, ast.Subscript) and isinstance(root.slice, ast.Constant)
         ):
             root = root.value
-        own = bound - traced.static - _unmapped(traced)
+        own = names - traced.static
         captured = isinstance(root, ast.Name) and root.id not in own and not code.names.dotted(root)
         seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))
         if captured or seeded:
@@ -297,15 +289,6 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
                 "call": "Take the key as an argument, and pass another one in each call.",
             }[each]
             yield diagnostic(code, "key-not-threaded", call, message, Fix(fix))
-
-
-def _unmapped(traced: Traced) -> set[str]:
-    """The arguments that `vmap(f, in_axes=(0, None))` does not map."""
-    given = _by_name(traced.site, "in_axes") if isinstance(traced.site, ast.Call) and traced.by == "vmap" else None
-    if not isinstance(given, ast.Tuple | ast.List):
-        return set()
-    axes = zip(parameters(traced.function), given.elts)
-    return {name for name, axis in axes if isinstance(axis, ast.Constant) and axis.value is None}
 
 
 def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:
@@ -328,6 +311,6 @@ def _is_seeded(name: str, function: Function, code: Code) -> bool:
     given = [
         node.value
         for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and any(name in _names(target) for target in node.targets)
+        if isinstance(node, ast.Assign) and any(name in stored(target) for target in node.targets)
     ]
     return len(given) == 1 and _is_seed(given[0], code)

@@ -6,7 +6,6 @@ import ast
 
 from ...core.advice import rewritten
 from ...core.messages import sentence
-from ...core.names import USUAL
 from ...core.words import cut
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix
@@ -31,18 +30,9 @@ def replacing(code: Code, node: ast.AST, text: str, note: str = "") -> Fix:
     """The fix that puts `text`, in the program's names, in place of a node. It has no edit where the program has no such names."""
     text = code.names.own(text)
     words = f"Write `{text}`.{' ' + note if note else ''}"
-    if not names_known(code, text):
+    if not code.names.knows(text):
         return Fix(words)
     return Fix(words, (Edit(code.span(node), text),))
-
-
-def names_known(code: Code, text: str) -> bool:
-    """Whether the library's names in a fix (`jnp`, `lax`, `jax`, `np`) mean in this program what they usually do."""
-    try:
-        used = {node.id for node in ast.walk(ast.parse(text.removeprefix("return "))) if isinstance(node, ast.Name)}
-    except SyntaxError:
-        return False
-    return all(code.names.table.get(name) == dotted for name, dotted in USUAL.items() if name in used)
 
 
 def short(code: Code, node: ast.AST, most: int = 40) -> str:

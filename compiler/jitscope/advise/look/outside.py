@@ -6,6 +6,7 @@ import ast
 import functools
 from collections.abc import Iterator
 
+from ..code.forms import stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
 from ..code.walk import Walk
@@ -163,7 +164,7 @@ def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
         if function in seen:
             continue
         seen.add(function)
-        bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        bound = stored(function)
         bound |= set(parameters(function)) - (static & _BOUND)
         for node in ast.walk(function):
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -237,12 +238,9 @@ def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:
 def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
     """Where a name is read next in the block of a call, if nothing gives it a new value before."""
     statement = code.statement_around(call)
-    block = block_of(statement, code)
-    if statement is None or statement not in block:
+    if statement is None or _stores(statement, name):
         return None
-    if _stores(statement, name):
-        return None
-    for later in block[block.index(statement) + 1 :]:
+    for later in code.after(statement):
         for node in ast.walk(later):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 if not _is_asked_about(node, code):
@@ -266,13 +264,3 @@ def _stores(node: ast.AST, name: str) -> bool:
         isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store | ast.Del)
         for one in ast.walk(node)
     )
-
-
-def block_of(statement: ast.stmt | None, code: Code) -> list[ast.stmt]:
-    """The statements among which one stands."""
-    above = code.parents.get(statement) if statement is not None else None
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(above, field, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from ..code.forms import stored
 from ..code.functions import parameters
 from ..code.values import Kind
 from ..code.walk import Event, Walk
@@ -292,10 +293,7 @@ def _bound(function: ast.AST) -> set[str]:
 
 def _bound_anew(name: str, function: ast.AST) -> bool:
     """Whether an argument's name is given something else first: `p = dict(p)`."""
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(function)
-    )
+    return name in stored(function)
 
 
 def _given_back(name: str, function: ast.AST) -> bool:

@@ -86,20 +86,7 @@ _UPDATING = {
 }
 """Functions whose namesakes of NumPy or Python change what they are given, or seem to."""
 _COPYING = {
-    f"jax.numpy.{name}"
-    for name in (
-        "sort",
-        "reshape",
-        "transpose",
-        "squeeze",
-        "ravel",
-        "clip",
-        "round",
-        "flip",
-        "roll",
-        "nan_to_num",
-        "where",
-    )
+    f"jax.numpy.{name}" for name in "sort reshape transpose squeeze ravel clip round flip roll nan_to_num where".split()
 } | {"jax.random.permutation", "jax.random.shuffle"}
 """Functions that may be taken for ones that change their array, where it is read again."""
 _CONTROL = {"dce_sink", "cond", "switch", "scan", "while_loop", "fori_loop", "map"}

@@ -257,9 +257,12 @@ def _numbers(values: Sequence[Any]) -> list[np.ndarray]:
     return [x for x in found if x is not None and x.dtype.kind in "fc"]
 
 
-def hunt(row: Row, given: Any = None, callbacks: bool = False, again: Again | None = None) -> PartsReport:
+def hunt(
+    row: Row, given: Any = None, callbacks: bool = False, again: Again | None = None, name: str = ""
+) -> PartsReport:
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
-    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises Unavailable where these are gone
-    or the program is not run again, RuntimeError where the operation was not found."""
+    none, for the first infinity. `again` runs the function as its code is now, to check fixes; `name` is what it is called where that is
+    not the row's name. Raises Unavailable where these are gone or the program is not run again, RuntimeError where the operation was not
+    found."""
     program = row.entry.evaluable(row, given, callbacks)
-    return PartsReport(row.function, program, _compiled(row, program), again)
+    return PartsReport(name or row.function, program, _compiled(row, program), again)

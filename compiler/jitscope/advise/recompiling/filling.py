@@ -180,7 +180,7 @@ def _arguments(row: Row) -> dict[str, ShapedArray] | None:
     avals = [var.aval for var in jaxpr.invars]
     paths = list(_shapes(row))
     plain = all(
-        type(aval) is ShapedArray and not dtypes.is_extended(aval.dtype) and aval.sharding is None for aval in avals
+        type(aval) is ShapedArray and not dtypes.is_extended(aval.dtype) and aval.mark is None for aval in avals
     )
     if len(paths) != len(avals) or not plain or jaxpr.effects or sum(aval.bytes for aval in avals) > MOST_BYTES:
         return None

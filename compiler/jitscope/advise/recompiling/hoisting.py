@@ -166,13 +166,14 @@ def _segment(code: Code, span: Span, inner: list[Edit]) -> str:
 
 def _alone(code: Code, node: ast.stmt, first: int, last: int) -> bool:
     """Whether a statement has its lines for itself, is not the last line of the text, and leaves something in its block."""
-    around = code.parents.get(node)
-    block = next(
-        (b for b in (getattr(around, n, None) for n in ("body", "orelse")) if isinstance(b, list) and node in b), []
-    )
     head = code.lines[first - 1][: code.span(node).column] if first == node.lineno else ""
     tail = code.lines[last - 1][code.span(node).end_column :].strip()
-    return len(block) > 1 and not head.strip() and (not tail or tail.startswith("#")) and last < len(code.lines)
+    return (
+        len(code.block_of(node)) > 1
+        and not head.strip()
+        and (not tail or tail.startswith("#"))
+        and last < len(code.lines)
+    )
 
 
 def _outermost(code: Code, node: ast.AST, own: set[str]) -> ast.stmt | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...core.advice import own_nodes
 from ...core.source import Position
+from ..code.forms import stored
 from ..code.functions import Functions, parameters
 from ..code.text import Code, Function, first_line
 
@@ -40,7 +41,7 @@ def _called(starts: list[Function], functions: Functions) -> Iterator[Function]:
 
 
 def _acts(function: Function, code: Code) -> bool:
-    own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own = stored(function)
     for node in own_nodes(function):
         match node:
             case ast.Global() | ast.Nonlocal() | ast.Delete() | ast.Yield() | ast.YieldFrom() | ast.Await():

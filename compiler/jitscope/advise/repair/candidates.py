@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
-import types
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...core import advice
-from ...core.names import imported
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from . import statements
@@ -23,7 +20,6 @@ class Candidate(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-_ASKED = ("bool", "index", "number", "array", "slice", "mask", "assignment")
 _KINDS = {
     "branch-on-tracer": ("bool",), "logical-op-on-tracer": ("bool",), "loop-on-tracer": ("bool",), "flag-arg-traced": ("bool",),
     "host-call-on-tracer": ("array", "number", "index"), "traced-slice-bound": ("slice",), "data-dependent-shape": ("mask",),
@@ -35,24 +31,20 @@ def candidates(
     known: str,
     code: Code,
     path: list[ast.AST],
-    given: Mapping[str, Any],
     values: Mapping[str, Any],
-    library: str = "jitscope",
 ) -> Iterator[Candidate]:
-    """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first). `given` are the names that code at the
-    place may use: the `library` that it is written for is called by the names it has there. `values` are those of the function's
-    own names."""
-    called, names = _Library(given, library), imported(given)
-    for candidate in _all(known, code, path, values):
-        text = called.named(candidate[1])
-        if text is not None:
-            words, _, node, last = candidate
-            span = code.span(node)
-            if last is not None:
-                end = code.span(last)
-                span = Span(span.line, span.column, end.end_line, end.end_column)
-            indent = " " * span.column if isinstance(node, ast.stmt) else ""
-            yield Candidate(names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),))
+    """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first), in the names that the program has for the
+    library. `values` are those of the function's own names."""
+    for words, usual, node, last in _all(known, code, path, values):
+        text = code.names.own(usual)
+        if not code.names.knows(text):
+            continue
+        span = code.span(node)
+        if last is not None:
+            end = code.span(last)
+            span = Span(span.line, span.column, end.end_line, end.end_column)
+        indent = " " * span.column if isinstance(node, ast.stmt) else ""
+        yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),))
 
 
 def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
@@ -66,12 +58,11 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
             continue
         last = None
         if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:
-            last = _rest(found.node, code)[:1]
-            last = last[0] if last else None
+            last = next(iter(code.after(found.node)), None)
         yield _words(asked, found.text), found.text, found.node, last
     match block:
         case ast.If():
-            rest = _rest(block, code)
+            rest = code.after(block)
             text = statements.as_cond(block, rest, _before(block, code))
             if text is not None:
                 last = rest[-1] if rest and statements.replaces_rest(block) else None
@@ -124,14 +115,6 @@ def _sized(path: list[ast.AST]) -> Iterator[tuple[str, str, Any, Any]]:
                 return
 
 
-def _rest(node: ast.stmt, code: Code) -> list[ast.stmt]:
-    above = code.parents.get(node)
-    for block in (getattr(above, "body", None), getattr(above, "orelse", None)):
-        if isinstance(block, list) and node in block:
-            return block[block.index(node) + 1 :]
-    return []
-
-
 def _before(node: ast.stmt, code: Code) -> set[str]:
     """The names that have a value when a statement is reached: arguments, and what is given one in a line above it."""
     function = code.function_around(node)
@@ -142,32 +125,3 @@ def _before(node: ast.stmt, code: Code) -> set[str]:
         if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.lineno < node.lineno:
             found.add(one.id)
     return found
-
-
-# --- names of the library -------------------------------------------------------------------------------------------------------
-
-
-class _Library:
-    """How the library is called where the user's code stands: `jnp`, `lax`, `jax`, or something else."""
-
-    def __init__(self, given: Mapping[str, Any], library: str) -> None:
-        names: dict[str, str] = {}
-        for name, value in given.items():
-            top, _, module = value.__name__.partition(".") if isinstance(value, types.ModuleType) else ("", "", "")
-            if top == library and module in _MODULES:
-                kept = names.get(module)
-                names[module] = name if kept is None or name == _MODULES[module] else kept
-        self._names = names
-
-    def named(self, text: str) -> str | None:
-        """A text that says `jnp.` and `lax.` by the names there are; None where there is none."""
-        for module, usual in (("numpy", "jnp"), ("lax", "lax")):
-            if re.search(rf"(?<![\w.]){usual}\.", text):
-                name = self._names.get(module) or (f"{self._names['']}.{module}" if "" in self._names else None)
-                if name is None:
-                    return None
-                text = re.sub(rf"(?<![\w.]){usual}\.", f"{name}.", text)
-        return text
-
-
-_MODULES = {"": "jax", "numpy": "jnp", "lax": "lax"}

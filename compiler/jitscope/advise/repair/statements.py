@@ -61,7 +61,7 @@ def as_while(node: ast.While, before: set[str]) -> str | None:
     state = _state(node.body, before)
     if node.orelse or state is None:
         return None
-    test = ast.Return(condition_of(node.test))
+    test = ast.Return(ast.parse(condition(node.test), mode="eval").body)
     arms = [_loop_function("keep_going", [], state, [test], False), _loop_function("step", [], state, node.body, True)]
     return "\n".join([*arms, f"{_pattern(state)} = lax.while_loop(keep_going, step, {_tuple(state)})"])
 
@@ -80,11 +80,6 @@ def as_fori(node: ast.For, before: set[str]) -> str | None:
     bounds = ["0", ast.unparse(args[0])] if len(args) == 1 else [ast.unparse(a) for a in args]
     body = _loop_function("step", [counter], state, node.body, True)
     return "\n".join([body, f"{_pattern(state)} = lax.fori_loop({', '.join(bounds)}, step, {_tuple(state)})"])
-
-
-def condition_of(test: ast.expr) -> ast.expr:
-    """A test as an expression of arrays; see `condition`."""
-    return ast.parse(condition(test), mode="eval").body
 
 
 def _state(body: Sequence[ast.stmt], before: set[str]) -> list[str] | None:

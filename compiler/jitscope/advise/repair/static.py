@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...core.source import Position
+from ..code.forms import keyword
 from ..code.functions import Functions, Traced
 from ..code.text import Code
 from ..diagnostic import Edit, Span
@@ -15,22 +16,26 @@ HELPED = ("flag-arg-traced", "loop-on-tracer", "traced-shape-arg", "traced-slice
 """The sharp bits that an argument with one value for each program does away with."""
 
 
-def as_static(code: Code, name: str, defined: Position, library: str) -> Candidate | None:
+def as_static(code: Code, name: str, defined: Position) -> Candidate | None:
     """The edit that makes the argument `name` static, of the compiled function defined there; None if it is not found. Of a function
-    of jax's that another cell or file compiles, words alone."""
+    in another cell or file, or of one of jax's that another one compiles, words alone."""
+    if defined.file != code.file:
+        return _in_words(name, defined)
     for traced in Functions(code).traced:
         function = traced.function
         lines = [function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))]
         if traced.by == "jit" and min(lines) == defined.line:
             edit = _edit(code, traced, name)
             return Candidate(_WORDS.format(f"Make {name} static"), (edit,)) if edit is not None else None
-    if library == "jax":
-        function = defined.function.rpartition(".")[2]
-        return Candidate(_WORDS.format(f'Make {name} static, jit({function}, static_argnames="{name}")'), ())
-    return _in_magic(code, name, defined)
+    return _in_words(name, defined) if code.names.library == "jax" else _in_magic(code, name, defined)
 
 
 _WORDS = "{}: it is a Python value then, and each value has a program of its own."
+
+
+def _in_words(name: str, defined: Position) -> Candidate:
+    function = defined.function.rpartition(".")[2]
+    return Candidate(_WORDS.format(f'Make {name} static, jit({function}, static_argnames="{name}")'), ())
 
 
 def _edit(code: Code, traced: Traced, name: str) -> Edit | None:
@@ -39,9 +44,9 @@ def _edit(code: Code, traced: Traced, name: str) -> Edit | None:
         span = code.span(site)
         here = Span(span.end_line, span.end_column, span.end_line, span.end_column)
         return None if site is traced.function else Edit(here, f"(static_argnames={name!r})".replace("'", '"'))
-    given = next((k.value for k in site.keywords if k.arg == "static_argnames"), None)
+    given = keyword(site, "static_argnames")
     match given:
-        case None if not any(k.arg == "static_argnums" for k in site.keywords):
+        case None if keyword(site, "static_argnums") is None:
             span = code.span(site)
             end = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
             return Edit(end, f', static_argnames="{name}"')

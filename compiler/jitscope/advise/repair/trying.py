@@ -48,26 +48,28 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     found: list[Fix] = []
     own = _own(code, path)
     quiet = not _does_more(code, own, traces)
-    library = "jitscope" if traces[-1].again is None else "jax"
-    made = list(_static(known, code, traces[-1], quiet, library))
+    if traces[-1].again is not None:
+        code.names.library = "jax"
     values = {**given, **_locals(error, where)}
-    for one in candidates(known, code, own, given, values, library) if functions else ():
-        checked = _try(one, code, functions, traces[-1], where) if quiet else ""
-        if checked or not quiet:
-            found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
+    with jaxwatch.unwatched():
+        made = list(_static(known, code, traces[-1], quiet))
+        for one in candidates(known, code, own, values) if functions else ():
+            checked = _try(one, code, functions, traces[-1], where) if quiet else ""
+            if checked or not quiet:
+                found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
     both = [*made, *found] if known in ("flag-arg-traced", "traced-shape-arg") else [*found, *made]
     return both[:MOST]
 
 
-def _static(known: str, code: Code, trace: Unfinished, quiet: bool, library: str) -> Iterator[Fix]:
+def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[Fix]:
     """The argument that the failing operation was given, as a static one."""
     names, defined = trace.debug.arg_names, trace.debug.defined
     if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
         return
     at = trace.invars.index(trace.guilty[0])
-    if at not in trace.numbers or at >= len(names) or not names[at].isidentifier() or defined.file != code.file:
+    if at not in trace.numbers or at >= len(names) or not names[at].isidentifier():
         return
-    one = as_static(code, names[at], defined, library)
+    one = as_static(code, names[at], defined)
     if one is None:
         return
     alone = any(edit.text.startswith("(") for edit in one.edits)

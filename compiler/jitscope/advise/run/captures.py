@@ -21,11 +21,12 @@ from ...backend.array import Array
 from ...backend.signature import short_repr
 from ...core import notices, source
 from ...core.advice import node_of_function
+from ...core.config import NOT_GIVEN
 from ...core.jaxpr import ClosedJaxpr
 from ...core.source import Position
+from ..code.forms import stored
 
 
-_MISSING = object()
 _PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
 _SCALARS = (int, float, complex, bool, str, bytes, type(None))
 
@@ -96,7 +97,7 @@ def _reads(
         return
     bound = {*fun.__code__.co_varnames[: len(args) - given], *named}
     objects = _objects(fun.__code__, args, kwargs, bound)
-    local = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    local = stored(node)
     local |= {*fun.__code__.co_varnames} - objects.keys()
     look = _Names(fun, objects, local - {*fun.__code__.co_freevars})
     inner: set[int] = set()
@@ -110,7 +111,7 @@ def _reads(
             continue
         inner.update(id(one) for one in ast.walk(part))
         value = look.value(part)
-        if value is not _MISSING and _is_data(value):
+        if value is not NOT_GIVEN and _is_data(value):
             static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
             yield Read(ast.unparse(part), where.at(part), static, _kept(value))
 
@@ -181,8 +182,8 @@ class _Names:
                     try:
                         return of[key]
                     except (KeyError, IndexError, TypeError):
-                        return _MISSING
-        return _MISSING
+                        return NOT_GIVEN
+        return NOT_GIVEN
 
     def _named(self, name: str) -> Any:
         if name in self.objects:
@@ -191,29 +192,29 @@ class _Names:
             try:
                 return self.closure[name].cell_contents
             except ValueError:
-                return _MISSING
-        return _MISSING if name in self.local else self.globals.get(name, _MISSING)
+                return NOT_GIVEN
+        return NOT_GIVEN if name in self.local else self.globals.get(name, NOT_GIVEN)
 
     def called(self, node: ast.expr) -> tuple[Any, tuple]:
         """What a call calls, with the object it is called on; None for what is the library's own or not known."""
         found = self.value(node)
-        if found is _MISSING and isinstance(node, ast.Attribute):
+        if found is NOT_GIVEN and isinstance(node, ast.Attribute):
             of = self.value(node.value)
-            method = getattr(type(of), node.attr, None) if of is not _MISSING else None
+            method = getattr(type(of), node.attr, None) if of is not NOT_GIVEN else None
             return (method, (of,)) if isinstance(method, types.FunctionType) else (None, ())
         return (found, ()) if callable(found) and not isinstance(found, type) else (None, ())
 
 
 def _attribute(of: Any, name: str) -> Any:
     """An attribute of an object or a class that is plain data: no property, no descriptor."""
-    if of is _MISSING or isinstance(of, types.ModuleType):
-        return _MISSING
+    if of is NOT_GIVEN or isinstance(of, types.ModuleType):
+        return NOT_GIVEN
     for one in (of, *type(of).__mro__) if not isinstance(of, type) else of.__mro__:
         own = getattr(one, "__dict__", {})
         if name in own:
             found = own[name]
-            return _MISSING if hasattr(type(found), "__get__") else found
-    return _MISSING
+            return NOT_GIVEN if hasattr(type(found), "__get__") else found
+    return NOT_GIVEN
 
 
 # --- values -------------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from ..catalogue import CATALOGUE
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
-from ..look.making import names_known
 from .nans import told_of_failure
 
 
@@ -115,13 +114,20 @@ def _made(known: str, where: Position, error: BaseException, names: Names) -> Di
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error))), names)
+    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or TO_DO.get(known, "")), names)
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
         fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
 
+
+TO_DO = {
+    "donation-misuse": "Use what the call gave back in place of what it was given, or do not donate that: a call takes the memory of its "
+    "donated arguments.",
+    "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
+}
+"""What to do about errors of jax's that do not say so."""
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
 _REBUILT = (
@@ -149,7 +155,7 @@ def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
     except (SyntaxError, ValueError, RecursionError):
         return Fix(otherwise)
     text = code.names.own(found.text)
-    sure = found.is_edit and names_known(code, text)
+    sure = found.is_edit and code.names.knows(text)
     edits = (Edit(code.span(found.node), text),) if sure else ()
     return Fix(f"Write `{text}`.", edits)
 
@@ -221,7 +227,7 @@ def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
             ):
                 return "logical-op-on-tracer"
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-                return "logical-op-on-tracer"
+                return "flag-arg-traced" if _is_flag(node, frame) else "logical-op-on-tracer"
             case ast.comprehension():
                 return "branch-on-tracer"
     return "branch-on-tracer"

@@ -27,8 +27,11 @@ from .nans import tell_nans
 
 
 MOST_EQUATIONS, MOST_ITERATIONS = 5_000, 100
-Check = Callable[[JaxprEqn, Sequence[np.ndarray], Sequence[np.ndarray]], "tuple[str, str, str] | None"]
-"""Looks at an equation with the values of its operands and results; gives id, message and fix."""
+Arrays = Sequence[np.ndarray]
+Told = tuple[str, str, str] | None
+"""An id, a message and a fix."""
+Check = Callable[[JaxprEqn, Arrays, Arrays], Told]
+"""Looks at an equation with the values of its operands and results."""
 
 
 def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
@@ -155,9 +158,7 @@ def _overflow(exact: Callable[..., Any], sign: str) -> Check:
     """A check of integers of up to 32 bits; `exact` computes in float64, which holds them and says of what is beyond how large it
     is."""
 
-    def check(
-        eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-    ) -> tuple[str, str, str] | None:
+    def check(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
         result = results[0]
         if result.dtype.kind not in "iu" or result.dtype.name in ("uint64", "int64") or not result.size:
             return None
@@ -183,18 +184,14 @@ def _number(value: float) -> str:
     return f"{int(value)}" if abs(value) < 1 << 53 else f"{value:.4g}"
 
 
-def _of_division(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_division(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     if results[0].dtype.kind not in "iu" or operands[1].all():
         return None
     message = "an integer was divided by zero, which gives some number here and no error."
     return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
 
 
-def _of_guard(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_guard(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     """`n % 0`: before it divides, the library asks whether the divisor is zero."""
     divisor, zero = operands[0], eqn.invars[1]
     if divisor.dtype.kind not in "iu" or not isinstance(zero, Literal) or not results[0].any():
@@ -203,9 +200,7 @@ def _of_guard(
     return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
 
 
-def _of_shift(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_shift(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     """Shifts by the width of the integer or more, and by negative numbers."""
     result, bits = results[0], 8 * results[0].dtype.itemsize
     by = np.broadcast_to(operands[1], result.shape)
@@ -218,9 +213,7 @@ def _of_shift(
     return "int-overflow", message, f"Shift by 0 to {bits - 1}, or convert to a wider integer first."
 
 
-def _of_conversion(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_conversion(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     x, result = operands[0], results[0]
     narrower = x.dtype.kind == "i" and result.dtype.itemsize < x.dtype.itemsize
     if not (x.dtype.kind == "f" or narrower) or result.dtype.kind not in "iu":
@@ -238,9 +231,7 @@ def _of_conversion(
     )
 
 
-def _of_window(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     """`dynamic_slice` and `dynamic_update_slice`: the window is shifted until it fits."""
     updates = eqn.primitive.name == "dynamic_update_slice"
     sizes = operands[1].shape if updates else eqn.params["slice_sizes"]
@@ -252,9 +243,7 @@ def _of_window(
     return None
 
 
-def _of_gather(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     numbers, sizes = eqn.params["dimension_numbers"], eqn.params.get("slice_sizes")
     axes = getattr(numbers, "start_index_map", None) or getattr(numbers, "scatter_dims_to_operand_dims", ())
     indices = operands[1].reshape(-1, operands[1].shape[-1]) if operands[1].ndim else operands[1].reshape(1, 1)
@@ -306,9 +295,7 @@ def _dot(a: np.ndarray, b: np.ndarray, dimension_numbers: Any = None, **_: Any) 
     return np.einsum(a, left, b, right, out)
 
 
-def _of_choice(
-    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> tuple[str, str, str] | None:
+def _of_choice(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     count, index = len(eqn.params["branches"]), int(operands[0])
     if 0 <= index < count:
         return None

@@ -16,7 +16,7 @@ from .frames import Branch, Frame, Loop, LoopIteration
 from .programs import CLEAN, FROM_THE_START, run
 
 
-MOST_ENTERED, MOST_TURNS = 32, 16
+MOST_ENTERED, MOST_ITERATIONS = 32, 16
 """Loops and branches that are entered although an operand of theirs was bad, and iterations of a loop that the walk goes back to,
 before it goes on by what reads what."""
 
@@ -96,7 +96,7 @@ class Search:
                 reached += _variables([loop.initial(loop.eqn.outvars.index(out))])
             elif since != CLEAN:
                 starts.setdefault(since, []).append(out)
-        for number in sorted(starts)[:MOST_TURNS]:
+        for number in sorted(starts)[:MOST_ITERATIONS]:
             iteration = loop.iteration(number, self.test)
             reached += self.in_iteration(iteration, _results(iteration.inner, loop.eqn.outvars, starts[number]))
         return reached
@@ -124,7 +124,7 @@ class Search:
         _, _, since, together = loop.until(iteration.number, self.test)
         if since.get(k, CLEAN) == FROM_THE_START:
             return _variables([loop.initial(k)])
-        many = sum(other.loop is loop for other, _ in self.seen) > MOST_TURNS
+        many = sum(other.loop is loop for other, _ in self.seen) > MOST_ITERATIONS
         number = together if many and together >= 0 else since.get(k, CLEAN)
         if number < 0:
             return []

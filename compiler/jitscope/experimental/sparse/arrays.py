@@ -145,7 +145,7 @@ class BCOO(JAXSparse):
 
     def __init__(
         self,
-        args: tuple[Any, Any],
+        args: Sequence[Any],
         *,
         shape: Sequence[int],
         indices_sorted: bool = False,

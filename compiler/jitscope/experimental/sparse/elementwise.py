@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import numpy as jnp
 from .arrays import BCOO
-from .making import bcoo_todense, gather, over_batch, sparse_shape
+from .making import bcoo_todense, gather, only, over_batch, repeated, sparse_shape
 from .structure import bcoo_broadcast_in_dim, bcoo_update_layout
 
 
@@ -38,9 +38,8 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     def product(x: Any, xs: Any, y: Any, ys: Any) -> tuple[Any, Any]:
         here = (xs[:, None] == ys[None]).all(-1) & (xs < np.array(own, xs.dtype)).all(-1)[:, None]
         data = x[:, None] * y[None]
-        data = jnp.where(jnp.expand_dims(here, tuple(range(2, data.ndim))), data, jnp.zeros((), data.dtype))
         places = jnp.where(here[..., None], xs[:, None], np.array(own, xs.dtype))
-        return data.reshape(-1, *data.shape[2:]), places.reshape(-1, len(own))
+        return only(data, here).reshape(-1, *data.shape[2:]), places.reshape(-1, len(own))
 
     out = over_batch(product, lhs.n_batch)(lhs.data, lhs.indices, rhs.data, rhs.indices)
     return BCOO(out, shape=lhs.shape)
@@ -79,7 +78,4 @@ def _joined(x: BCOO, y: BCOO) -> BCOO:
     """The elements of both."""
     if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
         raise NotImplementedError(f"the sum of {x!r} and {y!r}, which differ in layout; use update_layout first")
-    batch = x.shape[: x.n_batch]
-    data = [jnp.broadcast_to(m.data, (*batch, *m.data.shape[m.n_batch :])) for m in (x, y)]
-    indices = [jnp.broadcast_to(m.indices, (*batch, *m.indices.shape[m.n_batch :])) for m in (x, y)]
-    return BCOO((jnp.concatenate(data, x.n_batch), jnp.concatenate(indices, x.n_batch)), shape=x.shape)
+    return BCOO([jnp.concatenate(part, x.n_batch) for part in zip(repeated(x), repeated(y))], shape=x.shape)

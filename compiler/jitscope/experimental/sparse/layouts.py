@@ -272,35 +272,19 @@ def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int
     return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
-def coo_todense(mat: COO) -> Any:
-    """The dense matrix of a COO."""
+def coo_todense(mat: Any) -> Any:
+    """The dense matrix of a COO or CSR."""
     return mat.todense()
 
 
-def csr_todense(mat: CSR) -> Any:
-    """The dense matrix of a CSR."""
-    return mat.todense()
-
-
-def _times(mat: Any, other: Any, transpose: bool) -> Any:
-    return (mat.T if transpose else mat) @ jnp.asarray(other)
-
-
-def coo_matvec(mat: COO, v: Any, transpose: bool = False) -> Any:
+def coo_matvec(mat: Any, v: Any, transpose: bool = False) -> Any:
     """The product of a matrix, or its transpose, with a vector."""
-    return _times(mat, v, transpose)
+    return (mat.T if transpose else mat) @ jnp.asarray(v)
 
 
-def coo_matmat(mat: COO, B: Any, *, transpose: bool = False) -> Any:
+def coo_matmat(mat: Any, B: Any, *, transpose: bool = False) -> Any:
     """The product of a matrix, or its transpose, with a dense matrix."""
-    return _times(mat, B, transpose)
+    return (mat.T if transpose else mat) @ jnp.asarray(B)
 
 
-def csr_matvec(mat: CSR, v: Any, transpose: bool = False) -> Any:
-    """The product of a matrix, or its transpose, with a vector."""
-    return _times(mat, v, transpose)
-
-
-def csr_matmat(mat: CSR, B: Any, *, transpose: bool = False) -> Any:
-    """The product of a matrix, or its transpose, with a dense matrix."""
-    return _times(mat, B, transpose)
+csr_todense, csr_matvec, csr_matmat = coo_todense, coo_matvec, coo_matmat

@@ -54,6 +54,23 @@ def sparse_shape(mat: BCOO) -> tuple[int, ...]:
     return mat.shape[mat.n_batch : mat.n_batch + mat.n_sparse]
 
 
+def lies_outside(mat: BCOO) -> Any:
+    """Which elements lie outside of the shape, and count as none [*batch, nse]."""
+    return (mat.indices >= np.array(sparse_shape(mat), mat.indices.dtype)).any(-1)
+
+
+def only(data: Any, where: Any) -> Any:
+    """The elements where a mask of their leading axes holds, else zeros."""
+    return jnp.where(jnp.expand_dims(where, tuple(range(where.ndim, data.ndim))), data, jnp.zeros((), data.dtype))
+
+
+def repeated(mat: BCOO) -> tuple[Any, Any]:
+    """Its data and indices, all that is kept once for a whole batch repeated over it."""
+    batch = mat.shape[: mat.n_batch]
+    data, indices = (jnp.broadcast_to(x, (*batch, *x.shape[len(batch) :])) for x in (mat.data, mat.indices))
+    return data, indices
+
+
 def bcoo_todense(mat: BCOO) -> Any:
     """The dense array of a BCOO; elements at one place are summed."""
     shape = sparse_shape(mat)
@@ -101,7 +118,7 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
     data = over_batch(gather, sparr.n_batch)(sparr.indices, arr)
     if not (sparr.unique_indices if assume_unique is None else assume_unique):
         first = over_batch(_is_first, sparr.n_batch)(sparr.indices)
-        data = jnp.where(jnp.expand_dims(first, tuple(range(first.ndim, data.ndim))), data, jnp.zeros((), data.dtype))
+        data = only(data, first)
     return sparr._like(data)
 
 

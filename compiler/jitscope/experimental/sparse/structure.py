@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from .arrays import BCOO, SparseEfficiencyError, SparseEfficiencyWarning
-from .making import over_batch, scatter, sparse_shape
+from .making import lies_outside, only, over_batch, repeated, scatter, sparse_shape
 
 
 __all__ = ["bcoo_broadcast_in_dim", "bcoo_concatenate", "bcoo_dynamic_slice", "bcoo_reduce_sum", "bcoo_reshape", "bcoo_rev",
@@ -109,9 +109,7 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     data, indices, b = mat.data, mat.indices[..., np.array(kept, int)], mat.n_batch
     data = data.sum(tuple([a + b + 1 for a in dense]), dtype=data.dtype)
     if batch:
-        sizes = mat.shape[:b]
-        data = jnp.broadcast_to(data, (*sizes, *data.shape[b:]))
-        indices = jnp.broadcast_to(indices, (*sizes, *indices.shape[b:]))
+        data, indices = (jnp.broadcast_to(x, (*mat.shape[:b], *x.shape[b:])) for x in (data, indices))
         rest = [a for a in range(b) if a not in batch]
         data = data.transpose((*rest, *batch, *range(b, data.ndim)))
         indices = indices.transpose((*rest, *batch, b, b + 1))
@@ -166,15 +164,14 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     data = jnp.squeeze(arr.data, (*batch, *[a + b + 1 for a in dense]))
     kept = [i for i in range(arr.n_sparse) if i not in sparse]
     # What lay outside along an axis that goes must stay outside, or be zero.
-    outside = (arr.indices >= np.array(sparse_shape(arr), arr.indices.dtype)).any(-1, keepdims=True)
+    lost = lies_outside(arr)
     out = np.array([sparse_shape(arr)[i] for i in kept], arr.indices.dtype)
-    indices = jnp.where(outside, out, arr.indices[..., np.array(kept, int)])
+    indices = jnp.where(lost[..., None], out, arr.indices[..., np.array(kept, int)])
     indices = jnp.squeeze(indices, tuple(batch))
     gone = {a + arr.ndim * (a < 0) for a in dimensions}
     shape = [n for a, n in enumerate(arr.shape) if a not in gone]
     if not kept:
-        inside = jnp.squeeze(~outside[..., 0], tuple(batch))
-        data = jnp.where(jnp.expand_dims(inside, tuple(range(inside.ndim, data.ndim))), data, jnp.zeros((), data.dtype))
+        data = only(data, jnp.squeeze(~lost, tuple(batch)))
     return BCOO((data, indices), shape=shape, indices_sorted=arr.indices_sorted, unique_indices=arr.unique_indices)
 
 
@@ -219,7 +216,7 @@ def _cut(mat: BCOO, starts: list[Any], shape: list[int], steps: list[int]) -> BC
         moved = (indices - start) // step
         inside = ((indices >= start) & ((indices - start) % step == 0) & (moved < sizes)).all(-1)
         indices = jnp.where(inside[..., None], moved, sizes)
-        data = jnp.where(jnp.expand_dims(inside, tuple(range(inside.ndim, data.ndim))), data, jnp.zeros((), data.dtype))
+        data = only(data, inside)
     return _fewer(BCOO((data, indices), shape=shape, unique_indices=mat.unique_indices))
 
 
@@ -255,26 +252,22 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
         return BCOO((data, jnp.concatenate([m.indices for m in every], axis)), shape=shape)
     before, parts = 0, []
     for m in operands:
-        own = np.array(sparse_shape(m), m.indices.dtype)
         offset = np.array([before if [i] == sparse else 0 for i in range(m.n_sparse)], m.indices.dtype)
-        outside = (m.indices >= own).any(-1, keepdims=True)
-        parts.append(jnp.where(outside, np.array(shape[b : b + m.n_sparse], m.indices.dtype), m.indices + offset))
+        sizes = np.array(shape[b : b + m.n_sparse], m.indices.dtype)
+        moved = jnp.where(lies_outside(m)[..., None], sizes, m.indices + offset)
+        parts.append(repeated(BCOO((m.data, moved), shape=m.shape)))
         before += m.shape[axis]
-    batch_shape = first.shape[:b]
-    data = [jnp.broadcast_to(m.data, (*batch_shape, *m.data.shape[b:])) for m in operands]
-    places = [jnp.broadcast_to(x, (*batch_shape, *x.shape[b:])) for x in parts]
-    return BCOO((jnp.concatenate(data, b), jnp.concatenate(places, b)), shape=shape)
+    return BCOO([jnp.concatenate(part, b) for part in zip(*parts)], shape=shape)
 
 
 def _padded(mat: BCOO, nse: int) -> BCOO:
     """With so many elements, zeros outside of the shape, and nothing repeated over the batch."""
-    b, more = mat.n_batch, nse - mat.nse
-    batch = mat.shape[:b]
-    data = jnp.broadcast_to(mat.data, (*batch, *mat.data.shape[b:]))
-    indices = jnp.broadcast_to(mat.indices, (*batch, *mat.indices.shape[b:]))
-    outside = jnp.broadcast_to(np.array(sparse_shape(mat), indices.dtype), (*batch, more, mat.n_sparse))
-    zeros = jnp.zeros((*batch, more, *data.shape[b + 1 :]), data.dtype)
-    return BCOO((jnp.concatenate([data, zeros], b), jnp.concatenate([indices, outside], b)), shape=mat.shape)
+    b = mat.n_batch
+    new = (*mat.shape[:b], nse - mat.nse)
+    data, indices = repeated(mat)
+    nowhere = jnp.broadcast_to(np.array(sparse_shape(mat), indices.dtype), (*new, mat.n_sparse))
+    zeros = jnp.zeros((*new, *data.shape[b + 1 :]), data.dtype)
+    return BCOO((jnp.concatenate([data, zeros], b), jnp.concatenate([indices, nowhere], b)), shape=mat.shape)
 
 
 def bcoo_broadcast_in_dim(
@@ -300,17 +293,15 @@ def bcoo_broadcast_in_dim(
     indices = lax.broadcast_in_dim(mat.indices, spread, [*at[:b], first_sparse, first_sparse + 1])
     own, sparse_at = sparse_shape(mat), at[b : mat.ndim - d]
     outside = (indices >= np.array(own, indices.dtype)).any(-1)
-    parts = [indices[..., sparse_at.index(a)] if a in sparse_at else jnp.zeros_like(outside, indices.dtype) for a in range(first_sparse, first_dense)]  # fmt: skip
+    new = jnp.zeros_like(outside, indices.dtype)
+    parts = [indices[..., sparse_at.index(a)] if a in sparse_at else new for a in range(first_sparse, first_dense)]
     for i, a in enumerate(range(first_sparse, first_dense)):
-        if (own[sparse_at.index(a)] if a in sparse_at else 1) < shape[
-            a
-        ]:  # every element stands at all places of this axis
-            n = shape[a]
+        n, had = shape[a], own[sparse_at.index(a)] if a in sparse_at else 1
+        if had < n:  # every element stands at all places of this axis
             parts = [jnp.repeat(p, n, first_sparse) for p in parts]
             data, outside = jnp.repeat(data, n, first_sparse), jnp.repeat(outside, n, first_sparse)
-            parts[i] = jnp.broadcast_to(
-                jnp.tile(jnp.arange(n, dtype=indices.dtype), outside.shape[-1] // n), outside.shape
-            )
+            places = jnp.tile(jnp.arange(n, dtype=indices.dtype), outside.shape[-1] // n)
+            parts[i] = jnp.broadcast_to(places, outside.shape)
     places = [jnp.where(outside, n, p) for n, p in zip(shape[first_sparse:first_dense], parts)]
     indices = jnp.stack(places, -1) if places else jnp.zeros((*outside.shape, 0), indices.dtype)
     return BCOO((data, indices), shape=shape)
@@ -347,11 +338,10 @@ def bcoo_update_layout(
 
 def _less_batch(mat: BCOO) -> BCOO:
     """The last axis of the batch becomes sparse."""
-    mat, b = _padded(mat, mat.nse), mat.n_batch
+    mat, b = BCOO(repeated(mat), shape=mat.shape), mat.n_batch
     n = mat.shape[b - 1]
     row = jnp.broadcast_to(jnp.arange(n, dtype=mat.indices.dtype)[:, None, None], (*mat.indices.shape[:-1], 1))
-    outside = (mat.indices >= np.array(sparse_shape(mat), mat.indices.dtype)).any(-1, keepdims=True)
-    indices = jnp.concatenate([jnp.where(outside, n, row), mat.indices], -1)
+    indices = jnp.concatenate([jnp.where(lies_outside(mat)[..., None], n, row), mat.indices], -1)
     data = mat.data.reshape(*mat.data.shape[: b - 1], -1, *mat.data.shape[b + 1 :])
     return BCOO((data, indices.reshape(*indices.shape[: b - 1], -1, indices.shape[-1])), shape=mat.shape)
 
@@ -361,8 +351,8 @@ def _less_dense(mat: BCOO) -> BCOO:
     b, n = mat.n_batch, mat.data.shape[mat.n_batch + 1]
     indices = jnp.repeat(mat.indices, n, b)
     column = jnp.broadcast_to(jnp.tile(jnp.arange(n, dtype=indices.dtype), mat.nse)[:, None], (*indices.shape[:-1], 1))
-    outside = (indices >= np.array(sparse_shape(mat), indices.dtype)).any(-1, keepdims=True)
-    indices = jnp.concatenate([indices, jnp.where(outside, n, column)], -1)
+    lost = jnp.repeat(lies_outside(mat), n, b)[..., None]
+    indices = jnp.concatenate([indices, jnp.where(lost, n, column)], -1)
     data = mat.data.reshape(*mat.data.shape[:b], -1, *mat.data.shape[b + 2 :])
     return BCOO((data, indices), shape=mat.shape)
 
@@ -374,10 +364,7 @@ def _more_batch(mat: BCOO) -> BCOO:
 
     def rows(data: Any, indices: Any) -> tuple[Any, Any]:
         here = indices[None, :, 0] == jnp.arange(n)[:, None]
-        zero = jnp.zeros((), data.dtype)
-        return jnp.where(jnp.expand_dims(here, tuple(range(2, data.ndim + 1))), data, zero), jnp.where(
-            here[..., None], indices[:, 1:], rest
-        )
+        return only(jnp.broadcast_to(data, (n, *data.shape)), here), jnp.where(here[..., None], indices[:, 1:], rest)
 
     return BCOO(over_batch(rows, b)(mat.data, mat.indices), shape=mat.shape)
 

@@ -45,19 +45,21 @@ def _periods(symbols: np.ndarray) -> list[int]:
     """Distances that a repeat may have. Windows of a length that occur once in each block lie one period apart, so that this
     distance is frequent; of all lengths, the powers of two are looked at."""
     n, width = len(symbols), 1
-    ranks = symbols
+    ranks, different = symbols, 0
     found: set[int] = set()
     while n >= LEAST * max(width // 2, 1) and len(ranks) > 1:
-        _, ranks = np.unique(ranks, return_inverse=True)
+        windows, ranks = np.unique(ranks, return_inverse=True)
         distances = _to_next(ranks)
         counts = np.bincount(distances)
         periods = np.flatnonzero(counts)
         # a stretch of k blocks has this distance at least (k - 1) * period - width times
         enough = counts[periods] >= np.maximum(1, (LEAST - 1) * periods - width + 1)
         found.update(int(p) for p in periods[enough & (periods > 0) & (periods * LEAST <= n)])
-        if counts[0] == len(ranks):
-            break  # all windows differ: longer ones do, too
-        ranks = ranks[:-width] * np.int64(len(ranks) + 1) + ranks[width:] if width < len(ranks) else ranks[:0]
+        if len(windows) in (len(ranks), different):
+            break  # all windows differ, or each tells what follows it: longer ones say nothing new
+        followed = ranks[:-width]
+        different = np.count_nonzero(np.bincount(followed))
+        ranks = followed * np.int64(len(ranks) + 1) + ranks[width:] if width < len(ranks) else ranks[:0]
         width *= 2
     return sorted(found)
 

@@ -107,12 +107,18 @@ def _weak_type(group: Group) -> str:
 def _static_value(group: Group) -> str:
     if change_for(group) is None:
         return f"Call with few values of {_names(group)}: each static value has a program of its own."
+    key = group.rows[-1].signature
+    values = [one for one in (*key.statics, *key.attributes) if one.name in group.paths] if key is not None else []
+    if _shapes_the_program(group) and all(one.type == "bool" for one in values):
+        return f"{_names(group)} decides what the program is: one program for True and one for False are right where both come often."
     if _shapes_the_program(group):
         return (
             f"{_names(group)} decides what the program is (a size, a number of iterations, a branch): call with few values, or make the "
             "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
         )
-    return f"{_names(group)} is only computed with: do not make it static, and one program serves all values."
+    inside = key is not None and any(one.name in group.paths for one in key.attributes)
+    how = "hold it as an array" if inside else "do not make it static"
+    return f"{_names(group)} is only computed with: {how}, and one program serves all values."
 
 
 def _static_object(group: Group) -> str:

@@ -98,8 +98,9 @@ def _weak_types(group: Group) -> Change:
 def _statics(group: Group) -> Change | None:
     """Static numbers become arrays, whose type alone counts."""
     names = set(group.paths)
-    statics = [s for row in group.history if row.signature for s in row.signature.statics if s.name in names]
-    if any(static.type not in ("int", "float", "bool", "complex") for static in statics):
+    keys = [row.signature for row in group.history if row.signature]
+    values = [s for key in keys for s in (*key.statics, *key.attributes) if s.name in names]
+    if any(value.type not in ("int", "float", "bool", "complex") for value in values):
         return None
 
     def without(key: Signature) -> Hashable:

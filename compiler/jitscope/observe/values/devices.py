@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...backend.array import Array, to_array
+from ...backend.callbacks import numbers_of
 from ...backend.hunt.programs import run
 from ...control.shard_map import shard_map_p
-from ...core.avals import ShapedArray, aval_of, physical
+from ...core.avals import ShapedArray, aval_of
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, equations_in, subjaxprs
 from ...core.meshes import AxisType, Mesh
 from ...core.shardings import PartitionSpec, names_of, padded
@@ -68,7 +69,7 @@ class OnDevices(Evaluation):
 
     def cut(self, x: Any, spec: PartitionSpec) -> Parts:
         """The parts of an operand."""
-        aval, below = x.aval, _below(x)
+        aval, below = x.aval, numbers_of(x)
         entries = padded(spec, aval.ndim).partitions
         known: dict[Any, Any] = {}
         found = []
@@ -138,11 +139,11 @@ class OnDevices(Evaluation):
         if id(eqn) not in self._exchanges:
             self._exchanges[id(eqn)] = eqn, self._on_mesh(eqn)
         stacked = [
-            _array(np.stack([_below(part) for part in x.arrays]), x.aval.update(shape=(self.copies, *x.aval.shape)))
+            _array(np.stack([numbers_of(part) for part in x.arrays]), x.aval.update(shape=(self.copies, *x.aval.shape)))
             for x in operands
         ]
         outs = run(self._exchanges[id(eqn)][1], stacked)
-        return [self._unstacked(_below(out), out.aval) for out in outs]
+        return [self._unstacked(numbers_of(out), out.aval) for out in outs]
 
     def _unstacked(self, below: np.ndarray, aval: ShapedArray) -> Parts:
         one = aval.update(shape=aval.shape[1:], sharding=None)
@@ -181,11 +182,6 @@ def _exchanges(eqn: JaxprEqn) -> bool:
         if inner
         else bool(primitive.named_axes(**eqn.params))
     )
-
-
-def _below(x: Any) -> np.ndarray:
-    """The numbers of an array; of keys, those below."""
-    return np.asarray(Array(x.buf, physical(x.aval)))
 
 
 def _array(below: np.ndarray, aval: ShapedArray) -> Array:

@@ -36,11 +36,10 @@ class MulHigh(DiscreteElementwise):
 
 
 def _upper(x, y, dtype):
-    width = 4 if dtype in dtypes.WIDER else 8 * dtype.itemsize
     wide = np.dtype(f"{dtypes.kind(dtype)}{2 * dtype.itemsize}")
     product = mul_p(*[convert_element_type_p(v, new_dtype=wide, weak_type=False) for v in (x, y)])
     shift = shift_right_arithmetic_p if dtypes.kind(dtype) == "i" else shift_right_logical_p
-    return convert_element_type_p(shift(product, wide.type(width)), new_dtype=dtype, weak_type=False)
+    return convert_element_type_p(shift(product, wide.type(dtypes.width(dtype))), new_dtype=dtype, weak_type=False)
 
 
 def _upper_of_64(x, y, dtype):
@@ -68,7 +67,7 @@ class BitcastConvertType(DiscreteElementwise):
                 f"bitcast_convert_type to {new_dtype.name} works on integers and floats; it got {x.short()}: "
                 "x.view(dtype) works on all numbers"
             )
-        old, new = _bits(x.dtype), _bits(new_dtype)
+        old, new = dtypes.width(x.dtype), dtypes.width(new_dtype)
         if old >= new:
             return pure(ShapedArray(x.shape if old == new else (*x.shape, old // new), new_dtype))
         if not x.shape or x.shape[-1] * old != new:
@@ -80,10 +79,6 @@ class BitcastConvertType(DiscreteElementwise):
 
     def batch(self, axis, args, dims, /, *, new_dtype):
         return bitcast_convert_type_p(axis.move(args[0], dims[0], 0), new_dtype=new_dtype), 0
-
-
-def _bits(dtype):
-    return 4 if dtype in dtypes.WIDER else 8 * dtype.itemsize
 
 
 bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type", accepts="iuf")

@@ -125,9 +125,6 @@ class Gather(Linear):
             **same,
         ), out
 
-    def shown_params(self, params):
-        return {name: params[name] for name in sorted(params)}
-
 
 gather_p = Gather("gather")
 

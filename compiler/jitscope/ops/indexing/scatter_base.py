@@ -113,9 +113,6 @@ class Scatter(Primitive):
         updates = axis.move(updates, updates_dim, at)
         return self.bind(x, indices, updates, dimension_numbers=numbers, **same), dim
 
-    def shown_params(self, params):
-        return {name: params[name] for name in sorted(params)}
-
 
 def _check_updates(name: str, x: ShapedArray, indices: ShapedArray, updates: ShapedArray, numbers: Any) -> None:
     window = numbers.update_window_dims

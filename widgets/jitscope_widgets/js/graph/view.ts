@@ -26,6 +26,8 @@ export interface GraphMemory {
   open: string[];
   blocks?: [string, number][];
   camera: { k: number; x: number; y: number };
+  /** The size that the picture was made to fit, if nobody has moved it since. */
+  fittedTo?: { w: number; h: number };
 }
 
 export interface GraphOptions {
@@ -68,6 +70,7 @@ export class GraphView {
   motion: Motion | null = null;
   private frame = 0;
   private fitted = false;
+  private fittedTo: GraphMemory["fittedTo"] | null = null;
   private asFitted = ""; // the camera after the last `fit` that kept the picture readable
   private waiting: (() => void)[] = [];
   private readonly all = new Disposables();
@@ -128,13 +131,15 @@ export class GraphView {
     };
   }
 
-  private remember({ open: names, blocks, camera }: GraphMemory): void {
+  private remember({ open: names, blocks, camera, fittedTo }: GraphMemory): void {
     const { model } = this;
     const open = new Set(names);
     model.nodes.forEach((node, i) => model.setOpen(i, open.has(node.id)));
     for (const [id, block] of blocks ?? []) if (model.index.has(id)) model.chooseBlock(model.index.get(id)!, block);
     Object.assign(this.camera, camera);
     this.fitted = true;
+    this.fittedTo = fittedTo ?? null;
+    if (fittedTo) this.asFitted = [camera.k, camera.x, camera.y].join();
   }
 
   memory(): GraphMemory {
@@ -145,7 +150,7 @@ export class GraphView {
       .filter(({ i }) => model.isRepeat(i) && model.blockOf(i) > 0)
       .map(({ id, i }): [string, number] => [id, model.blockOf(i)]);
     const { k, x, y } = this.camera;
-    return { open, blocks, camera: { k, x, y } };
+    return { open, blocks, camera: { k, x, y }, fittedTo: this.isAsFitted() ? this.view : undefined };
   }
 
   colours(): Palette {
@@ -170,7 +175,9 @@ export class GraphView {
     if (!this.view.w) this.themed();
     this.view = { w, h };
     this.sizeCanvas();
-    if (!this.fitted || this.isAsFitted()) this.fit(true);
+    const isBack = w === this.fittedTo?.w && h === this.fittedTo.h;
+    this.fittedTo = null;
+    if (!this.fitted || (this.isAsFitted() && !isBack)) this.fit(true);
     this.paint();
   }
 
