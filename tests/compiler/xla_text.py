@@ -90,6 +90,17 @@ class Program:
                     found[inner.opcode] += 1
         return found
 
+    def computes(self, line):
+        """Whether a kernel does more than fill, move and count."""
+        if line.opcode not in ("fusion", "call"):
+            return line.opcode not in _ARRANGES and not re.match(r"(pred|[su]\d+)\[\]", line.type)
+        return any(
+            self.computes(inner)
+            for name in line.called("calls", "to_apply")
+            for inner in self.computations[name].values()
+            if inner.opcode not in _PLUMBING
+        )
+
     def moved(self, computation=None):
         """The most bytes that kernels read and write; None in loops of unknown length."""
         total = 0
@@ -159,6 +170,8 @@ _MOVES = {
     "dynamic-update-slice", "concatenate", "copy", "iota", "reverse", "pad", "gather", "after-all", "add-dependency",
     "partition-id", "replica-id", "rng-get-and-update-state",
 }  # fmt: skip
+
+_ARRANGES = _MOVES - {"gather", "after-all", "add-dependency", "partition-id", "replica-id", "rng-get-and-update-state"}
 
 
 def _arithmetic(line, lines):
