@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,10 @@ def block_until_ready(bufs: list[Buffer]) -> None:
     for buf in bufs:
         _check_alive(buf)
     try:
-        if processes.joined is not None:
-            processes.waited(lambda: all(buf.is_ready() for buf in bufs))
-        xc.batched_block_until_ready(bufs)
+        if processes.joined is None or all(buf.is_ready() for buf in bufs):
+            xc.batched_block_until_ready(bufs)
+        else:
+            processes.asked(partial(xc.batched_block_until_ready, bufs))
     except RuntimeFailure as error:
         raise translate(error) from None
 

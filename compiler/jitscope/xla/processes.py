@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from queue import SimpleQueue
 from typing import Any
 
 from . import devices, forks
@@ -108,19 +109,29 @@ def join(
     devices.make_client_by(_client)
 
 
-def waited(ready: Callable[[], bool], others: Sequence[int] | None = None, seconds: float | None = None) -> None:
+def _sleep(since: float) -> None:
+    time.sleep(min(0.002, 5e-5 + since / 10))
+
+
+def waited(
+    ready: Callable[[], bool],
+    others: Sequence[int] | None = None,
+    seconds: float | None = None,
+    pause: Callable[[float], Any] = _sleep,
+) -> None:
     """Wait until what these processes (None: all) do together is done. Raises XlaError where one of them is gone: it would be for ever;
-    TimeoutError after `seconds`."""
+    TimeoutError after `seconds`. `pause` waits a little, given for how long that went on."""
     start, now = time.monotonic(), joined
     while not ready():
         missed = [] if now is None else [t for number, t in now.gone.items() if others is None or number in others]
         if now is not None and missed and time.monotonic() - max(missed) > GRACE:
             stuck.set()
             raise now.missing()
-        if seconds is not None and time.monotonic() - start > seconds:
+        since = time.monotonic() - start
+        if seconds is not None and since > seconds:
             stuck.set()
             raise TimeoutError(f"nothing came for {seconds} s")
-        time.sleep(min(0.002, 5e-5 + (time.monotonic() - start) / 10))
+        pause(since)
 
 
 def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds: float | None = None) -> Any:
@@ -134,8 +145,8 @@ def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds:
         except BaseException as error:  # for who waits
             failed.append(error)
 
-    _start(ask)
-    waited(lambda: bool(found or failed), others, seconds)
+    done = _start(ask)
+    waited(done.is_set, others, seconds, lambda since: done.wait(0.02))
     if failed:
         raise failed[0]
     return found[0]
@@ -145,23 +156,47 @@ stuck = threading.Event()
 """Set where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
 
 
-_threads: list[threading.Thread] = []
+class _Waiter(threading.Thread):
+    """Asks one thing after the other, and says of each when it is answered. (Starting a thread takes longer than most answers.)"""
+
+    def __init__(self) -> None:
+        super().__init__(name="jitscope waits for processes", daemon=True)
+        self.asked: SimpleQueue[tuple[Callable[[], None], threading.Event] | None] = SimpleQueue()
+
+    def run(self) -> None:
+        for ask, done in iter(self.asked.get, None):
+            ask()
+            _idle.append(self)
+            done.set()
 
 
-def _start(ask: Callable[[], None]) -> None:
-    """Ask in a thread, so that Ctrl-C ends the wait."""
-    _threads[:] = [t for t in _threads if t.is_alive()]
-    _threads.append(threading.Thread(target=ask, name="jitscope waits for processes", daemon=True))
-    _threads[-1].start()
+_waiters: list[_Waiter] = []
+_idle: list[_Waiter] = []
+
+
+def _start(ask: Callable[[], None]) -> threading.Event:
+    """Ask in a thread, so that Ctrl-C ends the wait; what is given is set when it is answered."""
+    try:
+        waiter = _idle.pop()
+    except IndexError:
+        waiter = _Waiter()
+        waiter.start()
+        _waiters.append(waiter)
+    done = threading.Event()
+    waiter.asked.put((ask, done))
+    return done
 
 
 def _settle() -> None:
     """Let threads that wait for others end: one that comes back from the runtime while Python is being torn down aborts the process."""
     until = time.monotonic() + GRACE
-    for thread in _threads:
-        thread.join(max(0.0, until - time.monotonic()))
-        if thread.is_alive():
+    while _waiters:
+        waiter = _waiters.pop()
+        waiter.asked.put(None)
+        waiter.join(max(0.0, until - time.monotonic()))
+        if waiter.is_alive():
             stuck.set()
+    _idle.clear()
 
 
 def releases() -> str:

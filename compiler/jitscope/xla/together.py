@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -34,11 +35,10 @@ def processes_of(device: Any) -> tuple[int, ...]:
     return tuple(sorted({d.process_index for d in group}))
 
 
-def _wait(token: Any) -> None:
-    try:
-        token.block_until_ready()
-    except RuntimeFailure:
-        pass  # whoever reads the results hears of it
+def _wait(tokens: Sequence[Any]) -> None:
+    for token in tokens:
+        with suppress(RuntimeFailure):  # whoever reads the results hears of it
+            token.block_until_ready()
 
 
 def _there(bufs: Sequence[Any]) -> bool:
@@ -50,7 +50,7 @@ def _sort_out() -> None:
     while _under_way:
         token = _under_way.popleft()
         try:
-            processes.asked(partial(_wait, token), (), processes.GRACE)
+            processes.asked(partial(_wait, [token]), (), processes.GRACE)
         except TimeoutError:
             _never.append(token)
 
@@ -129,8 +129,11 @@ class Together:
     def __call__(self, bufs: Sequence[Any]) -> Any:
         if not self.checked:
             self._check()
-        while len(_under_way) >= AHEAD:
-            processes.asked(partial(_wait, _under_way.popleft()))
+        if len(_under_way) >= AHEAD:
+            oldest = [
+                _under_way.popleft() for _ in range(AHEAD // 2)
+            ]  # several in one question: each takes as long as a short run
+            processes.asked(partial(_wait, oldest))
         results = self.run(bufs)
         if hasattr(results, "consume_token"):
             _under_way.append(results.consume_token())
