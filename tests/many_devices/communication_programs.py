@@ -46,6 +46,10 @@ def forward(up: Any, down: Any, x: Any) -> Any:
     return jnp.tanh(x @ up) @ down
 
 
+def tree_loss(params: Any, x: Any) -> Any:
+    return loss(params["up"], params["down"], x)
+
+
 def parts(a: Any) -> Any:
     turned = lax.ppermute(a, "data", [(i, (i + 1) % 4) for i in range(4)])
     looped = lax.fori_loop(0, 5, lambda i, c: lax.psum(c, "model") * 0.5, a)
@@ -59,6 +63,10 @@ def alone(a: Any) -> Any:
 
 CASES = {
     "gradients": (jx.jit(jx.grad(loss, (0, 1))), (put(ONES(32, 64)), put(ONES(64, 32)), put(ONES(16, 32), "data"))),
+    "tree": (
+        jx.jit(jx.value_and_grad(tree_loss)),
+        ({"up": put(ONES(32, 64), None, "model"), "down": put(ONES(64, 32), "model")}, put(ONES(16, 32), "data")),
+    ),
     "data": (jx.jit(step), (put(ONES(32, 64)), put(ONES(64, 32)), put(ONES(16, 32), "data"))),
     "model": (jx.jit(forward), (put(ONES(32, 64), None, "model"), put(ONES(64, 32), "model"), put(ONES(16, 32)))),
     "gathered": (

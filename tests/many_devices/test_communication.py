@@ -104,6 +104,33 @@ def test_the_graph_says_what_is_exchanged_for_an_equation_and_how_ends_lie(said:
     ]
 
 
+def test_arguments_and_results_of_trees_say_how_they_lie(said: dict[str, Any]) -> None:
+    graph, types = said["tree"]["graph"], said["tree"]["types"]
+    assert {name: graph[name]["sharding"] for name in ("params['up']", "params['down']", "x")} == {
+        "params['up']": "P(None, 'model'), f32[32,32] on each device",
+        "params['down']": "P('model',), f32[32,32] on each device",
+        "x": "P('data',), f32[4,32] on each device",
+    }
+    assert [
+        graph[name]["sharding"].partition(", f32")[0] for name in ("result[0]", "result[1]['up']", "result[1]['down']")
+    ] == [
+        "P()",
+        "P(None, 'model')",
+        "P('model',)",
+    ]
+    assert types["x"] == ["f32[16@data,32]"] * len(types["x"])
+
+
+def test_sums_of_gradients_are_of_the_backward_pass(said: dict[str, Any]) -> None:
+    document = said["tree"]["document"]
+    of = {one["axes"][0]: [path in document["backward"] for path in one["paths"]] for one in document["collectives"]}
+    assert of == {
+        "data": [False, True, True],
+        "model": [False],
+    }  # the loss and both gradients in one; what the second product gives
+    assert said["model"]["document"]["backward"] == []
+
+
 def test_the_graph_says_how_inner_values_lie_as_the_compiler_does(said: dict[str, Any]) -> None:
     told = said["told"]
     assert set(told) == {"dot_general", "tanh", "transpose", "sin", "exp", "reduce_max"}

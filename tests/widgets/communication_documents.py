@@ -48,6 +48,7 @@ def communication() -> Document:
             {"what": "collective-permute", "count": 1, "runs": None, "gives": None},
         ],
         "positions": {"e1": position(2, 4, 9), "e2": position(3, 4, 9)},
+        "backward": ["e2"],
         "measured": {"runs": 20, "on": "the arguments of the call"},
     }
 

@@ -60,6 +60,7 @@ COMMUNICATION: dict[str, Record] = {
         left_out=record(collectives=WHOLE, values=WHOLE),
         totals=Many(record(what=OneOf(_KINDS), count=WHOLE, runs=Maybe(WHOLE), gives=Maybe(WHOLE))),
         positions=Table("position"),
+        backward=Many(TEXT),
         measured=Perhaps(record(runs=WHOLE, on=TEXT)),
     ),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import words
 from .plain import clean
 from .quantities import seconds, size
@@ -77,9 +79,17 @@ def exchanged(one: Document) -> str:
 def place(document: Document, one: Document, here: str) -> str:
     """`line 12: loss = …`, of the lines that a collective stems from."""
     positions = [p for path in one["paths"] if (p := document["positions"].get(path)) is not None]
-    told = words.lines(positions, here)
+    told = _of_passes(words.lines(positions, here), one["paths"], document["backward"])
     texts = {clean(p["text"]).strip() for p in positions}
     return f"{told}: {texts.pop()}" if len(texts) == 1 else told or "line unknown"
+
+
+def _of_passes(lines: str, paths: Sequence[str], backward: Sequence[str]) -> str:
+    """The lines, and whether what is written there made the equations at these paths for the backward pass."""
+    mine = [path in backward for path in paths]
+    if not lines or not any(mine):
+        return lines
+    return say("backward" if all(mine) else "partly backward", lines=lines)
 
 
 def lies(value: Document) -> str:

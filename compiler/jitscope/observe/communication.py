@@ -6,7 +6,8 @@ All of it is read from the program that runs; nothing is compiled or run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 from ..backend.given import Given
 from ..backend.spreading import chosen
 from ..core.errors import Unavailable
+from ..core.jaxpr import JaxprEqn, walk
 from ..core.shardings import NamedSharding
+from ..core.source import transforms_of
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation, Instruction
 from ..xla.parts import sharding_proto, tiles
@@ -83,7 +86,14 @@ def communication_document(row: Row, module: Any, computations: Sequence[Computa
         "left_out": {"collectives": max(0, len(all_of_it) - MOST), "values": max(0, len(values) - MOST)},
         "totals": _totals(all_of_it),
         "positions": {path: positions[path] for path in sorted(paths) if path in positions},
+        "backward": sorted(path for path, eqn in walk(row.jaxpr) if path in paths and _is_backward(eqn))
+        if row.jaxpr
+        else [],
     }
+
+
+def _is_backward(eqn: JaxprEqn) -> bool:
+    return "transpose" in transforms_of(eqn.traceback)
 
 
 def _totals(collectives: Sequence[Document]) -> list[Document]:
@@ -212,7 +222,7 @@ def on_graph(
     """Say on the nodes of a jaxpr's graph what devices exchange for them, on the edges the bytes that one of them gives for that value,
     and how arguments, results and (`inside`, by path) the values between them lie."""
     nodes = {node["id"]: node for node in graph["nodes"]}
-    begins = [node["id"] for node in graph["nodes"] if node["kind"] == "input" and node["scope"] is None]
+    begins = _ends(nodes, "in")
     known = {**inside, **(dict(zip(begins, arguments)) if len(begins) == len(arguments) else {})}
     for id, lies in known.items():
         if id in nodes and lies is not None:
@@ -234,12 +244,17 @@ def on_graph(
         for edge in graph["edges"]:
             if edge["from"] == alone:
                 edge["type"] += f" ⇄ {one['gives']:,} B"
-    for role, kind in (("argument", "input"), ("result", "output")):
-        ends = [node for node in graph["nodes"] if node["kind"] == kind and node["scope"] is None]
+    for role, kind in (("argument", "in"), ("result", "out")):
+        ends = _ends(nodes, kind)
         laid = [value for value in communication["values"] if value["role"] == role]
-        for node, value in zip(ends, laid) if len(ends) == len(laid) else ():
+        for end, value in zip(ends, laid) if len(ends) == len(laid) else ():
             if value["lies"] is not None:
-                _say(node, "sharding", f"{value['lies']}, {value['part']} on each device")
+                _say(nodes[end], "sharding", f"{value['lies']}, {value['part']} on each device")
+
+
+def _ends(nodes: Container[str], kind: str) -> list[str]:
+    """The program's arguments ("in") or results ("out"), in their order, whatever trees they are drawn in."""
+    return list(takewhile(nodes.__contains__, (f"{kind}{n}" for n in count())))
 
 
 def _say(node: Document, what: str, text: str) -> None:

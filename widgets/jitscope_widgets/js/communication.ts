@@ -1,6 +1,7 @@
 // What the devices of a program exchange: its collectives, and how arguments and results lie.
 import type { CommunicationDoc, Host, Position } from "./documents";
 import { grouped, h, plural } from "./dom";
+import { linesInWords } from "./linewords";
 import { isNothing, Links, Selection, touches, type Selected } from "./links";
 import type { View } from "./mount";
 import { bytes, seconds } from "./numbers";
@@ -60,10 +61,16 @@ function leftOut({ left_out: { collectives, values } }: CommunicationDoc): strin
   return parts.length ? say("not kept", { what: parts.join(" and ") }) : "";
 }
 
+function ofPasses(lines: string, paths: string[], backward: Set<string>): string {
+  const count = paths.filter((path) => backward.has(path)).length;
+  return count ? say(count === paths.length ? "backward" : "partly backward", { lines }) : lines;
+}
+
 class CommunicationView {
   readonly element: HTMLElement;
   private readonly rows: HTMLElement;
   private readonly several: boolean;
+  private readonly backward: Set<string>;
   private picked: number | null = null;
 
   constructor(
@@ -71,6 +78,7 @@ class CommunicationView {
     private readonly around: Around,
   ) {
     this.several = new Set(Object.values(doc.positions).map(({ file }) => file)).size > 1;
+    this.backward = new Set(doc.backward);
     this.rows = h("div", { class: "jitscope-communication-rows", role: "listbox", "aria-label": "Collectives" });
     this.rows.append(h("div", { class: "jitscope-communication-names", role: "presentation" }, ...TABLES["columns of collectives"].map((name) => h("span", {}, name))));
     this.rows.append(...doc.collectives.map((one, n) => this.row(one, n)));
@@ -97,10 +105,9 @@ class CommunicationView {
   private place(one: Collective): string {
     const positions = this.positions(one);
     if (!positions.length) return "line unknown";
-    const home = ({ cell, file, line }: Position) => (this.several ? `${cell ?? file.split(/[\\/]/).pop()} line ${line}` : `line ${line}`);
-    const lines = [...new Set(positions.map(home))];
+    const lines = ofPasses(linesInWords(positions, this.several), one.paths, this.backward);
     const texts = [...new Set(positions.map(({ text }) => text.trim()))];
-    return texts.length === 1 ? `${lines.join(", ")}: ${texts[0]}` : lines.join(", ");
+    return texts.length === 1 ? `${lines}: ${texts[0]}` : lines;
   }
 
   private row(one: Collective, n: number): HTMLElement {

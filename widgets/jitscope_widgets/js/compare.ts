@@ -2,6 +2,7 @@
 import type { ComparedEquation, ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./documents";
 import { grouped, h, plural, s } from "./dom";
 import { JointView } from "./joint";
+import { linesInWords } from "./linewords";
 import type { View } from "./mount";
 import { origin, quantity, withUnit } from "./numbers";
 import { say, TABLES } from "./sentences";
@@ -119,16 +120,7 @@ function lineOf(position: Position | null, host: Host): Node | string {
   return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text.trim());
 }
 
-/** ` In [3], lines 6, 8; model.py, line 2` */
-function linesOf({ positions }: ComparedKernel): HTMLElement {
-  const homes = new Map<string, Set<number>>();
-  for (const { cell, file, line } of positions ?? []) {
-    const home = cell ?? file.split("/").pop()!;
-    homes.set(home, (homes.get(home) ?? new Set()).add(line));
-  }
-  const said = [...homes].map(([home, lines]) => `${home}, ${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`);
-  return h("span", { class: "jitscope-muted" }, ` ${said.join("; ")}`);
-}
+const linesOf = ({ positions }: ComparedKernel): HTMLElement => h("span", { class: "jitscope-muted" }, ` ${linesInWords(positions ?? [])}`);
 
 /** ` (exponential, 2 add)` */
 const detailsOf = ({ details }: ComparedKernel): HTMLElement | null => (details ? h("span", { class: "jitscope-kernel-details" }, ` (${details})`) : null);

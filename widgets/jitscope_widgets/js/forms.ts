@@ -506,6 +506,7 @@ export interface CommunicationDoc {
   left_out: { collectives: number; values: number };
   totals: { what: "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "collective-permute" | "collective-broadcast" | "ragged-all-to-all"; count: number; runs: number | null; gives: number | null }[];
   positions: Record<string, Position>;
+  backward: string[];
   measured?: { runs: number; on: string };
 }
 export interface Mix {
