@@ -158,6 +158,20 @@ def test_products_of_4_bit_integers() -> None:
     same(jnp.dot(x, x, preferred_element_type="int32"), x.astype(np.int32) @ x.astype(np.int32))
 
 
+@pytest.mark.parametrize(("formula", "wanted"), [("ij->i", [381, 381]), ("ii", 254), ("ji", [[127] * 3] * 3)])
+def test_einsum_of_one_operand_adds_up_in_the_dtype_asked_for(formula: str, wanted: Any) -> None:
+    rows = 2 if formula != "ji" else 3
+    x = np.full((rows, rows if formula == "ii" else 3), 127, np.int8)
+    same(jnp.einsum(formula, x, preferred_element_type="int32"), np.array(wanted, np.int32))
+
+
+def test_values_of_numpy_become_arrays_where_nothing_is_computed() -> None:
+    for x in (np.array([1.5, 2]).astype(np.float32), np.array([1, 2], np.int32)):
+        for made in (jx.lax.stop_gradient(x), jnp.block(x)):
+            assert isinstance(made, jx.Array)
+            same(made, x)
+
+
 def test_tiny_dtypes_meet_no_others_by_themselves() -> None:
     for name in ("int4", "float4_e2m1fn", "float8_e5m2"):
         with pytest.raises(TypePromotionError, match=name):

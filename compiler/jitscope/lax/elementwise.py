@@ -327,4 +327,6 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
 
 def stop_gradient(x: Any) -> Any:
     """A tree with the same values, whose derivative is zero."""
-    return tree.map(lambda leaf: ops.stop_gradient_p(leaf) if dtypes.is_inexact(aval_of(leaf).dtype) else leaf, x)
+    return tree.map(
+        lambda leaf: ops.stop_gradient_p(leaf) if dtypes.is_inexact(aval_of(leaf).dtype) else as_array(leaf), x
+    )

@@ -16,8 +16,9 @@ from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ..symbolic.dimension import is_symbolic_dim
+from .dtypes import requested
 from .linear import factors, product
-from .operands import unsupported
+from .operands import cast, unsupported
 from .structure import array_operand
 from .triangles import diagonal
 
@@ -58,6 +59,8 @@ def _einsum(
 ) -> Any:
     unsupported("einsum", out=out)
     values = factors("einsum", operands, preferred_element_type)
+    if preferred_element_type is not None and len(values) == 1:  # no product: what is added up has the dtype of the sum
+        values = [cast(values[0], aval_of(values[0]), requested(preferred_element_type, "preferred_element_type"))]
     xs = [array_operand("einsum", x) for x in values]
     shapes = tuple(aval_of(x).shape for x in xs)
     try:

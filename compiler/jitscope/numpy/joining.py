@@ -14,6 +14,7 @@ from ..core.errors import ShapeError
 from ..eager.functions import eager_jit
 from ..ops.linear import (
     concatenate_p,
+    convert,
     reshape,
     slice_in_dim,
 )
@@ -139,7 +140,8 @@ def block(arrays: Any) -> Any:
     def build(part: Any, level: int) -> Any:
         if not isinstance(part, list):
             x = array_operand("block", part)
-            return with_new_axes(x, range(rank - aval_of(x).ndim))
+            aval = aval_of(x)
+            return with_new_axes(convert(x, aval.dtype, aval.weak_type), range(rank - aval.ndim))
         return concatenate([build(item, level + 1) for item in part], rank - depth + level)
 
     return build(arrays, 0)
