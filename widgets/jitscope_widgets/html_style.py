@@ -32,7 +32,7 @@ _RULES = (
         " pre em": "color:var(--type)",
         " pre small": "color:var(--dim)",
         " .two": "display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start",
-        " .two>.source": "flex:1 1 300px",
+        " .two>.calls": "flex:1 1 300px;min-width:0",
         " .two>.view": "flex:2 1 620px",
         " .source": "overflow:auto;max-height:600px;background:var(--soft);padding:6px 8px 6px 0",
         " .view": "overflow:auto;max-height:600px;border:1px solid var(--rule);min-width:0",

@@ -27,7 +27,7 @@ def source_lines(source: Document, hues: Hues) -> Pieces:
             f'<span class="dim">{escape(words.home_of(function))}, {_written(count)}</span></summary>{code}</details>'
             for function, count, code in list(zip(source["functions"], counts, shown))[1:]
         )
-        return first + rest
+        return f'<div class="calls">{first}{rest}</div>'
 
     return [part("the source", form)]
 
