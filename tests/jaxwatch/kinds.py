@@ -440,7 +440,16 @@ def kernels():
         call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((4, 4), jnp.float32), interpret=True)
         return call(x, y) + 1
 
-    return f(jnp.ones((4, 4)), jnp.eye(4))
+    @jax.jit
+    def by_blocks(x, y):
+        rows = pl.BlockSpec((2, 4), lambda i, j: (i, 0))
+        columns, block = pl.BlockSpec((4, 2), lambda i, j: (0, j)), pl.BlockSpec((2, 2), lambda i, j: (i, j))
+        out = jax.ShapeDtypeStruct((4, 4), jnp.float32)
+        return pl.pallas_call(
+            kernel, out_shape=out, grid=(2, 2), in_specs=[rows, columns], out_specs=block, interpret=True
+        )(x, y)
+
+    return f(jnp.ones((4, 4)), jnp.eye(4)), by_blocks(jnp.ones((4, 4)), jnp.eye(4))
 
 
 def sparse():

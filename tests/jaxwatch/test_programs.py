@@ -54,6 +54,7 @@ def test_a_program_is_the_same_and_shown_truly(program):
             document = observe.compilation_document(row)
             assert document["graph"]["nodes"]
             assert document["fusion"]["kernels"] or not row.equations
+            check_unknown(row, document["fusion"])
         assert not watcher.faults, list(watcher.faults)
     finally:
         jaxwatch.detach()
@@ -92,6 +93,16 @@ def check_links(row):
                 if place and ours and ";" not in told[i.name] and place[0] == ours["file"] in FILES:
                     assert place[1] <= ours["line"] <= place[2], (i.name, path, place, ours)
     assert linked or not row.equations or row.equations < 3
+
+
+def check_unknown(row, fusion):
+    """Kernels of unknown origin bear the names of no equation, but for those of functions that are called, which compute nothing."""
+    eqns, computations = dict(walk(row.jaxpr)), hlo_module.computations(row.entry.executable.hlo_modules()[0])
+    told = {i.name: i.op_name or "" for c in computations for i in c.instructions}
+    for kernel in fusion["kernels"]:
+        if not kernel["paths"] and kernel["kind"] != "copy":
+            names = {name for member in kernel["members"] for name in told[member["name"]].split(";")} - {""}
+            assert {eqns[name.removesuffix("/op")].primitive.name for name in names} <= {"jit", "pjit"}, kernel["name"]
 
 
 TELLS_INNER = jax.__version_info__ >= (0, 9)

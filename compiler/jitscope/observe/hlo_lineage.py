@@ -37,9 +37,14 @@ class Lineage:
         self._constants()
 
     def simplified_away(self) -> list[Op]:
-        """The operations of which nothing is left."""
+        """The operations of which nothing is left: none of unknown origin could be what they became."""
         known = (self.successor, self.kernel, self.spread)
-        return [op for op in self._operations if not any(op.id in of for of in known)]
+        unknown = self._targets.of_unknown_origin()
+        return [
+            op
+            for op in self._operations
+            if not any(op.id in of for of in known) and (op.opcode, op.does.type) not in unknown
+        ]
 
     def _inputs(self) -> None:
         numbers = {op.does.literal: op.id for op in self._after.ops if op.is_input}
@@ -162,6 +167,11 @@ class _Targets:
         self.taken.add(op.id)
         for key in self._keys(op):
             self._lost.get(key, {}).pop(op.id, None)
+
+    def of_unknown_origin(self) -> set[tuple[str, str]]:
+        """Opcodes and types of those that stem from no equation and no operation that is known."""
+        lost = [op for op in self.ops.values() if op.is_operation and not op.paths and op.id not in self.taken]
+        return {(op.opcode, op.does.type) for op in lost}
 
     def of_equations(self, paths: Iterable[str]) -> list[Op]:
         """Those that stem from one of the equations."""
