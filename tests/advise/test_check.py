@@ -61,6 +61,8 @@ def compare(text: str, fixed: str, numpy: bool) -> None:
         return
     for mine, theirs in zip(results(fixed), expected, strict=True):
         for leaf, other in zip(jitscope.tree.leaves(mine), jitscope.tree.leaves(theirs), strict=True):
+            if callable(leaf) and callable(other):  # a function of its own in each
+                continue
             np.testing.assert_allclose(np.asarray(leaf), np.asarray(other), rtol=1e-5, atol=1e-6, err_msg=fixed)
 
 

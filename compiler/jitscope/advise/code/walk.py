@@ -60,8 +60,8 @@ class Walk:
     def __init__(self, code: Code, listener: Listener) -> None:
         self.code, self.functions, self._listener = code, Functions(code), listener
         self._returned: dict[Any, Kind] = {}
-        self.sequences: set[str] = set()
-        """Names of the module that hold lists, tuples and dicts."""
+        self.sequences: dict[str, ast.expr] = {}
+        """Names of the module that hold lists, tuples and dicts, with what makes these."""
         self.containers: set[str] = set()
         """Names, and attributes of `self`, that are given a list, dict or set somewhere."""
         self._arrays: set[ast.expr] = set()
@@ -240,7 +240,7 @@ class Walk:
                 if name in self._outer.get(region.function, ()):
                     self._tell("name", target, kind, region)
                 if region.function is None and isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.ListComp):
-                    self.sequences.add(name)
+                    self.sequences[name] = value
                 scope[name] = kind
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 parts = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(elts) else None

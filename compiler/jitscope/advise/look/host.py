@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..code.values import Kind
 from ..code.walk import Event, Walk
-from ..diagnostic import Diagnostic
+from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, rewriting, short
 
 
@@ -41,6 +41,17 @@ def _found(event: Event, walk: Walk, called: str, asked: str) -> Diagnostic:
     return diagnostic(code, "host-call-on-tracer", node, message, rewriting(code, node, asked, otherwise))
 
 
+def _may_be_array(sequence: ast.expr) -> bool:
+    match sequence:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return all(map(_may_be_array, parts))
+        case ast.ListComp(elt=part):
+            return _may_be_array(part)
+        case ast.Constant(value=value):
+            return isinstance(value, int | float | complex)
+    return not isinstance(sequence, ast.JoinedStr | ast.Lambda | ast.Dict | ast.DictComp | ast.Set)
+
+
 def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """host-call-on-tracer of a list indexed by a tracer."""
     if event.what != "index" or not event.region.abstract or event.kind.is_traced:
@@ -51,4 +62,8 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         text, index = short(code, node.value), short(code, node.slice)
         message = f"`{text}` is a list of Python, and the index `{index}` is not known while tracing."
         fix = rewriting(code, node, "index", "Make the list an array.")
+        if not _may_be_array(walk.sequences[node.value.id]):
+            fix = Fix(
+                f"Make `{index}` a static argument, or choose what is computed with lax.switch: an array holds numbers alone."
+            )
         yield diagnostic(code, "host-call-on-tracer", node, message, fix)
