@@ -137,6 +137,12 @@ def test_a_rule_put_in_place_of_another_and_taken_back():
     assert float(f(0.0)) == 1.0
 
 
+def test_rules_of_the_library_give_zeros_which_are_trees_here():
+    np.testing.assert_array_equal(jx.grad(lambda x: jnp.frexp(x)[0].sum())(jnp.array([1.5, 3.0])), [0.5, 0.25])
+    draws = jx.jvp(lambda a: jx.random.gamma(jx.random.key(0), a), (jnp.float32(2.0),), (jnp.float32(1.0),))
+    assert np.isfinite(draws).all() and draws[1] > 0
+
+
 def test_zeros_and_linear_operands_pass_through_trees():
     aval = jx.core.ShapedArray((2,), jnp.float32)
     leaves, treedef = jx.tree.flatten({"a": ad.Zero(aval), "b": 1.0, "c": ad.UndefinedPrimal(aval)})

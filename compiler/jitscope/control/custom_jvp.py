@@ -93,7 +93,7 @@ class _FlatRule:
     def _checked(self, out: Any, what: str) -> tuple[list[Any], list[Any]]:
         result, tangent = pair_of(out, what, "the result and its tangent")
         outs = self.results.flatten(result, f"{what} gives")
-        ts, structure = tree.flatten(tangent)
+        ts, structure = tree.flatten(tangent, is_zero)  # `interpreters.ad` makes zeros trees without leaves
         if structure != self.results.tree:
             raise TypeError(
                 f"{what} returned a result of structure {self.results.tree} and a tangent of structure {structure}; "
