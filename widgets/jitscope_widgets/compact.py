@@ -15,8 +15,7 @@ are not, and those), `x` anything else.
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import accumulate, chain, compress, count, islice
-from operator import itemgetter, sub
+from itertools import accumulate, chain, count, islice, pairwise
 from typing import Any
 
 
@@ -63,7 +62,7 @@ class _Writer:
     def column(self, values: list[Any]) -> dict[str, Any]:
         kinds = set(map(type, values))
         if kinds == {str}:
-            return self._constant(values) or {"t": _differences(list(map(self.texts.__getitem__, values)))}
+            return self._constant(values) or {"t": _differences([self.texts[text] for text in values])}
         if kinds == {int}:
             return self._constant(values) or {"i": _differences(values)}
         if kinds <= {int, float, bool, type(None)}:
@@ -83,24 +82,20 @@ class _Writer:
         )
 
     def _objects(self, values: list[dict[str, Any]]) -> dict[str, Any]:
-        each = list(map(tuple, values))  # the fields of each
-        number = {fields: at for at, fields in enumerate(dict.fromkeys(each))}
-        if len(number) > _MOST_KINDS or () in number:
-            return {
-                "m": self.column(list(map(list, each))),
-                "of": self.column(list(chain.from_iterable(map(dict.values, values)))),
-            }
-        which = list(map(number.__getitem__, each))
-        kinds = (
-            [list(compress(values, map(at.__eq__, which))) for at in range(len(number))]
-            if len(number) > 1
-            else [values]
-        )
-        columns = [{"r": self._fields(fields, alike)} for fields, alike in zip(number, kinds)]
-        return {"p": self.column(which), "of": columns} if len(columns) > 1 else columns[0]
-
-    def _fields(self, fields: tuple[str, ...], values: list[dict[str, Any]]) -> dict[str, Any]:
-        return {field: self.column(list(map(itemgetter(field), values))) for field in fields}
+        keys = list(values[0])
+        if keys and all(list(value) == keys for value in values):
+            return {"r": {key: self.column([value[key] for value in values]) for key in keys}}
+        kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for value in values:
+            kinds.setdefault(tuple(value), []).append(value)
+        if len(kinds) <= _MOST_KINDS and () not in kinds:
+            number = {kind: at for at, kind in enumerate(kinds)}
+            which = [number[tuple(value)] for value in values]
+            return {"p": self.column(which), "of": [self._objects(same) for same in kinds.values()]}
+        return {
+            "m": self.column([list(value) for value in values]),
+            "of": self.column(list(chain.from_iterable(value.values() for value in values))),
+        }
 
 
 class _Reader:
@@ -155,4 +150,4 @@ class _Reader:
 
 
 def _differences(values: list[int]) -> list[int]:
-    return [*values[:1], *map(sub, values[1:], values)]
+    return [*values[:1], *(after - before for before, after in pairwise(values))]

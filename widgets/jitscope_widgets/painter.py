@@ -146,8 +146,7 @@ class Painter:
     def _described(self) -> str:
         whole = self.whole
         kinds = Counter(node["kind"] for node in whole.nodes.values())
-        outermost = {scope for scope, members in whole.members.items() if whole.is_outermost(members[0])}
-        outer = Counter(node["kind"] for ident, node in whole.nodes.items() if whole.parent[ident] in outermost)
+        outer = Counter(node["kind"] for ident, node in whole.nodes.items() if whole.is_outermost(ident))
         parts = [plural(whole.operations(whole.nodes), "equation" if whole.level == "jaxpr" else "operation")]
         parts += [plural(outer["input"], "input"), plural(outer["output"], "output")]
         parts += [plural(kinds["fusion"], "fusion")] if kinds["fusion"] else []

@@ -85,11 +85,11 @@ class _Origins:
             for path in op.paths:
                 self.opcodes[path].add(op.opcode)
                 self.kinds[path].add(_kind(op))
-        self.calls = _calls(before)
+        computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
+        self.calls = _calls(before) - computed
         self.combining = {path for op in before.ops if op.applies for path in op.paths}
         self.lost = [op for op in after.ops if op.is_operation and self._is_lost(op)]
         named = {path for op in after.ops for path in _with_outer(op.paths)}
-        computed = {path for op in before.ops if _computes(op) for path in op.paths}
         self.gone = computed - named
         """Equations that compute something of which nothing bears the name any more."""
         self.nameless = set(self.opcodes) - named
@@ -233,16 +233,9 @@ class _Origins:
 
 
 def _calls(before: Flow) -> set[str]:
-    """The equations that call a function whose operations have names of their own, and compute nothing besides."""
+    """The equations that call a function whose operations have names of their own."""
     calls = {path for op in before.ops if op.opcode == "call" for path in op.paths}
-    computing = {path for op in before.ops if _computes(op) for path in op.paths}
-    return (calls - computing) & {
-        outer for op in before.ops for path in op.paths for outer in _with_outer([path]) - {path}
-    }
-
-
-def _computes(op: Op) -> bool:
-    return op.is_operation and op.opcode not in _SAME_VALUES
+    return calls & {outer for op in before.ops for path in op.paths for outer in _with_outer([path]) - {path}}
 
 
 def _giving(before: Flow, number: int) -> set[str]:

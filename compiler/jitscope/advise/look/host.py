@@ -61,9 +61,7 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if is_list and event.inner[:1] == [Kind.TREE] and isinstance(node.slice, ast.Name):
         text, index = short(code, node.value), short(code, node.slice)
         message = f"`{text}` is a list of Python, and the index `{index}` is not known while tracing."
-        fix = rewriting(code, node, "index", "Make the list an array.")
-        if not _may_be_array(walk.sequences[node.value.id]):
-            fix = Fix(
-                f"Make `{index}` a static argument, or choose what is computed with lax.switch: an array holds numbers alone."
-            )
+        otherwise = f"Make `{index}` a static argument, or choose what is computed with lax.switch: an array holds numbers alone."
+        able = _may_be_array(walk.sequences[node.value.id])
+        fix = rewriting(code, node, "index", "Make the list an array.") if able else Fix(otherwise)
         yield diagnostic(code, "host-call-on-tracer", node, message, fix)
