@@ -35,6 +35,7 @@ from jitscope_widgets.words import reason
 from . import jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .jax_cells import AfterImports, JaxCells
+from .kept import Kept
 from .live import Live
 from .magics import JitscopeMagics, parser_of
 from .nan_hints import Taken, offer
@@ -102,6 +103,7 @@ class Session:
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
+        self._kept = Kept(self.ledger)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
         self._taken = Taken()
         self._undo: list[Callable[[], Any]] = []
@@ -419,7 +421,11 @@ class Session:
 
     @output.guarded("the look for sharp bits")
     def _tell(self, running: Running, error: BaseException | None) -> None:
-        """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below."""
+        """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below;
+        everywhere, what a function that was called keeps of what was defined again."""
+        if not running.quiet and running.info is not None:
+            for line in self._kept.lines(running.since, running.info.raw_cell or "", self.shell.user_ns):
+                output.say(line)
         if isinstance(self.shell, TerminalInteractiveShell) and not running.quiet and not running.plans:
             if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
                 output.say(jitscope_widgets.text(told))

@@ -20,6 +20,7 @@ from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import TO_DO, explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
+from jitscope.advise.run.redefined import kept
 from jitscope.advise.watch import Watch
 from jitscope.core.names import imported_in
 from jitscope.core.source import Position, lines_of
@@ -139,7 +140,7 @@ class SharpBits:
     def _ran(self, cells: dict[str, Cell]) -> list[Diagnostic]:
         """What the runs of these cells showed."""
         rows = list(self._ledger)
-        found = [*self._errors, *self._watched, *missed(rows), *self._of_programs(rows)]
+        found = [*self._errors, *self._watched, *missed(rows), *kept(rows), *self._of_programs(rows)]
         found += self._watch.found() if self._watch is not None else []
         texts = {cell.file: cell.text for cell in self._cells.values()}
         ours = [(one, texts.get(one.file, cells[one.file].text)) for one in found if one.file in cells]

@@ -27,8 +27,10 @@ from jitscope.observe.differences import PARTS
 from jitscope.observe.ledger import Ledger
 from jitscope.observe.recompiling.groups import groups
 from jitscope.observe.recompiling.remedies import remedy
+from jitscope.observe.recompiling.stale import stale, stale_cards
 from jitscope_widgets import validate
 from tests.compiler.recompiling_programs import HEADER, PROGRAMS, QUIET
+from tests.compiler.redefinitions import CHANGES
 
 
 _numbers = itertools.count(1)
@@ -456,5 +458,25 @@ def test_what_was_captured_and_changed_is_told_with_the_recompilations() -> None
         assert cards() == []
         exec("scale = 7.0; f.clear_cache()", scope)
         assert cards() == []
+    finally:
+        ledger.close()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_called_and_defined_again_is_told(name: str) -> None:
+    program, change, said = CHANGES[name]
+    ledger, scope = Ledger(), {"__name__": "kept", "jax": jx, "jnp": jnp}
+    try:
+        exec(program, scope)
+        assert not stale(ledger)
+        before = float(scope["f"](1.0))
+        exec(change, scope)
+        assert [card["because"] for card in stale_cards(ledger)] == said
+        if said:
+            assert float(scope["f"](1.0)) == before, "it does run the old one"
+            assert "clear_cache()" in stale_cards(ledger)[0]["fix"]["text"]
+            scope["f"].clear_cache()
+            assert float(scope["f"](1.0)) != before
+            assert not stale(ledger)
     finally:
         ledger.close()

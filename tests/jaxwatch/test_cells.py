@@ -8,6 +8,7 @@ import pytest
 from jitscope import jaxwatch
 from jitscope_kernel import jax_cells
 from jitscope_widgets import validate
+from tests.compiler.redefinitions import CHANGES
 from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
 
 
@@ -157,3 +158,23 @@ def test_an_error_in_a_cell_is_the_cells_own(cells):
     ran = cells.cell("%%jit\n@jax.jit\ndef f(v):\n    return v if v.sum() > 0 else -v\nf(x)")
     assert ran.error.startswith("TracerBoolConversionError")
     assert ran.document["error"]["position"]["line"] == 4
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_helper_that_was_defined_again_is_told(cells, name):
+    program, change, said = CHANGES[name]
+    assert not cells.cell(program).error
+    assert not cells.cell(change).error
+    told = cells.cell("y = f(1.0)").stderr
+    lines = [line.partition(" again in ")[0] for line in said]
+    for line in lines:
+        assert line.partition("; act is soft now")[0] in told, told
+    assert bool(told) == bool(said)
+    assert "clear_cache()" in told or not said
+
+
+def test_a_captured_value_that_changed_has_a_card_while_a_global_name_has_the_function(cells):
+    assert not cells.cell("scale = 2.0\nf = jax.jit(lambda v: v * scale)\nf(x);\nscale = 3.0").error
+    (card,) = cells.cell("%recompiles").document["cards"]
+    assert card["cause"] == "stale" and "`scale` was 2.0 and is 3.0 now" in card["because"]
+    assert cells.cell("f.clear_cache()\n%recompiles").document["cards"] == []

@@ -219,6 +219,21 @@ def test_a_cell_run_again_is_quiet(shell) -> None:
     assert card["quiet"] and card["cause"] == "redefined" and (card["compilations"], card["retraces"]) == (2, 0)
 
 
+def test_a_helper_that_was_defined_again_is_told_below_the_cell_that_calls_what_keeps_it(shell) -> None:
+    shell.cell("def act(x):\n    return jnp.maximum(x, 0)")
+    first = shell.ip.execution_count
+    shell.cell("%%jit --quiet\ndef layer(x):\n    return act(x)\nlayer(-jnp.ones(3));")
+    shell.cell("def act(x):\n    return jnp.tanh(x)")
+    ran = shell.cell("layer(-jnp.ones(3));")
+    told = f"layer keeps the act that it was traced with; act was defined again in In [{first + 1}]."
+    assert ran.stderr == f"{told} Run In [{first}] again, or call layer.clear_cache(): layer is traced anew then.\n"
+    assert shell.cell("layer(-jnp.ones(3));").stderr == "", "it is told once"
+    items = [one for one in shell.cell("%sharpbits").document["items"] if one["id"] == "stale-capture"]
+    assert [(one["message"], one["position"]["line"], one["position"]["column"]) for one in items] == [(told, 3, 11)]
+    shell.cell("layer.clear_cache()")
+    assert shell.cell("layer(-jnp.ones(3))").stderr == ""
+
+
 def test_retraces_that_compile_nothing_are_told(shell) -> None:
     shell.cell("import jitscope as jx, jitscope.numpy as jnp")
     (card,) = shell.cell("for _ in range(5):\n    jx.jit(lambda x: x * 0.3125)(jnp.ones(3));").document["cards"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,14 +16,26 @@ from ..core import source
 from .signature import short_repr
 
 
+class Inside(NamedTuple):
+    """What a function does, as far as its own text says: its code, and its defaults as `Capture` has them."""
+
+    code: types.CodeType
+    defaults: tuple[tuple[str, int], ...]
+
+    def is_same(self, other: Inside) -> bool:
+        """Whether both say the same, wherever they stand."""
+        return self.defaults == other.defaults and is_same_code(self.code, other.code)
+
+
 class Capture(NamedTuple):
     """A value that a function reads from around it. `how`: "closure", "global", "default", "argument" (of a partial), "self".
-    `token` differs between values that print alike."""
+    `token` differs between values that print alike; `inside` is there for functions."""
 
     name: str
     how: str
     text: str
     token: int
+    inside: Inside | None = None
 
 
 class Made(NamedTuple):
@@ -150,8 +163,44 @@ def _capture(name: str, how: str, value: Any) -> Capture:
     if short is not None:
         return Capture(name, how, str(short()), _number(value))
     if isinstance(value, types.FunctionType):
-        return Capture(name, how, f"function {value.__name__}", _number(value))
+        return Capture(name, how, f"function {value.__name__}", _number(value), inside_of(value))
     return Capture(name, how, f"object of {kind.__name__}", _number(value))
+
+
+def inside_of(function: types.FunctionType) -> Inside:
+    """What a function does; of its defaults those that are plain."""
+    given = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return Inside(
+        function.__code__,
+        tuple((short_repr(one), hash((type(one), one))) for one in given if type(one) in (bool, *_PLAIN)),
+    )
+
+
+def is_same_code(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two pieces of code do the same, wherever they stand and whatever their docstrings say."""
+    if one is other:
+        return True
+    return (
+        (one.co_code, one.co_names, one.co_varnames, one.co_freevars, one.co_flags)
+        == (other.co_code, other.co_names, other.co_varnames, other.co_freevars, other.co_flags)
+        and one.co_argcount == other.co_argcount
+        and len(one.co_consts) == len(other.co_consts)
+        and all(map(_is_same_constant, _constants(one), _constants(other)))
+    )
+
+
+_HAS_DOCSTRING = 0x4000000  # from Python 3.13 on; before, the first constant is the docstring or None
+
+
+def _constants(code: types.CodeType) -> tuple[Any, ...]:
+    has = sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING
+    return code.co_consts[1:] if has and not code.co_name.startswith("<") else code.co_consts
+
+
+def _is_same_constant(one: Any, other: Any) -> bool:
+    if isinstance(one, types.CodeType) and isinstance(other, types.CodeType):
+        return is_same_code(one, other)
+    return type(one) is type(other) and repr(one) == repr(other)
 
 
 _numbers: dict[int, tuple[weakref.ref[Any], int]] = {}

@@ -1,0 +1,60 @@
+"""One line below a cell that calls a compiled function which still runs what it was traced with: a helper that was defined again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jitscope import observe
+from jitscope.advise.code.ipython import python_of
+from jitscope.observe.recompiling.stale import Stale, keeps, stale, traced_anew
+
+
+class Kept:
+    """Each is told once."""
+
+    def __init__(self, ledger: observe.Ledger) -> None:
+        self._ledger = ledger
+        self._told: set[tuple[int, object]] = set()
+
+    def lines(self, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> list[str]:
+        """What is to be told of the functions that a cell called, by its text and by what ran since a moment."""
+        rows = [row for row in self._ledger if row.signature is not None]
+        called = {
+            row.signature.function
+            for row in rows
+            if row.signature and row.last_record <= since.record and _ran(row, since, cell, names)
+        }
+        found = stale(row for row in rows if row.signature and row.signature.function in called) if called else []
+        return [line for one in found for line in self._lines(one)]
+
+    def _lines(self, one: Stale) -> Iterator[str]:
+        assert one.row.signature is not None
+        for function in one.functions:
+            key = one.row.signature.function, function.now
+            if key not in self._told:
+                self._told.add(key)
+                yield f"{one.row.function} {keeps(function, one.row)}. {traced_anew(one.row)}"
+
+
+def _ran(row: observe.Row, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> bool:
+    return row.calls > since.calls.get(row.id, row.calls) or (bool(row.library) and _calls(cell, row, names))
+
+
+def _calls(cell: str, row: observe.Row, names: Mapping[str, Any]) -> bool:
+    """Whether the text of a cell calls what jax made of a row's function, by a name of the user's."""
+    assert row.signature is not None
+    function = row.signature.made.object() if row.signature.made.object is not None else None
+    return function is not None and any(
+        getattr(names.get(name), "__wrapped__", None) is function for name in _called(cell)
+    )
+
+
+def _called(cell: str) -> set[str]:
+    python = python_of(cell)
+    try:
+        tree = ast.parse(python.text if python else "")
+    except (SyntaxError, ValueError):
+        return set()
+    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}

@@ -1,0 +1,84 @@
+"""Programs in which something that a compiled function `f` called is defined again, and what is to be told of it."""
+
+CHANGES = {
+    "a helper": (
+        "def act(x): return jnp.maximum(x, 0)\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "def act(x): return jnp.tanh(x)",
+        ["keeps the act that it was traced with; act was defined again in line 1"],
+    ),
+    "a helper's helper": (
+        "def low(x): return x * 2\ndef mid(x): return low(x) + 1\n@jax.jit\ndef f(x): return mid(x)\nf(1.0)",
+        "def low(x): return x * 3",
+        ["keeps the low that it was traced with; low was defined again in line 1"],
+    ),
+    "a compiled helper": (
+        "@jax.jit\ndef act(x): return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "@jax.jit\ndef act(x): return x * 5",
+        ["keeps the act that it was traced with; act was defined again in line 1"],
+    ),
+    "another function of the name": (
+        "def relu(x): return jnp.maximum(x, 0)\ndef soft(x): return jnp.log1p(jnp.exp(x))\nact = relu\n"
+        "f = jax.jit(lambda x: act(x))\nf(1.0)",
+        "act = soft",
+        ["keeps the act that it was traced with, relu; act is soft now, of line 2"],
+    ),
+    "a lambda": (
+        "act = lambda x: x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "act = lambda x: x * 4",
+        ["keeps the act that it was traced with; act was defined again in line 1"],
+    ),
+    "a default": (
+        "def act(x, slope=0.1): return x * slope\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "def act(x, slope=0.2): return x * slope",
+        ["keeps the act that it was traced with; act was defined again in line 1"],
+    ),
+    "a helper without operations": (
+        "def rate(): return 0.5\nf = jax.jit(lambda x: x * rate())\nf(1.0)",
+        "def rate(): return 0.25",
+        ["keeps the rate that it was traced with; rate was defined again in line 1"],
+    ),
+    "a class that is called": (
+        "class Act:\n    def __call__(self, x): return x * 2\n@jax.jit\ndef f(x): return Act()(x)\nf(1.0)",
+        "class Act:\n    def __call__(self, x): return x * 3",
+        ["keeps the Act that it was traced with; Act was defined again in line 2"],
+    ),
+    "a module": (
+        "import types\nlayers = types.ModuleType('layers')\nlayers.jnp = jnp\n"
+        "exec('def act(x): return x * 2', layers.__dict__)\nf = jax.jit(lambda x: layers.act(x))\nf(1.0)",
+        "exec('def act(x): return x * 3', layers.__dict__)",
+        ["keeps the layers.act that it was traced with; layers.act was defined again in line 1"],
+    ),
+    "the same text": ("def act(x): return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)", "\n\ndef act(x): return x * 2", []),
+    "a docstring": (
+        "def act(x):\n    'Twice.'\n    return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "def act(x):\n    'Two times.'\n    return x * 2",
+        [],
+    ),
+    "a branch that did not run": (
+        "def one(x): return x\ndef two(x): return x * 2\n@jax.jit\ndef f(x):\n    if x.ndim: return two(x)\n    return one(x) + 1\nf(1.0)",
+        "def two(x): return x * 3",
+        [],
+    ),
+    "the function itself": (
+        "def act(x): return x * 2\n@jax.jit\ndef f(x): return act(x)\nf(1.0)",
+        "def act(x): return x * 3\n@jax.jit\ndef f(x): return act(x)\nf(1.0)",
+        [],
+    ),
+    "traced again": ("def act(x): return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)", "def act(x): return x * 3\nf.clear_cache()", []),
+    "the class of an object": (
+        "class Act:\n    def __call__(self, x): return x * 2\nact = Act()\nf = jax.jit(lambda x: act(x))\nf(1.0)",
+        "class Act:\n    def __call__(self, x): return x * 3",
+        [],
+    ),
+    "a method of that name": (
+        "class Box:\n    def act(self, x): return x * 2\nbox = Box()\n@jax.jit\ndef f(x): return box.act(x)\nf(1.0)",
+        "def act(x): return x * 3",
+        [],
+    ),
+    "a local of that name": (
+        "@jax.jit\ndef f(x):\n    def act(x): return x * 2\n    return act(x)\nf(1.0)",
+        "def act(x): return x * 3",
+        [],
+    ),
+}  # fmt: skip
+"""By what happens: the program, what comes after it, and what is said of `f`."""
