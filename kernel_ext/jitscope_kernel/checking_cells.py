@@ -14,6 +14,8 @@ from jitscope.advise import Diagnostic, Span
 from jitscope.advise.program import Program
 from jitscope.advise.watch import Watch
 
+from .checking_answers import Ended, Skipped
+from .checking_files import Ran, described, line_in
 from .own_options import options_of_its_own
 
 
@@ -26,10 +28,11 @@ class _Compiler(CachingCompiler):
         return f"<cell {type(self).number}>"
 
 
-def run_cells(program: Program) -> list[Diagnostic]:
-    """What a run of the cells shows, up to the first that fails; lines are those of the program's text."""
+def run_cells(program: Program) -> Ran:
+    """What a run of the cells shows, up to the first that fails and was not meant to; lines are those of the program's text."""
     shell = InteractiveShell.instance(compiler_class=_Compiler)
     shell.reset()
+    ended: Ended | None = None
     with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         stack.callback(jaxwatch.detach)
         imported = stack.enter_context(options_of_its_own())
@@ -39,15 +42,29 @@ def run_cells(program: Program) -> list[Diagnostic]:
             error = result.error_before_exec or result.error_in_exec
             if error is not None:
                 watch.failed(error)
-                break
+                if number not in program.raising:
+                    line = line_in(error, f"<cell {number}>")
+                    ended = Ended(program.file, number + 1, line, described(error))
+                    break
             if jaxwatch.there():
                 watch.look_at_jax()
                 imported()
         every = watch.found()
-    found = []
-    for one in every:
-        if one.file.startswith("<cell "):
-            first = program.cells[int(one.file[6:-1])].first - 1
-            span = Span(one.span.line + first, one.span.column, one.span.end_line + first, one.span.end_column)
-            found.append(replace(one, file=program.file, span=span))
-    return found
+    return Ran(
+        [_in_program(one, program) for one in every if one.file.startswith("<cell ")], ended, _after(ended, program)
+    )
+
+
+def _in_program(one: Diagnostic, program: Program) -> Diagnostic:
+    first = program.cells[int(one.file[6:-1])].first - 1
+    span = Span(one.span.line + first, one.span.column, one.span.end_line + first, one.span.end_column)
+    return replace(one, file=program.file, span=span)
+
+
+def _after(ended: Ended | None, program: Program) -> tuple[Skipped, ...]:
+    """The cells behind the one that failed."""
+    if ended is None or ended.cell is None:
+        return ()
+    reason = f"not run: cell {ended.cell} ended with {ended.error}"
+    behind = range(ended.cell + 1, len(program.magic) + 1)
+    return tuple(Skipped(program.file, cell, reason) for cell in behind if program.magic[cell - 1].strip())

@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 import jitscope_widgets
+from jitscope.advise import CATALOGUE
+from jitscope.advise.pages import page_text
 
 from . import check, viewing
 
@@ -38,12 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache.add_argument("--dir", help="a folder other than the one in use")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
+    explain = commands.add_parser("explain", help="say what sharp bits are about, with examples")
+    explain.add_argument("ids", nargs="*", metavar="ID", help="such as key-reuse; without one, all are listed")
     arguments, passed = list(sys.argv[1:] if arguments is None else arguments), []
     if arguments[:1] == ["check"]:
         arguments, passed = check.parted(arguments)
     given = parser.parse_args(arguments)
     if given.command == "check":
         return check.main(given, passed)
+    if given.command == "explain":
+        return _explain(given.ids)
     if given.command == "demo":
         from . import demo as running
 
@@ -69,6 +75,17 @@ def version() -> str:
 
 def _jaxlib() -> str:
     return f"jaxlib {metadata.version('jaxlib')}"
+
+
+def _explain(ids: Sequence[str]) -> int:
+    unknown = [id for id in ids if id not in CATALOGUE]
+    if unknown:
+        print(f"jitscope explain: there is no sharp bit {unknown[0]!r}; `jitscope explain` lists them", file=sys.stderr)
+        return 2
+    width = max(map(len, CATALOGUE))
+    lines = [page_text(id) for id in ids] or [f"{id:<{width}}  {bit.title}" for id, bit in CATALOGUE.items()]
+    print("\n".join(lines))
+    return 0
 
 
 def _show(file: str, page: str | None) -> int:

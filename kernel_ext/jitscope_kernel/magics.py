@@ -13,6 +13,8 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, nee
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 from traitlets import Enum, List, Unicode
 
+from jitscope.advise import CATALOGUE
+from jitscope.advise.pages import page_text
 from jitscope.observe import Unavailable
 
 from . import expressions, inspection, output, request as requests
@@ -301,6 +303,7 @@ class JitscopeMagics(Magics):
     )
     @argument("--ignore", action="append", default=[], metavar="ID", help="Ignore this sharp bit from now on.")
     @argument("--hear", action="append", default=[], metavar="ID", help="Report an ignored sharp bit again.")
+    @argument("--explain", metavar="ID", help="Say what this sharp bit is about, with an example.")
     @HELP
     @line_magic
     def sharpbits(self, line: str) -> None:
@@ -316,6 +319,8 @@ class JitscopeMagics(Magics):
         options: Any = parser_of(self.sharpbits).parse_argstring(line)
         if options.help:
             return _help(self.sharpbits)
+        if options.explain:
+            return _explain(options.explain)
         for id in options.ignore:
             self._session.ignore(id)
         self.ignore = [id for id in self.ignore if id not in options.hear]
@@ -335,6 +340,12 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
+
+
+def _explain(id: str) -> None:
+    if id not in CATALOGUE:
+        raise UsageError(f"there is no sharp bit {id!r}; %sharpbits --explain takes one of: {', '.join(CATALOGUE)}")
+    print(page_text(id))
 
 
 def parser_of(magic: Any) -> MagicArgumentParser:

@@ -161,7 +161,7 @@ class Session:
     def ignore(self, id: str) -> None:
         """Ignore this sharp bit from now on. Raises UsageError for an unknown id."""
         if id not in CATALOGUE:
-            raise UsageError(f"there is no sharp bit {id!r}; docs/sharp-bits.md lists the ids")
+            raise UsageError(f"there is no sharp bit {id!r}; `jitscope explain` lists them")
         self.magics.ignore = sorted({*self.magics.ignore, id})
 
     # --- cells --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The table of docs/sharp-bits.md: `python -m tests.advise.table --write` brings it up to date.
+"""The table of docs/sharp-bits.md: `python -m tests.advise.table --write` brings it up to date; `--pages` what is said of each id.
 
 For each id: what finds it, and how many of the programs in `cases/` it is found in, at the right line, and how many look-alikes
 raise an alarm.
@@ -15,13 +15,14 @@ from pathlib import Path
 
 import jitscope
 from jitscope.advise import CATALOGUE
+from jitscope.advise.pages import page_of
 from jitscope.advise.program import read
 from jitscope_kernel.check import check
 from tests.advise.programs import programs
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "sharp-bits.md"
-BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
+TABLE, PAGES = ("<!-- table -->\n", "<!-- end of table -->\n"), ("<!-- pages -->\n", "<!-- end of pages -->\n")
 
 
 def table() -> str:
@@ -50,15 +51,30 @@ def table() -> str:
     return "\n".join([*rows, total, "", words]) + "\n"
 
 
+def pages() -> str:
+    """A section for each id."""
+    return "".join(f"### {id}\n\n{page_of(id)}\n\n" for id in CATALOGUE)
+
+
+def write(between: tuple[str, str], text: str) -> None:
+    """Put a text between two marks of the page."""
+    head, begin, rest = PAGE.read_text().partition(between[0])
+    _, end, tail = rest.partition(between[1])
+    PAGE.write_text(head + begin + text + end + tail)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--pages", action="store_true")
+    options = parser.parse_args()
+    if options.pages:
+        write(PAGES, pages())
+        return
     jitscope.config.update("num_cpu_devices", 2)
     found = table()
-    if parser.parse_args().write:
-        head, _, rest = PAGE.read_text().partition(BEGIN)
-        _, _, tail = rest.partition(END)
-        PAGE.write_text(head + BEGIN + found + END + tail)
+    if options.write:
+        write(TABLE, found)
     else:
         print(found)
 

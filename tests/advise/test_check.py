@@ -18,10 +18,12 @@ import pytest
 
 import jitscope
 from jitscope.advise import CATALOGUE
+from jitscope.advise.code.newer import needed
 from jitscope.advise.diagnostic import applied, moved
 from jitscope.advise.program import read
 from jitscope_kernel import cli
-from jitscope_kernel.check import Found, check
+from jitscope_kernel.check import check
+from jitscope_kernel.checking_answers import Found
 from tests.advise.programs import HEADER, Program, programs
 from tests.extent import one_in
 
@@ -165,23 +167,127 @@ def test_a_notebook_is_looked_at_and_run_cell_by_cell(tmp_path: Path) -> None:
     done = command("--run", "--json", str(file))
     found = [(one["id"], one["cell"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]]
     assert found == [("branch-on-tracer", 2, 3), ("recompile-shape", 3, 3)]
-    assert "cell 6 is no Python: line 2: invalid syntax; it is left out" in done.stderr
+    assert json.loads(done.stdout)["skipped"] == [
+        {"file": str(file), "cell": 6, "reason": "is no Python: line 2: invalid syntax"}
+    ]
 
 
-@pytest.mark.parametrize("text", ["\xff", "{}", '{"cells": 3}', '{"cells": [{}]}'])
-def test_what_is_no_program_is_refused(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "book.ipynb"
+UNREADABLE = {
+    "bytes": ("book.ipynb", "\xff", "is not text"),
+    "no cells": ("book.ipynb", "{}", "it has no cells"),
+    "a number of cells": ("book.ipynb", '{"cells": 3}', "it has no cells"),
+    "a cell of nothing": ("book.ipynb", '{"cells": [{}]}', "it has no cells"),
+    "an empty notebook": ("book.ipynb", "", "it is empty"),
+    "no Python": ("program.py", "x = 1\ndef f(:\n", "is no Python: line 2: invalid syntax"),
+}
+BRANCHING = "import jax\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\nf(1.0)\n"
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_what_cannot_be_read_is_listed_and_hides_nothing(what: str, tmp_path: Path) -> None:
+    """Alone it is an error of the command's; beside others they are answered."""
+    name, text, reason = UNREADABLE[what]
+    file, good = tmp_path / name, tmp_path / "good.py"
     file.write_text(text, encoding="latin-1")
+    good.write_text(BRANCHING)
     done = command(str(file))
-    assert done.returncode == 2 and "book.ipynb" in done.stderr
+    assert done.returncode == 2 and reason in done.stdout and "No file could be read." in done.stdout
+    done = command(str(good), str(file))
+    assert done.returncode == 1 and "branch-on-tracer" in done.stdout and f"{name}: left out: " in done.stdout
+    answer = json.loads(command("--json", str(file), str(good)).stdout)
+    assert [one["id"] for one in answer["diagnostics"]] == ["branch-on-tracer"]
+    ((skipped),) = answer["skipped"]
+    assert (skipped["file"], skipped["cell"]) == (str(file), None) and reason in skipped["reason"]
+    (run,) = json.loads(command("--sarif", str(file), str(good)).stdout)["runs"]
+    (notification,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert notification["level"] == "warning" and reason in notification["message"]["text"]
+    good.write_text("x = 1\n")
+    assert command(str(good), str(file)).returncode == 1  # something was left out
     assert command(str(tmp_path / "nothing.py")).returncode == 2
 
 
-def test_a_program_that_cannot_be_parsed_is_refused(tmp_path: Path) -> None:
+NEWER = {
+    "def f[T](x: T) -> T: return x\n": "3.12",
+    "class Box[T]:\n    x: T\n": "3.12",
+    "type Pair = tuple[int, int]\n": "3.12",
+    "def f[T](x: T) -> T: return x f\n": "",
+    "type of\n": "",
+}
+
+
+@pytest.mark.parametrize("text", NEWER)
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_syntax_newer_than_this_python_is_called_so(text: str, tmp_path: Path) -> None:
     file = tmp_path / "program.py"
-    file.write_text("x = 1\ndef f(:\n")
-    done = command(str(file))
-    assert done.returncode == 2 and "program.py is no Python: line 2: invalid syntax" in done.stderr and not done.stdout
+    file.write_text(text)
+    says = f"needs Python {NEWER[text]}, and this is Python 3.11" if NEWER[text] else "is no Python: line 1"
+    assert f"program.py: left out: {says}" in command(str(file)).stdout
+
+
+def test_a_newer_form_alone_is_what_is_missing() -> None:
+    """Known in texts that no supported Python reads yet, too."""
+    assert needed("try:\n    pass\nexcept ValueError, TypeError:\n    pass\nx = t'{1}'\n") in ("3.14", "")
+    assert needed("x = = 1\n") == ""
+
+
+def test_nothing_is_said_of_what_was_not_looked_for(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(HEADER + "x = jnp.zeros(3)\n")
+    kinds = f"None of the {len(CATALOGUE)} kinds was found by looking at the code"
+    assert command(str(file)).stdout == f"{kinds}.\n"
+    assert command(str(file), str(file)).stdout == f"{kinds} of 2 files.\n"
+    assert command("--run", str(file)).stdout == f"{kinds} and running it.\n"
+    file.write_text(HEADER + "x = jnp.zeros(3)\n1 / 0\n")
+    done = command("--run", str(file))
+    assert done.stdout.splitlines() == [
+        f"{file}: line 6: the program ended here with ZeroDivisionError: division by zero",
+        f"{kinds} and running it, as far as it ran.",
+    ]
+    assert done.returncode == 1
+    (run,) = json.loads(command("--run", "--sarif", str(file)).stdout)["runs"]
+    assert not run["invocations"][0]["executionSuccessful"] and not run["results"]
+    assert "ZeroDivisionError" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
+
+
+def test_a_folder_is_all_programs_below_it(tmp_path: Path) -> None:
+    places = ("a.py", "inner/b.py", "inner/c.ipynb", ".hidden/d.py", "lib/site-packages/e.py", "venv/f.py", "g.txt")
+    for place in places:
+        file = tmp_path / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(notebook(BRANCHING) if place.endswith("ipynb") else BRANCHING)
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    found = json.loads(command("--json", str(tmp_path)).stdout)["diagnostics"]
+    assert [Path(one["file"]).relative_to(tmp_path).as_posix() for one in found] == list(places[:3])
+    done = command("--run", str(tmp_path))
+    assert done.returncode == 2 and "name the programs" in done.stderr
+
+
+def test_cells_that_are_to_raise_are_gone_past(tmp_path: Path) -> None:
+    """The run ends at the first that fails and was not to; those behind it are listed."""
+    cells = [
+        HEADER,
+        "jax.jit(lambda x: -x if x < 0 else x)(1.0)",
+        "x = jnp.zeros(3)[0]",
+        "y = x + z",
+        "",
+        "w = 1",
+        "def",
+    ]
+    book = json.loads(notebook(*cells))
+    book["cells"][2]["metadata"] = {"tags": ["raises-exception"]}
+    file = tmp_path / "book.ipynb"
+    file.write_text(json.dumps(book))
+    done = command("--run", "--json", str(file))
+    answer = json.loads(done.stdout)
+    assert [(one["id"], one["cell"]) for one in answer["diagnostics"]] == [("branch-on-tracer", 2)]
+    (ended,) = answer["ended"]
+    assert (ended["cell"], ended["line"], ended["error"]) == (4, 1, "NameError: name 'z' is not defined")
+    assert [(one["cell"], one["reason"].partition(":")[0]) for one in answer["skipped"]] == [
+        (7, "is no Python"),
+        (6, "not run"),
+    ]
+    assert done.returncode == 1
+    assert "cell 6: left out: not run: cell 4 ended with NameError" in command("--run", str(file)).stdout
 
 
 def test_a_program_that_ends_early_is_told_up_to_there(tmp_path: Path) -> None:
@@ -193,6 +299,11 @@ def test_a_program_that_ends_early_is_told_up_to_there(tmp_path: Path) -> None:
     done = command("--run", "--json", *files)
     found = [(one["file"], one["id"]) for one in json.loads(done.stdout)["diagnostics"]]
     assert found == [(file, "recompile-shape") for file in files]
+    assert [(one["file"], one["line"], one["error"]) for one in json.loads(done.stdout)["ended"]] == [
+        (files[0], 8, "sys.exit(3)"),
+        (files[1], 8, "ZeroDivisionError: division by zero"),
+        (files[3], 8, "KeyboardInterrupt"),
+    ]
     assert done.returncode == 1
 
 
@@ -210,10 +321,8 @@ def test_a_program_runs_as_python_runs_it(tmp_path: Path) -> None:
     other.write_bytes(b"# -*- coding: latin-1 -*-\nname = '\xe4'\nraise KeyboardInterrupt\n")
     done = command("--run", "--json", str(file), str(other))
     assert [(one["id"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]] == [("recompile-shape", 8)]
-    assert done.stderr.splitlines() == [
-        "jitscope check: the program ended itself: sys.exit('no data')",
-        "jitscope check: the program ended with KeyboardInterrupt",
-    ]
+    ended = json.loads(done.stdout)["ended"]
+    assert [one["error"] for one in ended] == ["sys.exit('no data')", "KeyboardInterrupt"]
 
 
 def test_a_program_is_run_with_its_own_arguments(tmp_path: Path) -> None:
@@ -231,7 +340,8 @@ import sys; sys.exit(repr((sys.argv[0], given.rest)))
     file.write_text(HEADER + body)
     done = command("--json", "--run", str(file), "--", "--sizes", "2", "3", "--", "--json")
     assert [(one["id"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]] == [("recompile-shape", 12)]
-    assert repr(repr((str(file), "--json"))) in done.stderr and done.returncode == 1
+    assert json.loads(done.stdout)["ended"][0]["error"] == f"sys.exit({repr((str(file), '--json'))!r})"
+    assert done.returncode == 1
     done = command("--run", str(file))
     assert "required: rest" in done.stderr
     for refused in ((str(file), "--", "2"), ("--run", str(file), str(file), "--", "2")):

@@ -160,6 +160,63 @@ for key in jax.random.split(jax.random.key(0), 3):
 sums = jax.ops.segment_sum(w, jnp.array([0, 1, 5]), num_segments=2)
 digest = (jnp.arange(4, dtype=jnp.uint32) * jnp.uint32(2654435761)) ^ jnp.uint32(7)
 """,
+    "a library that takes keys apart and compiles for itself": """
+import jax, jax.numpy as jnp, numpyro, numpyro.distributions as dist
+from numpyro.infer import MCMC, NUTS
+def model(y):
+    mu = numpyro.sample("mu", dist.Normal(0.0, 5.0))
+    numpyro.sample("y", dist.Normal(mu, 1.0), obs=y)
+mcmc = MCMC(NUTS(model), num_warmup=2, num_samples=2, num_chains=2, chain_method="sequential", progress_bar=False)
+mcmc.run(jax.random.key(0), jnp.ones(4))
+""",
+    "a library that is handed a key once": """
+import jax, jax.numpy as jnp, numpyro, numpyro.distributions as dist
+from numpyro.infer import SVI, Predictive, Trace_ELBO
+from numpyro.infer.autoguide import AutoNormal
+def model(x, y=None):
+    w = numpyro.sample("w", dist.Normal(0.0, 1.0))
+    numpyro.sample("y", dist.Normal(w * x, 1.0), obs=y)
+fit, draw = jax.random.split(jax.random.key(0))
+guide = AutoNormal(model)
+svi = SVI(model, guide, numpyro.optim.Adam(0.1), Trace_ELBO())
+result = svi.run(fit, 5, jnp.ones(4), jnp.ones(4), progress_bar=False)
+state = svi.init(jax.random.key(1), jnp.ones(4), jnp.ones(4))
+for _ in range(2):
+    state, loss = svi.update(state, jnp.ones(4), jnp.ones(4))
+    loss = svi.evaluate(state, jnp.ones(4), jnp.ones(4))
+out = Predictive(guide, params=result.params, num_samples=3)(draw, jnp.ones(4))
+""",
+    "a key that the program hands to a library twice": """
+import jax, jax.numpy as jnp, equinox as eqx, numpyro.distributions as dist
+@eqx.filter_jit
+def noisy(x, key):
+    return x + jax.random.normal(key, x.shape)
+keys = {"draw": jax.random.key(0), "noise": jax.random.key(1)}
+x = dist.Normal(0.0, 1.0).sample(keys["draw"])
+y = dist.Normal(0.0, 1.0).sample(keys["draw"])  #<- key-reuse
+for _ in range(2):
+    z = noisy(jnp.ones(2), keys["noise"])  #<- key-reuse
+""",
+    "objects that are made equal from one key": """
+import jax, jax.numpy as jnp, equinox as eqx, flax.linen as nn
+class Model(eqx.Module):
+    first: eqx.nn.Linear
+    second: eqx.nn.Linear
+    def __init__(self, key):
+        a, b = jax.random.split(key)
+        self.first, self.second = eqx.nn.Linear(2, 3, key=a), eqx.nn.Linear(3, 1, key=b)
+keys = [jax.random.key(0), jax.random.key(1)]
+model_key, layer_key = (lambda: keys[0]), (lambda: keys[1])
+online, target = Model(model_key()), Model(model_key())
+layer, same = eqx.nn.Linear(2, 2, key=layer_key()), eqx.nn.Linear(2, 2, key=layer_key())
+class Noisy(nn.Module):
+    @nn.compact
+    def __call__(self, x, key):
+        return nn.Dense(2)(x) + jax.random.normal(key, (2,))
+noisy, own = Noisy(), [jax.random.key(2)]
+params = noisy.init(jax.random.key(3), jnp.ones(2), own[0])
+y = noisy.apply(params, jnp.ones(2), own[0])
+""",
 }  # fmt: skip
 
 

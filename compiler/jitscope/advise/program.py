@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tokenize
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .code.ipython import Python, no_python, without_magics
+from .code.newer import needed
 from .code.text import Cell
 
 
@@ -23,13 +25,15 @@ class ProgramError(ValueError):
 @dataclass(frozen=True)
 class Program:
     """The text of all cells, one after the other, without IPython's own lines; `cells` says where each stands, `magic` has
-    the cells as they were written (none of them for a .py file), `unread` tells which are no Python and are left out."""
+    the cells as they were written (none of them for a .py file), `unread` tells which (from 1) are no Python and are left out, and why,
+    `raising` which (from 0) are tagged as raising an exception."""
 
     file: str
     text: str
     cells: tuple[Cell, ...] = ()
     magic: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: tuple[tuple[int, str], ...] = ()
+    raising: frozenset[int] = frozenset()
 
     @property
     def is_notebook(self) -> bool:
@@ -52,15 +56,26 @@ def read(file: str) -> Program:
     except (ValueError, SyntaxError):
         raise ProgramError(f"{file} cannot be read: it is not text in the encoding that it says, or UTF-8") from None
     if not file.endswith(".ipynb"):
-        if wrong := no_python(text):
-            raise ProgramError(f"{file} is no Python: {wrong}")
+        if wrong := _wrong(text):
+            raise ProgramError(f"{file} {wrong}")
         return Program(file, text, _cells_of(text))
     try:
-        document = json.loads(text)
-        sources = ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError):
-        raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
-    return of_cells(sources, file)
+        codes = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        sources = ["".join(cell["source"]) for cell in codes]
+        tags = [cell.get("metadata", {}).get("tags", ()) for cell in codes]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        what = "has no cells as nbformat 4 writes them" if text.strip() else "is empty"
+        raise ProgramError(f"{file} is no notebook: it {what}") from None
+    raising = frozenset(at for at, of_cell in enumerate(tags) if "raises-exception" in of_cell)
+    return replace(of_cells(sources, file), raising=raising)
+
+
+def _wrong(text: str) -> str:
+    """Why text is no Python that can be read here; "" where it is."""
+    wrong = no_python(text)
+    if wrong and (newer := needed(text)):
+        return f"needs Python {newer}, and this is Python {sys.version_info[0]}.{sys.version_info[1]}: {wrong}"
+    return wrong and f"is no Python: {wrong}"
 
 
 def _read(file: str) -> str:
@@ -84,13 +99,13 @@ def of_cells(sources: list[str], file: str, labels: Sequence[str] = ()) -> Progr
     """A program of a notebook's cells; `labels` is what messages call them. A cell that is no Python is empty lines."""
     lines: list[str] = []
     cells: list[Cell] = []
-    unread: list[str] = []
+    unread: list[tuple[int, str]] = []
     for source in sources:
         first = len(lines) + 1
         label = labels[len(cells)] if labels else f"cell {len(cells) + 1}"
         own = without_magics(source)
-        if wrong := no_python(own.text):
-            unread.append(f"{label} is no Python: {wrong}")
+        if wrong := _wrong(own.text):
+            unread.append((len(cells) + 1, wrong))
             own = Python("\n" * source.count("\n"))
         lines += own.text.split("\n")
         timed = tuple((first + start, first + end) for start, end in own.timed)

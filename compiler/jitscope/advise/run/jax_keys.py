@@ -1,15 +1,17 @@
 """Random keys that jax's programs use up: what is told where a second one draws from the same key.
 
 A key is the array of its words. One that is made anew of the same seed, or cloned, is another one, and so is an element of an array of
-keys each time it is taken.
+keys each time it is taken. What an installed library does with keys of its own is its affair: there a use counts if the user's line
+hands it the key. Objects that are made from one key are meant to be equal.
 """
 
 from __future__ import annotations
 
+import re
 import weakref
-from collections.abc import Iterator
-from types import FrameType
-from typing import Any
+from collections.abc import Iterable, Iterator
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
 
 from ...core import notices, source
 from ...core.avals import ShapedArray
@@ -29,15 +31,33 @@ _FIX = (
     "Split it first: key, own = jax.random.split(key), and use each part once; jax.random.clone(key) where the same numbers "
     "are wanted."
 )
-_Stack = list[Position]
+
+
+class _Line(NamedTuple):
+    """A line of the user's that led to a run; `makes`: its function, or the library's that calls it, makes an object."""
+
+    where: Position
+    makes: bool
+
+
+_Stack = list[_Line]
 """The user's lines that led to a run, the outermost first."""
+_MAKING = re.compile(r"_*(init|make|create|build|reset|tabulate)", re.IGNORECASE)
+
+
+class _Use(NamedTuple):
+    """A use of a key: the user's lines that led to it, and whether a library made it of what it was handed."""
+
+    key: Any
+    stack: _Stack
+    by_library: bool
 
 
 class KeysOfJax:
     """The keys that were used up so far, while they are there, and the lines that did."""
 
     def __init__(self) -> None:
-        self._used: dict[int, tuple[Any, _Stack]] = {}
+        self._used: dict[int, _Use] = {}
         self._of: dict[int, tuple[Any, list[int]]] = {}
         self._drawing: FrameType | None = None
 
@@ -48,15 +68,19 @@ class KeysOfJax:
             return  # one draw, several programs
         self._drawing = drawing
         keys = [buffer_of(x) for x in (self._given(run) if drawing is None else _key_of(drawing))]
-        if not keys:
+        library = _library(run)
+        if library is not None:
+            passed = _passed(library)
+            keys = [key for key in keys if id(key) in passed]
+        if not keys or (library is not None and _makes(run)):
             return
-        stack = list(_users_lines(run))
+        stack, by_library = list(_users_lines(run)), library is not None and not _is_of_user(run)
         for key in keys:
             before = self._used.get(id(key))
-            if before is not None and before[0]() is key:
-                _tell(before[1], stack)
+            if before is not None and before.key() is key:
+                _tell(before, stack, by_library)
             else:
-                self._used[id(key)] = weakref.ref(key), stack
+                self._used[id(key)] = _Use(weakref.ref(key), stack, by_library)
 
     def _given(self, run: Run) -> list[Any]:
         """The keys that a program is given and uses up."""
@@ -70,6 +94,46 @@ class KeysOfJax:
             given = {v: at for at, v in enumerate(jaxpr.invars) if _is_one_key(v.aval)}
             self._of[id(program)] = program, sorted(_used_up(jaxpr, given))
         return self._of[id(program)][1]
+
+
+def _library(run: Run) -> FrameType | None:
+    """The call of an installed library's function, other than jax's, that the user's line makes and a run belongs to."""
+    found = None
+    for frame in run.stack():
+        if is_installed(frame.f_code.co_filename) and not source.is_internal(frame.f_code.co_filename):
+            found = frame
+        elif not source.is_internal(frame.f_code.co_filename):
+            return found
+    return found
+
+
+def _makes(run: Run) -> bool:
+    """Whether a run belongs to a library that makes an object, a layer for instance."""
+    return any(is_installed(code.co_filename) and _MAKING.match(code.co_name) for code in run.passed())
+
+
+def _passed(call: FrameType) -> set[int]:
+    """The identities of the arrays that a call is handed, alone, or in a list, a tuple or a dict."""
+    values = [call.f_locals[name] for name in _parameters(call.f_code) if name in call.f_locals]
+    inner = [x for value in values for x in _elements(value)]
+    return {id(buffer_of(x)) for x in (*values, *inner, *(x for value in inner for x in _elements(value)))}
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    return code.co_varnames[:count]
+
+
+def _elements(value: Any) -> Iterable[Any]:
+    if type(value) is dict:
+        return value.values()
+    return value if type(value) in (list, tuple) else ()
+
+
+def _is_of_user(run: Run) -> bool:
+    """Whether the program that runs is a function of the user's, which a library's compiler calls."""
+    defined = run.program.translation.jaxpr.debug.defined
+    return defined is not None and not is_installed(defined.file) and not source.is_internal(defined.file)
 
 
 def _drawing(run: Run) -> FrameType | None:
@@ -120,16 +184,25 @@ def _used_up(jaxpr: Jaxpr, keys: dict[Any, int]) -> set[int]:
     return used
 
 
-def _users_lines(run: Run) -> Iterator[Position]:
-    frames = [(f.f_code, f.f_lasti) for f in run.stack()]
-    for code, lasti in reversed(frames):
-        if not source.is_internal(code.co_filename) and not is_installed(code.co_filename):
-            yield source.position_in(code, lasti)
+def _users_lines(run: Run) -> Iterator[_Line]:
+    making: list[str] = []
+    for code, lasti in reversed([(f.f_code, f.f_lasti) for f in run.stack()]):
+        if is_installed(code.co_filename):
+            making.append(code.co_name)
+        elif not source.is_internal(code.co_filename):
+            yield _Line(source.position_in(code, lasti), any(map(_MAKING.match, [*making, code.co_name])))
+            making.clear()
 
 
-def _tell(first: _Stack, again: _Stack) -> None:
+def _tell(first: _Use, again: _Stack, by_library: bool) -> None:
     """The line is that where the calls that led to both uses part: the caller of a function that draws, not the function."""
-    parted = next(((a, b) for a, b in zip(first, again) if a != b), None)
-    before, where = parted or (None, again[-1] if again else None)
+    at = next((at for at, (a, b) in enumerate(zip(first.stack, again)) if a.where != b.where), None)
+    if at is None and (by_library or first.by_library):
+        return  # it may be one call of the library's
+    if at is not None and any(line.makes for line in (*first.stack[at + 1 :], *again[at + 1 :])):
+        return
+    before, where = (
+        (None, again[-1].where if again else None) if at is None else (first.stack[at].where, again[at].where)
+    )
     said = "" if before is None or where is None or before.file != where.file else f", first in line {before.line}"
-    notices.tell("key-reuse", _MESSAGE.format(first=said if parted else ", by the same line"), _FIX, where)
+    notices.tell("key-reuse", _MESSAGE.format(first=", by the same line" if at is None else said), _FIX, where)

@@ -12,6 +12,7 @@ from ...core.words import duration
 from ...observe.differences import Difference
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import again, wanted
+from ...observe.stacks import is_installed
 from ..diagnostic import Diagnostic, Fix, Span
 
 
@@ -48,9 +49,16 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
 
 def _bit(row: Row) -> str:
     """The sharp bit a row tells of, or ""."""
-    if row.call_site is None or not again(row) or wanted(row):
+    if row.call_site is None or not again(row) or wanted(row) or _of_a_library(row):
         return ""
     return _BITS.get(row.cause, "")
+
+
+def _of_a_library(row: Row) -> bool:
+    """Whether a function is an installed library's, or one that jax made for itself: nobody who reads this can change it."""
+    if row.position is None:
+        return row.library == "jax"
+    return is_installed(row.position.file)
 
 
 def _place(bit: str, row: Row) -> Position:
