@@ -283,7 +283,7 @@ class Inspection(Shown):
         interval from runs in pairs for about `limit` seconds; what differs in equations, kernels, memory and results.
 
         inspect(f)(x).compare(inspect(g)(x))
-        inspect(f)(x).compare(options={"xla_cpu_use_fusion_emitters": False})
+        inspect(f)(x).compare(options={"xla_backend_optimization_level": 0})
 
         Raises TypeError for neither, both, or something else, ValueError for an unknown option or a limit below 0, Unavailable for what
         cannot be run again.
@@ -294,7 +294,7 @@ class Inspection(Shown):
         if options is not None:
             if not isinstance(options, Mapping):
                 raise TypeError(
-                    f"options are a dict of XLA's options by name, {{'xla_cpu_use_fusion_emitters': False}}, not {_kind(options)}"
+                    f"options are a dict of XLA's options by name, {{'xla_backend_optimization_level': 0}}, not {_kind(options)}"
                 )
             found = side_with(self._row, options, self._given)
         elif isinstance(other, Inspection):

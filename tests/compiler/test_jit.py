@@ -389,7 +389,7 @@ def test_disable_jit_runs_python():
 
 
 def test_compiler_options_reach_xla_and_wrong_ones_are_named():
-    fast = jx.jit(lambda x: sin(x), compiler_options={"xla_cpu_use_fusion_emitters": False})
+    fast = jx.jit(lambda x: sin(x), compiler_options={"xla_backend_optimization_level": 0})
     np.testing.assert_allclose(fast(X), np.sin(X), rtol=1e-6)
     with pytest.raises(ValueError, match="xla_no_such_option"):
         jx.jit(sin, compiler_options={"xla_no_such_option": 1})(X)

@@ -29,7 +29,7 @@ from jitscope.observe.machine.flow import depths_of, loops_of
 from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope.observe.machine.llvm import nesting_of
 from jitscope.observe.machine.objects import functions_of
-from jitscope.xla import hlo_module, versions
+from jitscope.xla import hlo_module
 from jitscope.xla.program import Executable
 from jitscope.xla.serialized import parts_of
 from jitscope_widgets.schema import validate
@@ -539,7 +539,7 @@ def test_another_form_of_executables_is_refused(data: bytes) -> None:
 
 @pytest.mark.skipif(not ELF, reason="ELF")
 def test_damaged_executables_are_refused_or_read_in_part() -> None:
-    data = versions.serialized(row_of("selu").entry.executable.raw)
+    data = row_of("selu").entry.executable.raw.serialize()
     for length in range(0, len(data), 501):
         with pytest.raises(ValueError):
             parts_of(Serialized(data[:length]))

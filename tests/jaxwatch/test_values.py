@@ -197,7 +197,7 @@ def test_what_is_not_run_again_says_why(watcher):
     with pytest.raises(Unavailable, match="are gone"):
         gone.values  # noqa: B018
     with pytest.raises(Unavailable, match="compiler_options"):
-        jitscope.inspect(soft)(captured).compare(options={"xla_cpu_use_fusion_emitters": False})
+        jitscope.inspect(soft)(captured).compare(options={"xla_backend_optimization_level": 0})
 
 
 def test_cells_compare_and_hunt(bare_shell):  # noqa: F811

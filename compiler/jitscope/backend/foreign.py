@@ -32,7 +32,7 @@ class ForeignCalls:
         matrices along the leading axes. A string of one letter, a bool or a 32-bit int are attributes; `aliases` are
         (operand, result) that share memory."""
         target = routine if routine.endswith("_ffi") else _lapack_target(routine, avals_in[0])
-        lapack.require(target)
+        lapack.register()
         rank = max(a.ndim for a in avals_in)
         return self._foreign_call(
             target,

@@ -62,7 +62,6 @@ _NOT_KNOWN = _Sum(-1.0, -1.0)
 """What XLA counts for a custom call."""
 _MORE = ("while", "custom-call", "call", "conditional", "tuple", "fusion")
 """Opcodes of which XLA's figure leaves something out, or has something too much."""
-_POINTER = 8  # bytes
 _SLICES = ("slice", "dynamic-slice")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
@@ -156,7 +155,7 @@ class Costs:
             most = {key: max(cost.get(key, 0.0) for cost in counted) for cost in counted for key in cost}
             return _most([self.of(name) for name in i.calls]).plus(_as_sum(most), -1)
         if i.opcode == "tuple":
-            return _Sum(0.0, -float(_POINTER * len(i.operands)))
+            return _Sum(0.0, -hlo_module.pointer_bytes() * len(i.operands))
         if i.opcode == "fusion":
             return _Sum(0.0, -self._read_again(i))
         return _NOTHING

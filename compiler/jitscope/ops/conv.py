@@ -11,7 +11,6 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..symbolic.dimension import is_static, max_dim, reach, size
-from ..xla import versions
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
@@ -50,9 +49,6 @@ class Conv(Bilinear):
             return ctx.inline(lambda *_: zeros(out), x, y)
         if dtypes.is_complex(out.dtype):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
-        grouped = max(geometry["feature_group_count"], geometry["batch_group_count"]) > 1
-        if grouped and x_aval.ndim == 2 and versions.GROUPS_NEED_SPACE:
-            raise versions.lacking("right numbers for a convolution of groups without a spatial axis", "0.9")
         # XLA has no convolutions of booleans and 4-bit integers.
         dtype = dtypes.int32 if out.dtype.name in ("bool", "int4", "uint4") else out.dtype
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)

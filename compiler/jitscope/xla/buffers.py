@@ -158,7 +158,7 @@ def nbytes(buf: Buffer) -> int:
 
         return sum(map(nbytes, pieces(buf)))
     dtype = buf.aval.dtype
-    bits = PACKED.get(dtype) or 8 * dtype.itemsize  # jaxlib's own answer takes a sharding of jax's before 0.10
+    bits = PACKED.get(dtype) or 8 * dtype.itemsize
     return -(-math.prod(buf.aval.shape) * bits // 8)
 
 

@@ -17,6 +17,10 @@ from . import profiler
 from .program import Executable, compile_options, to_the_end
 
 
+WITH_LLVM = {"xla_dump_emitter_re": ".*"}
+"""Options with which XLA writes LLVM's IR, before and after its passes (jaxlib 0.10 does so without)."""
+
+
 class Source(NamedTuple):
     """What it takes to compile a program again: its MLIR bytecode, the executable made of it, and XLA's options by name."""
 
@@ -68,11 +72,11 @@ def compiled_again(source: Source) -> Told:
     return Told(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
 
 
-def compiled_once_more(source: Source) -> Told:
+def compiled_once_more(source: Source, **options: str) -> Told:
     """Compile a program once for what XLA tells of the result: the optimised program, its buffers, its kernels; neither the states
-    between the passes nor how long they took. Raises XlaError."""
+    between the passes nor how long they took. `options`: XLA's, by name, that have it tell more. Raises XlaError."""
     start = time.perf_counter()
-    files = _written(source)
+    files = _written(source, **options)
     return Told(source.executable.hlo_modules()[0].name, files, (), time.perf_counter() - start)
 
 

@@ -1,18 +1,21 @@
 """HLO modules: getting them, their text, and the instructions in that text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from .devices import get_client
 from .errors import translate
 from .mlir import to_bytecode
 from .runtime import RuntimeFailure, _jax
-from .versions import hlo
 
+
+_hlo: Any = import_module("jaxlib._hlo")
 
 __all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "from_text", "header_of", "optimized", "parse",
-           "text", "unoptimized"]  # fmt: skip
+           "pointer_bytes", "text", "unoptimized"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
 _PLAIN = re.compile(
@@ -104,7 +107,7 @@ def text(
     percent: bool = False,
 ) -> str:
     """The module's text. Without `large_constants` those of more than a few elements are printed as {...}."""
-    options = hlo.HloPrintOptions()
+    options = _hlo.HloPrintOptions()
     options.print_metadata = metadata
     options.include_layout_in_shapes = layouts
     options.print_backend_config = backend_config
@@ -116,7 +119,7 @@ def text(
 def from_text(source: str) -> Any:
     """The module of a module's text. Raises XlaError."""
     try:
-        return hlo.hlo_module_from_text(source)
+        return _hlo.hlo_module_from_text(source)
     except RuntimeFailure as error:
         raise translate(error) from None
 
@@ -124,6 +127,14 @@ def from_text(source: str) -> Any:
 def cost_analysis(module: Any) -> dict[str, float]:
     """XLA's estimates for a module, also one that is not optimised: "flops", "bytes accessed", …"""
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
+
+
+@cache
+def pointer_bytes() -> float:
+    """The bytes that XLA counts for each part of a tuple: 8 with jaxlib 0.10, 4 since 0.11."""
+    return cost_analysis(from_text("HloModule m\nENTRY e {\n x = s32[] parameter(0)\n ROOT t = (s32[]) tuple(x)\n}"))[
+        "bytes accessed"
+    ]
 
 
 def header_of(line: str) -> str | None:
@@ -161,12 +172,29 @@ def _computations(lines: list[str], known: Lines | None) -> Iterator[Computation
             yield Computation(name, tuple(body), entry is not None)
             header = None
         else:
-            instruction = _instruction(stripped) if known is None else _once(stripped, known)
+            instruction = _once(stripped, known)
             if instruction is not None:
+                if "#" in stripped:
+                    body += _elements(instruction, body, known)
                 body.append(instruction)
 
 
-def _once(line: str, known: Lines) -> Instruction | None:
+def _elements(reader: Instruction, body: Sequence[Instruction], known: Lines | None) -> Iterator[Instruction]:
+    """The elements of tuples that an instruction reads as `tuple#0`, which dumps since jaxlib 0.11 write without an instruction of their
+    own, as the instructions that other texts have for them; none for those that stand there already."""
+    there = {i.name: i for i in body}
+    for operand in dict.fromkeys(reader.operands):
+        holder, _, index = operand.partition("#")
+        if index.isdecimal() and operand not in there and holder in there:
+            kinds = _split(there[holder].type[1:-1])
+            line = f"%{operand} = {kinds[int(index)]} get-tuple-element(%{holder}), index={index}"
+            if (element := _once(line, known)) is not None:
+                yield element
+
+
+def _once(line: str, known: Lines | None) -> Instruction | None:
+    if known is None:
+        return _instruction(line)
     if line not in known:
         known[line] = _instruction(line)
     return known[line]

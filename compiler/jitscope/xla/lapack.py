@@ -3,7 +3,6 @@
 import threading
 from importlib import import_module
 
-from . import versions
 from .runtime import xc
 
 
@@ -25,20 +24,9 @@ def register() -> None:
             _done = True
 
 
-_names: set[str] = set()
-
-
-def require(target: str) -> None:
-    """Raises NotImplementedError for a target that this jaxlib lacks."""
-    register()
-    if target not in _names:
-        raise versions.lacking(target, "0.10")
-
-
 def _register() -> None:
     lapack = import_module("jaxlib.lapack")
 
     for name, capsule, version in lapack.registrations()["cpu"]:
-        _names.add(name)
         xc.register_custom_call_target(name, capsule, platform="cpu", api_version=version)
     lapack._lapack.initialize()

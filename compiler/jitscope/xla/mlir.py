@@ -15,7 +15,6 @@ import numpy as np
 from . import runtime  # noqa: F401  (keeps jaxlib quiet; it must come before the bindings)
 from .dtypes import PLAIN
 from .forks import run_in_children
-from .versions import packs_bools
 
 
 __all__ = ["MlirError", "bindings", "constant_attr", "context", "element_type", "location", "module_text", "parse",
@@ -149,18 +148,10 @@ def constant_attr(x: np.ndarray) -> Any:
     """
     element = element_type(x.dtype)
     ir = bindings().ir
-    if x.dtype.kind == "b" and _packs_bools():
-        raw = np.packbits(x, bitorder="little")
-    else:
-        raw = np.ascontiguousarray(x) if x.dtype in PLAIN and x.dtype.kind != "b" else _bytes_per_element(x)
-        if x.size > 1 and _repeats(raw):
-            raw = raw.reshape(-1)[:1]
+    raw = np.ascontiguousarray(x) if x.dtype in PLAIN and x.dtype.kind != "b" else _bytes_per_element(x)
+    if x.size > 1 and _repeats(raw):
+        raw = raw.reshape(-1)[:1]
     return ir.DenseElementsAttr.get(raw, type=element, shape=list(x.shape), context=context())
-
-
-@cache
-def _packs_bools() -> bool:
-    return packs_bools(bindings().ir, element_type(np.dtype(bool)), context())
 
 
 def _bytes_per_element(x: np.ndarray) -> np.ndarray:

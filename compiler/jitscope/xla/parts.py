@@ -131,9 +131,9 @@ def pieces(buf: Any) -> list[Any]:
 
 def _piece(part: Any, aval: Any, device: Any, kind: str | None) -> Any:
     try:
-        return versions.rewrapped(part, aval, sharding_of(device))
+        return part._rewrap_with_aval_and_sharding(aval, sharding_of(device))
     except RuntimeFailure:  # a program put it into another kind of memory
-        return versions.rewrapped(part, aval, placement_in(device, kind))
+        return part._rewrap_with_aval_and_sharding(aval, placement_in(device, kind))
 
 
 @forks.guard
@@ -147,7 +147,7 @@ def relaid(buf: Any, layout: Any) -> Any:
 
 def result_handler(shape: tuple[int, ...], dtype: np.dtype, layout: Layout) -> Any:
     """jaxlib's result handler for one result in that layout."""
-    return xc.array_result_handler(aval_of(shape, dtype), layout, committed=True, _skip_checks=True)
+    return versions.result_handler(aval_of(shape, dtype), layout)
 
 
 def index_map(layout: Layout, shape: tuple[int, ...]) -> list[tuple[slice, ...]]:

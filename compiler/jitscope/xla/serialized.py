@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from .errors import translate
 from .runtime import RuntimeFailure
-from .versions import SERIALIZED_WITH_HEADER, serialized
 
 
 class Step(NamedTuple):
@@ -26,7 +25,7 @@ class Step(NamedTuple):
 
 class Parts(NamedTuple):
     """The object files, the functions in them that the runtime calls, its steps with those of loops and branches, and what the
-    code is for: LLVM's triple and the processor's name, "" where the form does not say it (jaxlib 0.8.0)."""
+    code is for: LLVM's triple and the processor's name, "" where the form does not say it."""
 
     objects: tuple[bytes, ...]
     symbols: frozenset[str]
@@ -39,7 +38,7 @@ def parts_of(executable: Any) -> Parts:
     """The parts of an `Executable`. Raises XlaError where XLA cannot write it (one that sorts), ValueError where its form is not
     the known one (another backend)."""
     try:
-        data = serialized(executable.raw)
+        data = executable.raw.serialize()
     except RuntimeFailure as error:
         raise translate(error) from None
     try:
@@ -49,7 +48,7 @@ def parts_of(executable: Any) -> Parts:
 
 
 def _parts(data: bytes) -> Parts:
-    length, start = _varint(data, 0) if SERIALIZED_WITH_HEADER else (0, 0)
+    length, start = _varint(data, 0)  # a message about devices, and before it its length, stand in front
     compiled = _Message(_Message(data[start + length :]).message(1))
     module = compiled.within(1).within(1).text(1)
     symbols = frozenset(_Message(one).text(2) for one in compiled.messages(7))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import versions
 from .runtime import xc
 
 
@@ -60,7 +59,7 @@ def is_spread(buf: Any) -> bool:
 
 def called(buf: Any, at: Any) -> Any:
     """The buffer, known by that layout on its device."""
-    return buf if buf._sharding is at else versions.rewrapped(buf, buf.aval, at)
+    return buf if buf._sharding is at else buf._rewrap_with_aval_and_sharding(buf.aval, at)
 
 
 class Spread(NamedTuple):

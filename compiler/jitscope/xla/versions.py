@@ -6,37 +6,39 @@ has tried may still work. docs/versions.md says what was verified.
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import cache, reduce
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 from jaxlib.version import __version__ as JAXLIB
 
-from .runtime import _jax, xc
+from .runtime import xc
 
 
-OLDEST, NEWEST = (0, 8), (0, 10)
-"""The minor releases that are verified, and all between them."""
+OLDEST, VERIFIED = "0.10.2", ("0.10", "0.11", "0.12")
+"""The oldest release that is supported, and the minor releases that the tests were run with."""
 
-# What we use of jaxlib; of several with a stroke between them, one.
+# What we use of jaxlib; of several with a stroke between them, one. In brackets, the parameters that are given.
 _USED = {
     "xla_client": """
-        ArrayCopySemantics.ALWAYS_COPY ArrayImpl._rewrap_with_aval_and_sharding|ArrayImpl.clone CompileOptions
-        DeviceAssignment.create DeviceList HloSharding.replicate HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
-        SingleDeviceSharding Traceback.get_traceback array_result_handler batched_block_until_ready
-        batched_copy_array_to_devices_with_sharding batched_device_put make_cpu_client register_custom_call_target
+        ArrayCopySemantics.ALWAYS_COPY ArrayImpl(aval,sharding,arrays,committed,_skip_checks)
+        ArrayImpl._rewrap_with_aval_and_sharding CompileOptions DeviceAssignment.create DeviceList HloSharding.replicate
+        HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL SingleDeviceSharding Traceback.get_traceback
+        array_result_handler(aval,sharding,committed) batched_block_until_ready
+        batched_copy_array_to_devices_with_sharding batched_device_put(aval,sharding,xs,devices,committed,force_copy,host_buffer_semantics,enable_x64)
+        make_cpu_client register_custom_call_target
         """,
     "_jax": """
-        JaxRuntimeError buffer_to_dlpack_managed_tensor collect_garbage hlo_module_cost_analysis
+        JaxRuntimeError buffer_to_dlpack_managed_tensor(buffer,stream) collect_garbage hlo_module_cost_analysis
         mlir.mlir_module_to_xla_computation pytree.PyTreeRegistry LoadedExecutable.execute_sharded
-        LoadedExecutable.serialize|Client.serialize_executable LoadedExecutable.hlo_modules
-        LoadedExecutable.get_compiled_memory_stats ExecuteResults.consume_with_handlers Traceback.raw_frames
-        Client.compile_and_load Client.deserialize_executable Client.live_arrays
+        LoadedExecutable.serialize LoadedExecutable.hlo_modules LoadedExecutable.get_compiled_memory_stats
+        ExecuteResults.consume_with_handlers Traceback.raw_frames Client.compile_and_load
+        Client.deserialize_executable(serialized,executable_devices,compile_options,host_callbacks) Client.live_arrays
         """,
-    "_hlo|_jax": "HloPrintOptions hlo_module_from_text",
+    "_hlo": "HloInstruction HloPrintOptions hlo_module_from_text",
     "_pretty_printer": "text brk nest group concat nil Doc._format",
     "_profiler": "ProfileOptions ProfilerSession",
     "_profile_data": "ProfileData.from_serialized_xspace",
@@ -44,20 +46,35 @@ _USED = {
 
 
 def missing() -> list[str]:
-    """What we use of jaxlib and the installed one lacks, as "module.name"; empty when all is there."""
+    """What we use of jaxlib and the installed one lacks, as "module.name", or "module.name(parameter)" where a function does not take a
+    parameter that it is given; empty when all is there."""
     return [
-        f"{module}.{names}" for module, used in _USED.items() for names in used.split() if not _any_has(module, names)
+        f"{module}.{lack}" for module, used in _USED.items() for one in used.split() for lack in _lacks(module, one)
     ]
 
 
-def _any_has(module: str, names: str) -> bool:
-    holder = next((found for name in module.split("|") if (found := _module(name)) is not None), None)
-    return any(_has(holder, name) for name in names.split("|"))
+def _lacks(module: str, used: str) -> list[str]:
+    name, _, parameters = used.rstrip(")").partition("(")
+    found = _found(_module(module), name)
+    if found is _ABSENT:
+        return [name]
+    taken = _parameters(found)
+    return [f"{name}({one})" for one in parameters.split(",") if one and taken and one not in taken]
 
 
-def _has(root: object, dotted: str) -> bool:
-    absent = object()
-    return reduce(lambda at, name: getattr(at, name, absent), dotted.split("."), root) is not absent
+def _parameters(function: Any) -> set[str]:
+    """The names of a native function's parameters, over all its forms; empty where it does not tell."""
+    forms = getattr(getattr(function, "__init__", function), "__nb_signature__", None) or getattr(
+        function, "__nb_signature__", ()
+    )
+    return {name for form in forms for name in re.findall(r"(\w+): ", str(form[0]))}
+
+
+_ABSENT = object()
+
+
+def _found(root: object, dotted: str) -> Any:
+    return reduce(lambda at, name: getattr(at, name, _ABSENT), dotted.split("."), root)
 
 
 def _module(name: str) -> ModuleType | None:
@@ -69,79 +86,57 @@ def _module(name: str) -> ModuleType | None:
 
 def is_verified(version: str = JAXLIB) -> bool:
     """Whether a version of jaxlib is of a minor release that was verified."""
-    return OLDEST <= _minor(version) <= NEWEST
+    return ".".join(version.split(".")[:2]) in VERIFIED and not is_older(version)
 
 
-def _minor(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2])
+def is_older(version: str = JAXLIB) -> bool:
+    """Whether a version of jaxlib is older than the oldest that is supported."""
+    return _numbers(version, 3) < _numbers(OLDEST, 3)
+
+
+def _numbers(version: str, count: int) -> tuple[int, ...]:
+    return tuple(int(re.match(r"\d*", part)[0] or 0) for part in version.split(".")[:count])  # pyright: ignore[reportOptionalSubscript]
 
 
 def warn_if_unverified(version: str = JAXLIB) -> None:
     """Say that nobody has tried this jaxlib, and what it lacks, where that is so."""
     if is_verified(version):
         return
-    lacking = missing()
-    lacks = (
-        f"It lacks {', '.join(lacking)}: what needs that will fail"
-        if lacking
-        else "It has all the names that jitscope uses"
-    )
-    oldest, newest = (".".join(map(str, release)) for release in (OLDEST, NEWEST))
-    warnings.warn(
-        f"jaxlib {version} is installed; jitscope is verified with jaxlib {oldest} to {newest}. {lacks}. What to do, if something "
-        f'does not work: pip install "jaxlib=={newest}.*"',
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    known = f"jitscope is verified with jaxlib {OLDEST} to {VERIFIED[-1]}"
+    if is_older(version):
+        text = f'jaxlib {version} is installed, which is too old: {known}. What to do: pip install "jaxlib>={OLDEST}"'
+    elif lacking := missing():
+        text = f"jaxlib {version} is installed; {known}. It lacks {', '.join(lacking)}: what needs that will fail. "
+        text += f'What to do, if something does not work: pip install "jaxlib=={VERIFIED[-1]}.*"'
+    else:
+        text = (
+            f"jaxlib {version} is installed; {known}. All names and parameters that jitscope uses are there; whether programs run as they "
+            "should is not known: `jitscope doctor` tries some"
+        )
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 # What differs
 
 
-hlo: Any = _module("_hlo") or _jax
-"""The module with the classes of HLO: since 0.10.2 one of its own."""
+TAKES_SKIP_CHECKS = "_skip_checks" in _parameters(xc.array_result_handler)
+"""Whether jaxlib looks at each result of a program unless it is told not to (before 0.11)."""
 
 
-def rewrapped(buf: Any, aval: Any, sharding: Any) -> Any:
-    """Another object for a buffer's memory, with another aval and sharding (of the same device)."""
-    return buf._rewrap_with_aval_and_sharding(aval, sharding)
+def result_handler(aval: Any, sharding: Any) -> Any:
+    """jaxlib's result handler for one result."""
+    return xc.array_result_handler(aval, sharding, committed=True)
+
+
+if TAKES_SKIP_CHECKS:
+
+    def result_handler(aval: Any, sharding: Any) -> Any:
+        return xc.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
 
 
 def same_memory(buf: Any) -> Any:
     """Another object for a buffer's memory."""
     return buf._rewrap_with_aval_and_sharding(buf.aval, buf._sharding)
-
-
-if not _has(xc, "ArrayImpl._rewrap_with_aval_and_sharding"):  # 0.8 to 0.9.1
-
-    def rewrapped(buf: Any, aval: Any, sharding: Any) -> Any:
-        return xc.ArrayImpl(aval, sharding, [buf], committed=True, _skip_checks=True)
-
-    def same_memory(buf: Any) -> Any:
-        return buf.clone()
-
-
-def serialized(executable: Any) -> bytes:
-    """A loaded executable as bytes."""
-    return executable.serialize()
-
-
-SERIALIZED_WITH_HEADER = _has(_jax, "LoadedExecutable.serialize")
-"""Whether a message about devices, and before it its length, stand in front of the executable itself."""
-
-if not SERIALIZED_WITH_HEADER:  # 0.8.0, 0.8.1
-
-    def serialized(executable: Any) -> bytes:
-        return executable.client.serialize_executable(executable)
-
-
-def packs_bools(ir: Any, boolean: Any, context: Any) -> bool:
-    """Whether an attribute of bools is made of bits, eight in a byte (before 0.10), and not of bytes."""
-    try:
-        ir.DenseElementsAttr.get(np.ones(2, np.uint8), type=boolean, shape=[2], context=context)
-    except ValueError:
-        return True
-    return False
 
 
 @cache
@@ -150,15 +145,3 @@ def printing(printer: Any) -> dict[str, Any]:
     plain = {"use_color": False, "annotation_prefix": " # ", "source_map": None}
     formats = getattr(printer, "OutputFormat", None)  # since 0.10.1
     return plain if formats is None else {**plain, "output_format": formats.TEXT, "separable_lines": False}
-
-
-LACKS = f"jaxlib {JAXLIB} has no"
-
-
-def lacking(what: str, since: str) -> NotImplementedError:
-    """The error of what the installed release cannot do."""
-    return NotImplementedError(f'{LACKS} {what}; since {since} it does: pip install "jaxlib>={since}"')
-
-
-GROUPS_NEED_SPACE = _minor(JAXLIB) < (0, 9)
-"""Whether XLA gives wrong numbers for a convolution of several groups without a spatial axis."""

@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import Source, Written, compiled_once_more
+from jitscope.xla.dumps import WITH_LLVM, Source, Written, compiled_once_more
 from jitscope.xla.errors import XlaError
 from jitscope.xla.serialized import Parts, parts_of
 
@@ -64,7 +64,7 @@ def _files(entry: Any) -> tuple[list[Written], float]:
         packed, spent = _written[key]
     else:
         start = time.perf_counter()
-        found = compiled_once_more(Source.of(entry)).files
+        found = compiled_once_more(Source.of(entry), **WITH_LLVM).files
         packed = tuple(
             file._replace(content=zlib.compress(file.content)) for file in found if file.name.endswith((".ll", ".o"))
         )

@@ -22,7 +22,7 @@ _STAGES = (
 def stages_of(phases: Sequence[Phase], passes: Sequence[Pass]) -> list[Document]:
     """The stages of compiling one program, one after the other, and what is left over; none where it was not recorded, or where
     two programs were compiled at once."""
-    whole = [phase for phase in phases if phase.name == COMPILING]
+    whole = [phase for phase in phases if phase.name in COMPILING]
     if len(whole) != 1 or any(one.seconds is None for one in passes):
         return []
     total = whole[0].seconds

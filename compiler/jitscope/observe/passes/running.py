@@ -11,8 +11,8 @@ from jitscope.xla.dumps import Told, Written
 from jitscope.xla.profiler import Phase
 
 
-COMPILING = "PjRtCpuClient::Compile"
-"""The phase that is the whole compilation of a program."""
+COMPILING = ("PjRtCpuClient::Compile", "CompileCpuExecutable")
+"""The phase that is the whole compilation of a program: its name in XLA of jaxlib 0.10, and since 0.11."""
 
 _CHECK = "RunInvariantCheckers"
 
@@ -54,7 +54,7 @@ class _Node:
 
     @property
     def pipeline(self) -> str | None:
-        """Its name if it is a run of a pipeline over the program: that begins with a check, which passes do not. Since 0.10 its
+        """Its name if it is a run of a pipeline over the program: that begins with a check, which passes do not. Its
         phase names the module, too."""
         checked = self.inside and self.inside[0].phase.name == _CHECK
         ours = self.phase.module in (None, self.module)
@@ -68,7 +68,7 @@ class _Node:
 
 def _pipelines(phases: Sequence[Phase], module: str) -> list[_Node]:
     """The runs of pipelines over a module; none if several threads may have worked on it."""
-    threads = {phase.thread for phase in phases if phase.module == module} or _compiling(phases)
+    threads = {phase.thread for phase in phases if phase.module == module}
     if len(threads) != 1:
         return []
     root = _Node(Phase("", "", float("-inf"), float("inf"), None), module)
@@ -82,12 +82,6 @@ def _pipelines(phases: Sequence[Phase], module: str) -> list[_Node]:
         stack[-1].inside.append(node)
         stack.append(node)
     return list(root.outermost())
-
-
-def _compiling(phases: Sequence[Phase]) -> set[str]:
-    """The thread that compiled the one program there was, where phases name no modules (before 0.10)."""
-    whole = [phase.thread for phase in phases if phase.name == COMPILING]
-    return set(whole) if len(whole) == 1 else set()
 
 
 def _passes(pipeline: _Node, around: tuple[str, ...], number: int = 1, of: int = 1) -> Iterator[Pass]:
