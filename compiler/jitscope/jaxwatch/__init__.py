@@ -18,7 +18,6 @@ from .private import (
     buffer_of,
     capabilities,
     is_tree_class,
-    jit_takes_options_alone,
     rebuilds,
     room_of,
     there,
@@ -30,6 +29,6 @@ from .watching import Small, Watcher, attach, current, detach, unwatched, users_
 
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
-           "jit_takes_options_alone", "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
+           "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
            "remember_direct_call", "room_of", "run_again", "set_back", "stopped", "there", "traced", "unwatched", "users_position",
            "warned"]  # fmt: skip

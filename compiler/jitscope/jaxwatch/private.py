@@ -59,9 +59,8 @@ def folder() -> str:
 
 
 def monitoring(name: str) -> Any:
-    """A function of `jax.monitoring`, or None. jax 0.8 has those that remove a listener under other names."""
-    public = getattr(getattr(jax(), "monitoring", None), name, None)
-    return public or getattr(module("jax._src.monitoring"), f"_{name}_by_callback", None)
+    """A function of `jax.monitoring`, or None."""
+    return getattr(getattr(jax(), "monitoring", None), name, None)
 
 
 # --- frames ------------------------------------------------------------------------------------------------------------
@@ -122,8 +121,8 @@ def entered_directly(traceback: TracebackType | None) -> Entered | None:
 
 
 _BOUNDARY = "reraise_with_filtered_traceback"
-OF_PMAP = ("_fun", "call_wrapped")
-"""What `pmap` calls the function of its own that it jits; the second in jax 0.8."""
+OF_PMAP = ("_fun",)
+"""What `pmap` calls the function of its own that it jits."""
 
 
 def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
@@ -163,6 +162,10 @@ def raised(frame: FrameType | None) -> BaseException | None:
 def traced(frame: FrameType | None) -> Any:
     """The jaxpr that a trace gave, which is lowered now; what is lowered is without the equations and arguments that nothing needs."""
     for f in _above(frame, _SENDER):
+        if (
+            "closed_jaxpr" in f.f_locals
+        ):  # the frame that lowers: its `jaxpr`, which is closed as all are since 0.11, is the other one
+            continue
         found = getattr(f.f_locals.get("jaxpr"), "jaxpr", None)
         if found is not None:
             return found
@@ -284,6 +287,17 @@ def scopes(info: Any) -> tuple[Sequence[str], Sequence[str]]:
         return (), ()
     transform = module("jax._src.source_info_util").Transform
     return [s.name for s in stack if type(s) is not transform], [s.name for s in stack if type(s) is transform]
+
+
+def parameters(eqn: Any) -> dict[str, Any]:
+    """An equation's parameters, those of `scan` as jax 0.10 has them: since 0.11 a tree of its operands says which are constants and which
+    are carried."""
+    params = dict(eqn.params)
+    if "ft_in" in params:
+        consts, carry, _ = params.pop("ft_in").update(list(eqn.invars)).unpack()
+        params.pop("ft_out", None)
+        params |= {"num_consts": len(list(consts)), "num_carry": len(list(carry))}
+    return params
 
 
 def buffer_of(array: Any) -> Any:
@@ -460,11 +474,6 @@ def lifted(fun: Any, args: Sequence[Any]) -> Lifted | None:
 
 
 _LIFT = os.path.join("flax", "core", "lift.py")
-
-
-def jit_takes_options_alone() -> bool:
-    """Whether `@jax.jit(static_argnames=…)` makes a decorator (jax 0.8.0 has no such form)."""
-    return inspect.signature(module("jax").jit).parameters["fun"].default is not inspect.Parameter.empty
 
 
 class Hook:

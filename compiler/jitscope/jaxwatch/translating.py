@@ -222,7 +222,7 @@ class Translation:
         return known[1]
 
     def _equation(self, eqn: Any, read: Any, define: Any, top: bool) -> JaxprEqn:
-        params = {name: self._param(value) for name, value in eqn.params.items()}
+        params = {name: self._param(value) for name, value in private.parameters(eqn).items()}
         operands = [read(a) for a in eqn.invars]
         found = JaxprEqn(
             operands,

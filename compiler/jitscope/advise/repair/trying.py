@@ -72,9 +72,6 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
     one = as_static(code, names[at], defined)
     if one is None:
         return
-    alone = any(edit.text.startswith("(") for edit in one.edits)
-    if alone and trace.again is not None and not jaxwatch.jit_takes_options_alone():
-        return
 
     def fun(*others: Any) -> Any:
         return trace.fun(*others[:at], trace.numbers[at], *others[at:])
