@@ -14,7 +14,7 @@ FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	\( -path labextension/dist -o -path labextension/lib -o -path '*/static' -o -name __pycache__ \) -prune -o \
 	-type f ! -name '*.py' -print 2>/dev/null)
 TOUR := examples/tour.ipynb
-JAXLIBS ?= 0.8.0 0.9.2 0.10.2
+JAXLIBS ?= 0.10.2 0.11.2 0.12.0.1
 # Two at most: each has a JupyterLab and a Chromium of its own.
 IN_BROWSERS := -n $(JOBS) --maxprocesses 2 --dist loadfile
 
@@ -172,11 +172,15 @@ node: | $(PY)
 	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
 	@touch $@
 
+# jaxlib since 0.11 needs Python 3.12.
+NEWER_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[23].*/bin/python3),\
+	$(if $(filter yes,$(shell $(python) -c 'import sys; print("yes" * (sys.version_info >= (3, 12)))' 2>/dev/null)),$(python))) $(PYTHON))
+
 # One release of jaxlib each, with what the compiler and its tests need.
 VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
 .venv-jaxlib-%/.installed: pyproject.toml | $(PY)
 	@echo 'Installing jaxlib $* into .venv-jaxlib-$* …'
-	@rm -rf .venv-jaxlib-$* && $(PYTHON) -m venv .venv-jaxlib-$*
+	@rm -rf .venv-jaxlib-$* && $(if $(filter 0.10.%,$*),$(PYTHON),$(NEWER_PYTHON)) -m venv .venv-jaxlib-$*
 	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""The command `jitscope`: run a notebook into a page, show a saved document or notebook, look after the cache on disk, say the version."""
+"""The command `jitscope`: run a notebook into a page, show a saved document or notebook, look after the cache on disk, tell what works here, say the version."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "function", nargs="?", help="only programs of the function with this name (for show and explain)"
     )
     cache.add_argument("--dir", help="a folder other than the one in use")
+    commands.add_parser("doctor", help="say what works with what is installed, and what to do")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
     explain = commands.add_parser("explain", help="say what sharp bits are about, with examples")
@@ -54,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import demo as running
 
         return running.main([given.notebook, given.page])
+    if given.command == "doctor":
+        from . import doctor
+
+        return doctor.main()
     if given.command == "view":
         return viewing.main(given.file, not given.no_browser)
     if given.command == "cache":

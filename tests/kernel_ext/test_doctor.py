@@ -1,0 +1,43 @@
+"""`jitscope doctor`: what is installed, programs that are run, and what is said where they fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from jitscope.xla import versions
+from jitscope_kernel import cli, doctor
+
+
+def test_all_that_is_needed_works_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert f"✓ jaxlib: {versions.JAXLIB}" in told and "✓ programs on the CPU" in told and "✗" not in told
+    assert "IPython" in told and "Graphviz" in told
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("import os; os.abort()", "ended the process (signal 6)"),
+        ("raise ImportError('jax needs another jaxlib')", "ImportError: jax needs another jaxlib"),
+        ("print('[\"grad gives wrong numbers\"]')", "grad gives wrong numbers"),
+    ],
+)
+def test_what_fails_is_told(program: str, found: str) -> None:
+    one = doctor._run("it", program, "works")
+    assert (one.state, one.found) == ("broken", found)
+    assert str(one) == f"✗ it: {found}"
+
+
+def test_releases_that_do_not_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "is_older", lambda: True)
+    assert doctor._jaxlib().state == "broken" and "too old" in doctor._jaxlib().found
+    monkeypatch.undo()
+    monkeypatch.setattr(versions, "_USED", {"_jax": "no_such_function"})
+    assert "lacks _jax.no_such_function" in doctor._jaxlib().found
+
+
+def test_numbers_that_are_wrong_are_found() -> None:
+    wrong = doctor._PROGRAMS.replace("20_000 * np.log(4.5)", "1.0").replace("x.sum(0)", "x.sum(0) + 1")
+    found = doctor._run("programs", wrong, "right").found
+    assert found == "scan gives wrong numbers; a large sum of logarithms gives wrong numbers"
