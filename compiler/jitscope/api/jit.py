@@ -52,7 +52,8 @@ def jit(
     `compiler_options` are XLA flags by name. `in_shardings` and `out_shardings` say how arguments by position and results lie on
     devices: a sharding, a PartitionSpec for the mesh in force, None (arguments lie as they are, for results XLA chooses), or a
     tree of those that is a prefix. `auto_static`: text, None, callables, types and enums passed directly
-    are static, and a call without any array or number runs as Python.
+    are static, a call without any array or number runs as Python, and so does one inside another traced function, whose
+    Python values stay what they are.
 
     The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
     of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that

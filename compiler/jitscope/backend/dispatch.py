@@ -178,9 +178,11 @@ class JitFunction:
 
     def _resolve(self, args: tuple, kwargs: dict[str, Any], written: Any) -> Any:
         """The long way: values that are not arrays yet, tracers, devices, keys not met before (`written`)."""
+        if settings().disable_jit or (self._auto and recording(current_trace())):
+            return self._fun(*args, **kwargs)
         arguments = Arguments(self._spec, args, kwargs, self._auto)
         leaves = arguments.leaves
-        if settings().disable_jit or (self._auto and not leaves):
+        if self._auto and not leaves:
             return self._fun(*args, **kwargs)
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
             return self._nested(arguments)
