@@ -34,6 +34,10 @@ from .uses import JAX, JITSCOPE, written_for
 from .wrapping import Plan, Refused, wrap
 
 
+RUN_PYTHON = ("capture", "prun", "time", "timeit")
+"""The cell magics that run their cells' Python in this shell."""
+_MAGIC = re.compile(r"%%(\w+)\b(?!\?)")
+_NO_PYTHON = "%%jit compiles cells of Python; %%{0} below it runs its text in a way of its own: leave %%jit out"
 _LINE = re.compile(r"%%jit(?:[ \t].*)?$")
 
 
@@ -55,9 +59,15 @@ class TextStep:
             return lines  # IPython calls the magic, which says what is wrong
         if request.help:
             return ["get_ipython().run_cell_magic('jit', '-h', '\\n')\n"]  # it would refuse an empty cell
+        below = leading_indent(lines[1:])
+        magic = next((at for at, line in enumerate(below) if line.strip()), None)
+        if magic is not None and (other := _MAGIC.match(below[magic])):
+            if other[1] not in RUN_PYTHON or self._shell.find_cell_magic(other[1]) is None:
+                return [f"{_refusing(_NO_PYTHON.format(other[1]))}\n"]
+            return [below[magic], f"{first}\n", *below[magic + 1 :]]  # what it runs is a cell that begins with %%jit
         if not any(line.strip() for line in lines[1:]):  # the magic would be given nothing, again and again
             return [f"{first!r}\n", *lines[1:]] if lines[1:] else lines
-        return [f"{first!r}\n", *leading_indent(lines[1:])]
+        return [f"{first!r}\n", *below]
 
 
 class TreeStep(ast.NodeTransformer):
@@ -103,9 +113,13 @@ def _read(parser: MagicArgumentParser, first: str) -> Request:
 
 def _refusal(message: str) -> ast.stmt:
     """The statement that is run in place of a cell that cannot be run as asked."""
-    module = __name__.rpartition(".")[2]
-    (statement,) = ast.parse(f"__import__({__name__!r}).{module}.refuse({message!r})").body
+    (statement,) = ast.parse(_refusing(message)).body
     return statement
+
+
+def _refusing(message: str) -> str:
+    module = __name__.rpartition(".")[2]
+    return f"__import__({__name__!r}).{module}.refuse({message!r})"
 
 
 def refuse(message: str) -> None:

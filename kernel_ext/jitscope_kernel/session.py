@@ -42,6 +42,7 @@ from .nan_hints import Taken, offer
 from .nans import NanWatch, hunt_of_rows
 from .output import Document
 from .panel import Panel
+from .placing import Placing
 from .request import Request
 from .sharp_bits import SharpBits
 from .versus import Versus
@@ -64,6 +65,7 @@ class Running:
 
     info: Any
     place: Place
+    file: str  # the name of its code
     since: observe.Mark
     compiled: frozenset[int]  # programs there were before
     began: float = dataclasses.field(default_factory=jax_cells.now)
@@ -106,6 +108,7 @@ class Session:
         self._kept = Kept(self.ledger)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
         self._taken = Taken()
+        self._placing = Placing(shell)
         self._undo: list[Callable[[], Any]] = []
 
     # --- loading ------------------------------------------------------------------------------------------------------
@@ -122,6 +125,7 @@ class Session:
         for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
+        self._undo.append(self._placing.begin())
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
         self._undo.append(subscribe(notices.number_listeners, self._taken))
@@ -177,6 +181,7 @@ class Session:
             number = len(texts) - 1
             file = self.shell.compile.get_code_name(texts[-1], self.shell.transform_cell(texts[-1]), number)
             self.sharp_bits.ran(f"In [{number}]", cell_id, file, texts[-1])
+            self._placing.compiled_before(file, texts[-1], self.shell.transform_cell(texts[-1]))
 
     @property
     def _stack(self) -> list[Running]:
@@ -189,12 +194,17 @@ class Session:
         place = self._place_now(info)
         transformed = getattr(info, "transformed_cell", None) or ""
         file = self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info))
+        outer = self._stack[-1].file if self._stack and not info.store_history else ""
+        typed = self._placing.ran(file, info.raw_cell, transformed, outer)
+        if typed is None:
+            place = (place[0], None)  # code that no cell has
         self._name(file, place)
-        self.sharp_bits.ran(*place, file, info.raw_cell)
-        self._panel.ran(place[1], info.raw_cell)
+        if typed is not None:
+            self.sharp_bits.ran(*place, file, typed)
+            self._panel.ran(place[1], typed)
         self._runs[file] += 1
         self._jax.look()
-        self._stack.append(self._running(info, place))
+        self._stack.append(self._running(info, place, file))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
 
@@ -225,9 +235,9 @@ class Session:
             output.say(f"jitscope could not look at the error ({problem!r}). The error itself is the cell's own.")
             return None
 
-    def _running(self, info: Any, place: Place) -> Running:
+    def _running(self, info: Any, place: Place, file: str) -> Running:
         known = frozenset(row.id for row in self.ledger if row.number or row.what == "reused")
-        running = Running(info, place, self.ledger.mark(), known)
+        running = Running(info, place, file, self.ledger.mark(), known)
         running.live = Live(lambda: self._recompilations(running))
         return running
 
@@ -289,16 +299,16 @@ class Session:
         place = self._stack[-1].place if self._stack else (f"In [{self.shell.execution_count}]", None)
         file = self.shell.compile.cache(text, int(re.sub(r"\D", "", place[0])), raw_code=raw)
         self._name(file, place)
-        with self._alone(raw, place):
+        with self._alone(raw, place, file):
             return execute(self.shell, text, file)
 
     @contextmanager
-    def _alone(self, raw: str, place: Place) -> Iterator[None]:
+    def _alone(self, raw: str, place: Place, file: str) -> Iterator[None]:
         """Makes a running cell where there is none: code outside any cell called the magic."""
         if self._stack:
             yield
             return
-        running = self._running(None, place)
+        running = self._running(None, place, file)
         self._stack.append(running)
         watcher.set(Watch(self.label))
         error: BaseException | None = None

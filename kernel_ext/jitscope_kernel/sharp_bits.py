@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
-from jitscope.advise.code.ipython import python_of
+from jitscope.advise.code.ipython import edits_in, lines_in, python_of
 from jitscope.advise.program import of_cells
 from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import TO_DO, explained
@@ -23,7 +23,7 @@ from jitscope.advise.run.programs import of_program
 from jitscope.advise.run.redefined import kept
 from jitscope.advise.watch import Watch
 from jitscope.core.names import imported_in
-from jitscope.core.source import Position, lines_of
+from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished import unfinished
 
 
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     text: str
 
     def lines(self) -> list[str]:
-        return self.text.split("\n")
+        return lines_in(self.text)
 
 
 class SharpBits:
@@ -103,16 +103,16 @@ class SharpBits:
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
         if cell is None or not (own or (one.fix.edits and _holds_outside(one, error))):
             return None
-        return _document([_item(cell, _in_text(one, cell.text))])
+        return _document([_item(cell, one)])
 
     def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> Document:
         """A fix as a document, its edits those of the cell's text."""
         cell = next((cell for cell in self._cells.values() if cell.file == where.file), None)
         if cell is not None:
-            return _item(cell, _in_text(replace(one, fix=fix), cell.text))["fix"]
-        edits = [(*_numbers(edit.span), edit.text) for edit in fix.edits]
+            return _item(cell, replace(one, fix=fix))["fix"]
+        edits = edits_typed(where.file, [(*_numbers(edit.span), edit.text) for edit in fix.edits])
         position = observe.position_document(where, place_of)
-        return observe.fix_document(fix.text, edits, position, lines_of(where.file), fix.checked)
+        return observe.fix_document(fix.text, edits, position, lines_of(where.file), fix.checked if edits else "")
 
     def listen(self, on: bool) -> None:
         """Look at the runs of the cells to come, or stop that. Slow: programs are evaluated once more."""
@@ -127,7 +127,7 @@ class SharpBits:
 
     def found(self, cells: Sequence[Cell] | None = None) -> list[tuple[Cell, Diagnostic]]:
         """All that is known of some cells (by default of all that were run, as they were run last), in their order, without what
-        comments silence and what is ignored. Positions are those of the cells' text."""
+        comments silence and what is ignored. Positions are those of the cells' Python (`advise.code.ipython`)."""
         with self._lock:
             cells = list(self._cells.values()) if cells is None else cells
             ran = self._ran({cell.file: cell for cell in cells})
@@ -144,8 +144,9 @@ class SharpBits:
         found += self._watch.found() if self._watch is not None else []
         texts = {cell.file: cell.text for cell in self._cells.values()}
         ours = [(one, texts.get(one.file, cells[one.file].text)) for one in found if one.file in cells]
+        ours = [(one, text) for one, text in ours if _is_of(one.file, text)]
         told = [(one.in_names(imported_in(one.file)), ran) for one, ran in ours]
-        moved = [_carried(_in_text(one, ran), ran, cells[one.file].text) for one, ran in told]
+        moved = [_carried(one, ran, cells[one.file].text) for one, ran in told]
         return [one for one in moved if one is not None]
 
     def _of_programs(self, rows: list[observe.Row]) -> list[Diagnostic]:
@@ -203,7 +204,7 @@ def _document(items: list[Document]) -> Document:
 
 
 def _item(cell: Cell, one: Diagnostic) -> Document:
-    span, lines = one.span, cell.lines()
+    span, lines = _span_typed(cell, one.span), cell.lines()
     position = {
         "file": cell.id or cell.file,
         "cell": cell.label,
@@ -214,12 +215,13 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
         "function": "",
         "text": lines[span.line - 1] if span.line <= len(lines) else "",
     }
-    edits = [(*_numbers(edit.span), edit.text) for edit in one.fix.edits]
-    fix = observe.fix_document(one.fix.text, edits, position, lines, one.fix.checked)
+    edits = edits_in(cell.text, [(*_numbers(edit.span), edit.text) for edit in one.fix.edits]) or []
+    proved = one.fix.checked if edits or not one.fix.edits else ""
+    fix = observe.fix_document(one.fix.text, edits, position, lines, proved)
     comment = silencer(_python(cell), span.line, one.id)
     silence = None
-    if comment is not None:
-        silence = observe.fix_document("", [(*_numbers(comment.span), comment.text)], position, lines)
+    if comment is not None and (said := edits_in(cell.text, [(*_numbers(comment.span), comment.text)])):
+        silence = observe.fix_document("", said, position, lines)
     return {
         "id": one.id,
         "severity": one.severity,
@@ -270,13 +272,17 @@ def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], .
 # --- where code stands in its cell ------------------------------------------------------------------------------------
 
 
-def _in_text(one: Diagnostic, text: str) -> Diagnostic:
-    """A diagnostic of a cell's code with its places in the cell's text: IPython takes empty lines at the beginning away, and
-    what all lines are indented by."""
-    lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
-    indent = len(lines[first]) - len(lines[first].lstrip()) if lines else 0
-    return _moved(one, first, indent) if first or indent else one
+def _span_typed(cell: Cell, span: Span) -> Span:
+    """A stretch of a cell's Python in the cell's text."""
+    python = python_of(cell.text)
+    (found,) = shifted([(*_numbers(span), "")], python.shifts if python else ())
+    return Span(*found[:4])
+
+
+def _is_of(file: str, text: str) -> bool:
+    """Whether the lines of code are those of a cell's text: not where it was compiled otherwise, before the extension was loaded."""
+    known = cell_texts.get(file)
+    return known is None or known.typed == text
 
 
 def _carried(one: Diagnostic, ran: str, text: str) -> Diagnostic | None:

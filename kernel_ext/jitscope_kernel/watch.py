@@ -135,7 +135,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 def _loop_at(code: CodeType, line: int) -> Loop | None:
     """The innermost loop round a line of `code`, within that function."""
     found = None
-    for node in _nodes("".join(source.lines_of(code.co_filename))):  # from the outside in
+    for node in _nodes(source.code_of(code.co_filename)):  # from the outside in
         if isinstance(node, _SCOPES):
             if _first_line(node) == code.co_firstlineno:
                 found = None

@@ -72,7 +72,9 @@ def test_calls_outside_of_a_trace_compile_a_helper_by_itself():
     helper = jx.jit(lambda x, n: x * n, auto_static=True)
     x = jx.numpy.arange(3.0)
     np.testing.assert_array_equal(helper(x, 2), [0, 2, 4])
-    np.testing.assert_array_equal(jx.grad(lambda t: helper(t, 2).sum())(x), [2, 2, 2])  # nothing is recorded by itself there
+    np.testing.assert_array_equal(
+        jx.grad(lambda t: helper(t, 2).sum())(x), [2, 2, 2]
+    )  # nothing is recorded by itself there
     assert helper._cache_size() == 1
     with assert_compiles(helper, 0):
         helper(x, 3)

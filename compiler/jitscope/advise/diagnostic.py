@@ -94,12 +94,12 @@ class Diagnostic:
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
     """A text with edits, which do not overlap, made in it."""
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")
     for edit in sorted(edits, key=lambda one: one.span, reverse=True):
         span = edit.span
         head, tail = lines[span.line - 1][: span.column], lines[span.end_line - 1][span.end_column :]
-        lines[span.line - 1 : span.end_line] = (head + edit.text + tail).splitlines(keepends=True)
-    return "".join(lines)
+        lines[span.line - 1 : span.end_line] = (head + edit.text + tail).split("\n")
+    return "\n".join(lines)
 
 
 def moved(line: int, edits: Iterable[Edit]) -> int:

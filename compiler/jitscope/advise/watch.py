@@ -94,7 +94,7 @@ class Watch:
         rows = list({row.id: row for row in self._rows}.values())
         every = [*self._found, *missed(rows), *(one for row in rows for one in of_program(row))]
         found = distinct(every)
-        texts = {one.file: "".join(source.lines_of(one.file)) for one in found}
+        texts = {one.file: source.code_of(one.file) for one in found}
         names = {file: imported_in(file) for file in texts}
         told = [one.in_names(names[one.file]) for one in found]
         return [one for file, text in texts.items() for one in heard([o for o in told if o.file == file], text)]

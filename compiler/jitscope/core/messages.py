@@ -96,6 +96,7 @@ def asking_line() -> source.Position | None:
 
 def place(where: source.Position) -> str:
     """in line 3 of f, columns 5-9: y = sin(x)"""
+    where = source.as_typed(where)
     columns = f", columns {where.column + 1}-{where.end_column}" if 0 < where.end_column and _one_line(where) else ""
     return f"in line {where.line} of {where.function}{columns}: {where.text.strip()}"
 
@@ -108,7 +109,7 @@ def _marked(where: source.Position | None) -> str:
     """A line of a message: the source line, with marks below the expression; "" where there is none."""
     if where is None:
         return ""
-    shown = f"\n  {place(where)}"
+    shown, where = f"\n  {place(where)}", source.as_typed(where)
     if _one_line(where) and where.text.isascii():
         text = where.text.strip()
         before = where.column - (len(where.text) - len(where.text.lstrip()))

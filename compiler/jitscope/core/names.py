@@ -140,7 +140,7 @@ def imported_by(text: str, known: Names | None = None) -> Names:
 def imported_in(file: str) -> Names:
     """The imports of a file's code; of a cell's also those of the cells that ran before it."""
     known = None if os.path.isfile(file) else imported(vars(sys.modules["__main__"]))
-    return imported_by("".join(source.lines_of(file)), known)
+    return imported_by(source.code_of(file), known)
 
 
 def in_own_names(text: str) -> str:

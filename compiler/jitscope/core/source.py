@@ -10,7 +10,7 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from operator import itemgetter
 from types import CodeType
@@ -48,18 +48,73 @@ class Position(NamedTuple):
         return self._replace(line=node.lineno, end_line=end, column=node.col_offset, end_column=end_column)
 
 
+Edit = tuple[int, int, int, int, str]
+"""Line and column of the beginning, of the end (not included), lines from 1 and columns in characters from 0; and the new text."""
+
+
+class CellText(NamedTuple):
+    """A notebook's cell. Its code's lines are those of `typed`, as a person wrote it; its columns are those of `python`, which has each
+    line `shifts` columns further left and nothing of what is no Python. `in_typed` gives edits of `python` as those of `typed`, None
+    where there are none."""
+
+    typed: str
+    python: str
+    shifts: tuple[int, ...]
+    in_typed: Callable[[Iterable[Edit]], list[Edit] | None]
+
+
+cell_texts: dict[str, CellText] = {}
+"""By the name of the code's file."""
+
+
+def shifted(edits: Iterable[Edit], shifts: Sequence[int]) -> list[Edit]:
+    """Edits with the columns of lines that stand further right by so much."""
+
+    def by(line: int) -> int:
+        return shifts[line - 1] if 0 < line <= len(shifts) else 0
+
+    return [(line, column + by(line), end, end_column + by(end), text) for line, column, end, end_column, text in edits]
+
+
+def shift_of(file: str, line: int) -> int:
+    """By how many columns a line stands further right in the text that a person has than in the file's code."""
+    cell = cell_texts.get(file)
+    return cell.shifts[line - 1] if cell is not None and 0 < line <= len(cell.shifts) else 0
+
+
+def as_typed(where: Position) -> Position:
+    """A position with the columns of the text that a person has."""
+    by, end = shift_of(where.file, where.line), shift_of(where.file, where.end_line)
+    return where._replace(column=where.column + by, end_column=where.end_column + end) if by or end else where
+
+
+def edits_typed(file: str, edits: Iterable[Edit]) -> list[Edit]:
+    """Edits of a file's code (see `code_of`) as those of the text that a person has; none where that has no place for them."""
+    cell = cell_texts.get(file)
+    return list(edits) if cell is None else cell.in_typed(edits) or []
+
+
 def lines_of(file: str) -> list[str]:
-    """The lines of a source file or a notebook's cell; none where they cannot be had (code may claim any name as its file's)."""
+    """The lines of a source file or a notebook's cell as a person wrote them; none where they cannot be had (code may claim any name as
+    its file's)."""
+    if (cell := cell_texts.get(file)) is not None:
+        return [f"{line}\n" for line in cell.typed.replace("\r\n", "\n").split("\n")]
     try:
         return linecache.getlines(file)
     except ValueError:  # a name that no file can have
         return []
 
 
+def code_of(file: str) -> str:
+    """The Python of a source file or a notebook's cell, lines and columns as positions have them; "" where it cannot be had."""
+    cell = cell_texts.get(file)
+    return cell.python if cell is not None else "".join(lines_of(file))
+
+
 def parsed(file: str) -> ast.Module | None:
     """The syntax tree of a source file or a notebook's cell; None where it cannot be had, or is no Python."""
     try:
-        return ast.parse("".join(lines_of(file)))
+        return ast.parse(code_of(file))
     except (SyntaxError, ValueError, RecursionError):
         return None
 

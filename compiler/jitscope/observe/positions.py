@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import source
 from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
-from ..core.source import Position
+from ..core.source import Position, as_typed
 from .stacks import Frame, Stacks
 
 
@@ -28,6 +28,7 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> d
     if position is None:
         return None
     label, cell_id = cell_of(position.file) or (None, None)
+    position = as_typed(position)
     return {
         "file": cell_id or sendable(position.file),
         "cell": label,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..core.source import lines_of
+from ..core.source import code_of, lines_of
 from .calls import CallTree, Function
 from .positions import CellOf, no_cell, sendable
 
@@ -43,7 +43,8 @@ def block_at(file: str, line: int) -> list[str]:
     """The lines of the definition that starts at a line of a file."""
     lines = lines_of(file)[line - 1 :]
     try:
-        return inspect.getblock(lines)[:MAX_LINES]
+        block = inspect.getblock(code_of(file).splitlines(keepends=True)[line - 1 :])
+        return lines[: min(len(block), MAX_LINES)]
     except (IndentationError, SyntaxError):  # a lambda inside an expression
         return lines[:1]
 

@@ -38,7 +38,7 @@ class Code:
 
     def __init__(self, text: str, file: str, cells: Sequence[Cell] = (), known: Names | None = None) -> None:
         self.text, self.file, self.cells = text, file, tuple(cells)
-        self.lines = text.splitlines()
+        self.lines = text.split("\n")
         self.tree = ast.parse(text)
         self.names = Names(known)
         self.parents: dict[ast.AST, ast.AST] = {}

@@ -10,9 +10,9 @@ from ...backend.hunt import Finding, Iteration, Step
 from ...core import dtypes, source
 from ...core.jaxpr import count
 from ...core.source import Position
+from ...observe.fixes import fix_document
 from ...observe.graph import jaxpr_graph
 from ...observe.positions import CellOf, no_cell, position_document, positions_of, sendable
-from ..diagnostic import Edit
 from . import causes
 from .by_parts import PartsReport
 from .report import Report
@@ -162,17 +162,8 @@ def _value(name: str, x: np.ndarray, nan: bool) -> Document:
 
 
 def _fix(fix: Checked, cell_of: CellOf) -> Document:
+    position: Position = fix.position._replace(line=min(e.span.line for e in fix.edits))
+    edits = [(e.span.line, e.span.column, e.span.end_line, e.span.end_column, e.text) for e in fix.edits]
+    typed = source.edits_typed(fix.position.file, edits)
     lines = source.lines_of(fix.position.file)
-    first, last = min(e.span.line for e in fix.edits), max(e.span.end_line for e in fix.edits)
-    position: Position = fix.position._replace(line=first)
-    return {
-        "text": fix.text,
-        "edits": [_edit(one) for one in fix.edits],
-        "checked": fix.checked,
-        "position": position_document(position, cell_of),
-        "before": [line.rstrip("\n") for line in lines[first - 1 : last]],
-    }
-
-
-def _edit(edit: Edit) -> Document:
-    return {**vars(edit.span), "text": edit.text}
+    return fix_document(fix.text, typed, position_document(position, cell_of), lines, fix.checked if typed else "")

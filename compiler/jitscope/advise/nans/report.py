@@ -200,7 +200,7 @@ class Report(Answer):
         finding, origin = self.finding, self.hunt.origin
         if finding is None or origin is None or not self.nan:
             return ""
-        where = finding.position
+        where = source.as_typed(finding.position) if finding.position else None
         text = where.text[where.column : where.end_column] if where and where.line == where.end_line else ""
         if re.match(r"[\w.]+\.(nan)?(var|std)\(", text) and finding.primitive in ("div", "broadcast_in_dim"):
             return ": a variance of too few elements"

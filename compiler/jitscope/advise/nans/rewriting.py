@@ -50,7 +50,7 @@ def _proposals(report: Answer) -> Iterator[Proposal]:
             continue
         try:
             path = advice.path_at(position)
-            code = Code("".join(source.lines_of(position.file)), position.file)
+            code = Code(source.code_of(position.file), position.file)
         except (SyntaxError, ValueError, RecursionError):
             continue
         guarded = _guarded(path[0]) if path else None
@@ -162,7 +162,7 @@ def _proof(report: Answer, position: Position, edits: tuple[Edit, ...]) -> str:
         return ""
     try:
         functions = holding(advice.path_at(position), position)
-        text = applied("".join(source.lines_of(position.file)), edits)
+        text = applied(source.code_of(position.file), edits)
         with rewritten(functions, text, position.file) as changed:
             after = report.run_again() if changed else None
         before = report.ran()

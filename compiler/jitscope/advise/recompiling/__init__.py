@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ...core.source import edits_typed, lines_of
 from ...observe.recompiling.cards import Edited
 from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
@@ -34,11 +35,11 @@ def edited(group: Group) -> Edited | None:
         found = make(group) if make else None
         if found is None or not found.edits:
             return None
-        lines = found.code.text.splitlines(keepends=True)
         ast.parse(applied(found.code.text, found.edits))
+        edits = edits_typed(found.code.file, [_plain(edit) for edit in found.edits])
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return Edited(found.text, found.code.file, lines, [_plain(edit) for edit in found.edits])
+    return Edited(found.text, found.code.file, lines_of(found.code.file), edits) if edits else None
 
 
 def _plain(edit: Edit) -> tuple[int, int, int, int, str]:

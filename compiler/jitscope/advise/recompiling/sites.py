@@ -7,8 +7,9 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...core import source
 from ...core.names import Names, imported_in
-from ...core.source import Position, lines_of
+from ...core.source import Position
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ..code.text import Code
@@ -32,7 +33,7 @@ class Site(NamedTuple):
 
 def code_of(file: str) -> Code:
     """The code of a file or a cell. Raises SyntaxError and ValueError."""
-    return _parsed("".join(lines_of(file)), file, tuple(imported_in(file).written.items()))
+    return _parsed(source.code_of(file), file, tuple(imported_in(file).written.items()))
 
 
 @functools.lru_cache(16)

@@ -35,7 +35,7 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     """Up to three rewrites for an error that ended a trace in a line of the user's, `where`, at the sharp bit `known`. Those that
     could be tried and failed are left out; `Fix.checked` tells how each was proved."""
     traces = unfinished(error)
-    text = "".join(source.lines_of(where.file))
+    text = source.code_of(where.file)
     if not traces or not text:
         return []
     try:

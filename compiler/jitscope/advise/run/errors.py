@@ -97,7 +97,7 @@ def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
 
 def _confirmed(known: str, where: Position, names: Names) -> Diagnostic | None:
     """What the static look says of the line, if it says the same: it has the better fix. `names` are those of other cells."""
-    text = "".join(source.lines_of(where.file))
+    text = source.code_of(where.file)
     same = [one for one in look(text, where.file, known=names) if one.id == known]
     here = [one for one in same if one.span.line <= where.line <= one.span.end_line]
     if not here and known in _CAUSED_ELSEWHERE and len(same) == 1:
@@ -151,7 +151,7 @@ def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
     if found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
     try:
-        code = Code("".join(source.lines_of(where.file)), where.file, known=names)
+        code = Code(source.code_of(where.file), where.file, known=names)
     except (SyntaxError, ValueError, RecursionError):
         return Fix(otherwise)
     text = code.names.own(found.text)

@@ -65,7 +65,7 @@ def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
 def loop_around(where: Position) -> Span | None:
     """Where the innermost Python loop begins that a position stands in, within its function."""
     best: Span | None = None
-    for first, last, span in _loops("".join(source.lines_of(where.file))):
+    for first, last, span in _loops(source.code_of(where.file)):
         if first <= where.line <= last and (best is None or span > best):
             best = span
     return best

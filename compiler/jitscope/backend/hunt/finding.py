@@ -106,6 +106,7 @@ def message(name: str, finding: Finding | None, what: str, given: Sequence[Given
 def _place(where: source.Position | None) -> str:
     if where is None:
         return ""
+    where = source.as_typed(where)
     return f" in line {where.line}, columns {where.column + 1}-{where.end_column}, of {where.function}: {where.text.strip()}"
 
 
