@@ -39,11 +39,13 @@ def run() -> None:
 
 class Place(NamedTuple):
     """Where a text stands: the name of the cell's code, the cell's line (from 1) of each line, and by how many bytes its only line
-    stands further right; None where that is not known."""
+    stands further right; None where that is not known. `altered` are the lines of the text itself (from 1) that IPython made: they have no
+    columns in the cell."""
 
     file: str
     lines: Sequence[int]
     column: int | None = 0
+    altered: frozenset[int] = frozenset()
 
 
 class Placing:
@@ -158,7 +160,7 @@ class Placing:
     def _place(self, text: str, file: str) -> Place | None:
         if file in self._lines:
             lines = self._lines[file]
-            return Place(file, lines) if lines is not None else None
+            return Place(file, lines, altered=_altered(text, file, lines)) if lines is not None else None
         typed = self._written.get(text)
         return self._asked(typed, text) if file == "<unknown>" and typed is not None else None
 
@@ -173,6 +175,8 @@ class Placing:
         if place is None or lines is None:
             return Place(file, [line] * (text.count("\n") + 1), None)
         place = place._replace(lines=[_line(n, place) for n in lines])
+        if place.column == 0:
+            place = place._replace(altered=_altered(text, file, place.lines))
         if place.column == 0:
             self._show(place, text)
         return place
@@ -258,6 +262,16 @@ def _lines_of(typed: str, transformed: str) -> Sequence[int] | None:
     return [*(at + 1 for at in begun), last + 2, last + 3] if same else None
 
 
+def _altered(text: str, file: str, lines: Sequence[int]) -> frozenset[int]:
+    """The lines of the text, from 1, that are not what the cell's Python has there."""
+    cell = source.cell_texts.get(file)
+    if cell is None or cell.python == text or cell.python + "\n" == text:
+        return frozenset()
+    own = cell.python.split("\n")
+    pairs = enumerate(zip(lines_in(text), lines), 1)
+    return frozenset(n for n, (line, at) in pairs if line.strip() and line != (own[at - 1] if at <= len(own) else ""))
+
+
 def _cell_text(typed: str, transformed: str, lines: Sequence[int] | None) -> CellText:
     python = without_magics(typed)
     if lines is None or no_python(python.text):
@@ -282,7 +296,7 @@ def _without_end(lines: Sequence[str]) -> list[str]:
 
 
 def _moved(tree: ast.AST, place: Place) -> ast.AST:
-    still = place.column == 0 and list(place.lines) == list(range(1, len(place.lines) + 1))
+    still = place.column == 0 and not place.altered and list(place.lines) == list(range(1, len(place.lines) + 1))
     for node in ast.walk(tree):
         if not hasattr(node, "lineno"):
             continue
@@ -290,13 +304,14 @@ def _moved(tree: ast.AST, place: Place) -> ast.AST:
         if still:
             continue
         placed: Any = node
+        lost = place.column is None or placed.lineno in place.altered
         placed.lineno = _line(placed.lineno, place)
         placed.end_lineno = _line(placed.end_lineno or 1, place)
-        if place.column is None:
+        if lost:
             placed.col_offset = placed.end_col_offset = 0
         else:
-            placed.col_offset += place.column
-            placed.end_col_offset += place.column
+            placed.col_offset += place.column or 0
+            placed.end_col_offset += place.column or 0
     return tree
 
 

@@ -139,7 +139,7 @@ def test_what_a_program_does_not_have_is_told_without_a_traceback(layer) -> None
 
 
 def test_numpy_in_a_magic_is_told_at_the_magics_line(layer) -> None:
-    assert "run_line_magic('jaxpr', 'np.sin(3.0)')" in layer.cell("import numpy as np\n%jaxpr np.sin(3.0)").error
+    assert "in line 2 of <module>: %jaxpr np.sin(3.0)\n" in layer.cell("import numpy as np\n%jaxpr np.sin(3.0)").error
 
 
 def test_an_expression_in_a_magic_is_measured_on_its_own_arguments(layer) -> None:
