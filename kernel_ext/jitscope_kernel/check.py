@@ -102,20 +102,20 @@ def answered(program: Program, run: bool = False, arguments: Sequence[str] = ())
     skipped = [Skipped(program.file, cell, reason) for cell, reason in program.unread]
     ended = ()
     if run:
-        ran = _run(program, arguments)
-        names = imported_by(program.text)
-        every = heard([one.in_names(names) for one in together(every, ran.found)], program.text)
+        ran = _run(program, arguments, every)
+        names, kept = imported_by(program.text), [one for one in every if one not in ran.refuted]
+        every = heard([one.in_names(names) for one in together(kept, ran.found)], program.text)
         ended = (ran.ended,) if ran.ended is not None else ()
         skipped += [one for one in ran.skipped if one.cell not in {unread.cell for unread in skipped}]
     return Answer(tuple(_placed(one, program) for one in every), tuple(skipped), ended, 1, run)
 
 
-def _run(program: Program, arguments: Sequence[str]) -> Ran:
+def _run(program: Program, arguments: Sequence[str], looked: Sequence[Diagnostic]) -> Ran:
     if program.is_notebook:
         from .checking_cells import run_cells
 
-        return run_cells(program)
-    return run_file(program, arguments)
+        return run_cells(program, looked)
+    return run_file(program, arguments, looked)
 
 
 def _placed(one: Diagnostic, program: Program) -> Found:

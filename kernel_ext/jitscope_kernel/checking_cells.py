@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 from IPython.core.compilerop import CachingCompiler
@@ -12,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jitscope import jaxwatch
 from jitscope.advise import Diagnostic, Span
 from jitscope.advise.program import Program
+from jitscope.advise.run.followed import Followed
 from jitscope.advise.watch import Watch
 
 from .checking_answers import Ended, Skipped
@@ -28,14 +30,16 @@ class _Compiler(CachingCompiler):
         return f"<cell {type(self).number}>"
 
 
-def run_cells(program: Program) -> Ran:
+def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
     """What a run of the cells shows, up to the first that fails and was not meant to; lines are those of the program's text."""
     shell = InteractiveShell.instance(compiler_class=_Compiler)
     shell.reset()
     ended: Ended | None = None
+    followed = Followed(looked, program.text, lambda line: _place_of(line, program))
     with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         stack.callback(jaxwatch.detach)
         imported = stack.enter_context(options_of_its_own())
+        stack.enter_context(followed)
         for number, source in enumerate(program.magic):
             _Compiler.number = number
             result = shell.run_cell(source, store_history=True)
@@ -50,9 +54,15 @@ def run_cells(program: Program) -> Ran:
                 watch.look_at_jax()
                 imported()
         every = watch.found()
-    return Ran(
-        [_in_program(one, program) for one in every if one.file.startswith("<cell ")], ended, _after(ended, program)
-    )
+    found = [_in_program(one, program) for one in every if one.file.startswith("<cell ")]
+    refuted = [one for one in looked if followed.refutes(one, ended is None)]
+    return Ran(found, refuted, ended, _after(ended, program))
+
+
+def _place_of(line: int, program: Program) -> tuple[str, int]:
+    """The name that a line's code has, and the line in it."""
+    cell, own = program.place(line)
+    return f"<cell {(cell or 0) - 1}>", own
 
 
 def _in_program(one: Diagnostic, program: Program) -> Diagnostic:

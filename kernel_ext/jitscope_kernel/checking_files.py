@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from jitscope import jaxwatch
 from jitscope.advise import Diagnostic
 from jitscope.advise.program import Program
+from jitscope.advise.run.followed import Followed
 from jitscope.advise.watch import Watch
 
 from .checking_answers import Ended, Skipped
@@ -26,14 +27,16 @@ from .own_options import options_of_its_own
 
 
 class Ran(NamedTuple):
-    """What a run showed, what it ended with unless it came to its end, and the cells that were not run."""
+    """What a run showed, and which alarms of a look's it refutes; what it ended with unless it came to its end, and the cells that were
+    not run."""
 
     found: list[Diagnostic]
+    refuted: list[Diagnostic]
     ended: Ended | None = None
     skipped: tuple[Skipped, ...] = ()
 
 
-def run_file(program: Program, own: Sequence[str]) -> Ran:
+def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] = ()) -> Ran:
     """Run a file as Python would (`python -m` for one of a package), what it prints going to the standard error."""
     path = os.path.abspath(program.file)
     module = types.ModuleType("__main__")
@@ -43,13 +46,16 @@ def run_file(program: Program, own: Sequence[str]) -> Ran:
     sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file, *own], [folder]
     try:
         with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), options_of_its_own() as imported:
-            error = _run_code(program.text, path, module.__dict__, watch, imported)
+            followed = Followed(looked, program.text, lambda line: (path, line))
+            with followed:
+                error = _run_code(program.text, path, module.__dict__, watch, imported)
             found = watch.found()
     finally:
         jaxwatch.detach()
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
     own_lines = [replace(one, file=program.file) for one in found if os.path.abspath(one.file) == path]
-    return Ran(own_lines, None if error is None else _ended(program, path, error))
+    refuted = [one for one in looked if followed.refutes(one, error is None)]
+    return Ran(own_lines, refuted, None if error is None else _ended(program, path, error))
 
 
 def _ended(program: Program, path: str, error: BaseException) -> Ended:

@@ -160,6 +160,28 @@ for key in jax.random.split(jax.random.key(0), 3):
 sums = jax.ops.segment_sum(w, jnp.array([0, 1, 5]), num_segments=2)
 digest = (jnp.arange(4, dtype=jnp.uint32) * jnp.uint32(2654435761)) ^ jnp.uint32(7)
 """,
+    "what an eager shard_map prints has values": """
+import jax, jax.numpy as jnp
+from jax.sharding import AxisType, PartitionSpec as P
+mesh = jax.make_mesh((1,), ("i",), axis_types=(AxisType.Auto,))
+@jax.shard_map(mesh=mesh, in_specs=P("i"), out_specs=P("i"))
+def f(x):
+    print(x)
+    return 2 * x
+f(jnp.arange(6.0)), f(jnp.ones(6))
+""",
+    "a size that no traced call overrides, a mask of what is known": """
+import functools, jax, jax.numpy as jnp
+def draws(key, n=5):
+    def step(carry, key):
+        return carry, jnp.zeros(n) + jax.random.normal(key, (n,))
+    return jax.lax.scan(step, 0, jax.random.split(key, 3))[1]
+jax.jit(draws)(jax.random.key(0))
+def flow(t0, t1, key):
+    times = jnp.linspace(t0, t1, 6)
+    return times[times >= 0.5] + jax.random.normal(key)
+jax.vmap(lambda key: flow(0.0, 1.0, key))(jax.random.split(jax.random.key(0), 2))
+""",
     "a library that takes keys apart and compiles for itself": """
 import jax, jax.numpy as jnp, numpyro, numpyro.distributions as dist
 from numpyro.infer import MCMC, NUTS

@@ -381,6 +381,19 @@ def whole_tracebacks() -> Callable[[], None]:
     return lambda: found.update("jax_traceback_filtering", before)
 
 
+def staging() -> bool:
+    """Whether jax records operations now; also where it does not say."""
+    core = module("jax._src.core")
+    if core is None:
+        return False
+    trace = getattr(getattr(core, "trace_ctx", None), "trace", None)
+    if trace is None:
+        return True
+    while trace is not None and type(trace).__name__ != "DynamicJaxprTrace":
+        trace = getattr(trace, "parent_trace", None)
+    return trace is not None
+
+
 def room_of(code: CodeType) -> str:
     """The part of jax's library that code belongs to, such as "numpy"; "" for what makes it run."""
     parts = code.co_filename.removeprefix(folder()).removesuffix(".py").split(os.sep)
