@@ -240,7 +240,8 @@ class _Walk:
 
     def applied(self, i: Instruction) -> tuple[str, ...]:
         applied = [self.computations[name] for role, name in i.called if role == "to_apply"]
-        return unique(path for computation in applied for path in paths_in(computation.root.op_name))
+        inside = [j for computation in applied for j in computation.instructions if j.opcode not in _PLUMBING]
+        return unique(path for j in inside for path in paths_in(j.op_name))  # the root may be a rounding that XLA added
 
     def _tuple(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         return _Value(parts=tuple(operands))

@@ -3,6 +3,7 @@
 A pass that rewrites an operation (a reduction in two steps, a product of matrices of another rank, a transposed layout) often
 makes instructions without a name. Such an operation stems from an equation if it reads nothing but what that equation read
 before optimisation, and that equation's operations read it: it is a step on the way from the equation's operands to its value.
+Where a processor has no arithmetic of a dtype, XLA computes in a wider one: what converts back is of the equation whose value it rounds.
 It may also be all that is left of an equation of which nothing bears the name any more: then it does what that one did, and is read by
 what read that one.
 If several equations read it (XLA merged what it made for each), this must hold for all of them, and it stems from the one round
@@ -15,7 +16,7 @@ constant that MLIR merged for all that read it, say, is nameless.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jitscope.xla import hlo_module
@@ -68,6 +69,7 @@ def with_origins(before: Flow, after: Flow) -> Flow:
 class _Origins:
     def __init__(self, before: Flow, after: Flow):
         self.reads = _reads(before)
+        self.equal = _equal(before)
         self.ops = after.by_id
         self.users: dict[str, set[str]] = defaultdict(set)
         for op in after.ops:
@@ -81,10 +83,14 @@ class _Origins:
         self.claims: dict[str, set[str]] = {}
         self.opcodes: dict[str, set[str]] = defaultdict(set)
         self.kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self.forms: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self.elements: dict[str, set[str]] = defaultdict(set)
         for op in before.ops:
             for path in op.paths:
                 self.opcodes[path].add(op.opcode)
                 self.kinds[path].add(_kind(op))
+                self.forms[path].add(_form(op))
+                self.elements[path].add(_element(op.does.type))
         computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
         self.calls = _calls(before) - computed
         self.combining = {path for op in before.ops if op.applies for path in op.paths}
@@ -97,7 +103,12 @@ class _Origins:
     def found(self) -> dict[str, set[str]]:
         """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
         read something else. (What is claimed of an equation in a loop is claimed of the loop, too.)"""
-        known = {op.id: paths for op in self.lost if (paths := self._applied(op) or self._reshaped(op))}
+        known = {op.id: paths for op in self.lost if (paths := self._applied(op))}
+        there = _with_outer(path for paths in known.values() for path in paths)
+        self.gone, self.nameless = self.gone - there, self.nameless - there
+        for op in self.lost:
+            if op.id not in known and (paths := self._reshaped(op) or self._rounded(op, known)):
+                known[op.id] = paths
         self.claims = {name: _with_outer(paths) for name, paths in known.items()}
         open_ones = [op for op in self.lost if op.id not in known]
         for op in reversed(open_ones):
@@ -144,6 +155,17 @@ class _Origins:
         named = set[str]().union(*(user.paths for user in users if user))
         return named if len(named) == 1 and all(op.opcode in self.opcodes[path] for path in named) else set()
 
+    def _rounded(self, op: Op, known: Mapping[str, set[str]]) -> set[str]:
+        """The equation whose value an operation rounds: where a processor has no arithmetic of a dtype, XLA computes in a wider one and
+        converts each value back."""
+        if op.opcode != "convert" or len(op.sources) != 1:
+            return set()
+        name, kind = op.sources[0]
+        stems = known.get(name) or set(self.ops[name].paths)
+        wide, narrow = _element(kind), _element(op.does.type)
+        back = all(narrow in self.elements[path] and wide not in self.elements[path] for path in stems)
+        return stems if back else set()
+
     def _narrowest(self, op: Op) -> set[str]:
         """What is claimed of all users if there is such an equation (a loop, say), else what is claimed of any."""
         users = [equations & self.claims[op.id] for equations in self._of_users(op)]
@@ -178,10 +200,13 @@ class _Origins:
 
     def _left_of(self, op: Op, readers: set[str]) -> set[str]:
         """The equation of which it may be all that is left: the one that is gone, does the same and is read there."""
-        if op.opcode in _SAME_VALUES or not self.gone:
+        if op.opcode != "transpose" and (op.opcode in _SAME_VALUES or not self.gone):
             return set()
         read = set().union(*(self.reads.get(path, ()) for path in _innermost(readers)))
-        doing = {path for path in read & self.gone if op.opcode in self.opcodes[path]}
+        if op.opcode == "transpose":
+            doing = {path for path in read & self.nameless if _form(op) in self.forms[path]}
+        else:
+            doing = {path for path in read & self.gone if op.opcode in self.opcodes[path]}
         return doing if len(doing) == 1 else set()
 
     def _equations(self, name: str) -> set[str]:
@@ -197,7 +222,8 @@ class _Origins:
         reads = self.reads.get(equation, set())
         sources = [self.ops[name] for name, _ in op.sources]
         telling = [source for source in sources if not self._is_constant(source)] or sources
-        if not all(self._is_read(source, equation, {equation, *reads}) for source in telling):
+        allowed = {equation, *reads, *(path for token in reads for path in self.equal.get(token, ()))}
+        if not all(self._is_read(source, equation, allowed) for source in telling):
             return False
         tokens = {token for source in telling for token in _tokens(source)}
         others = [path for path in reads & self.nameless if not path.startswith(f"{equation}/")]
@@ -256,6 +282,21 @@ def _reads(before: Flow) -> dict[str, set[Token]]:
     return found
 
 
+def _equal(before: Flow) -> dict[str, set[str]]:
+    """By equation, the others of the same value: XLA computes it once, in the name of one of them."""
+    values: dict[str, object] = {}
+    alike: dict[object, set[str]] = defaultdict(set)
+    for op in before.ops:
+        value = (op.opcode, op.does.type, op.does.attributes, op.does.literal, *(values[name] for name, _ in op.sources))
+        values[op.id] = hash(value) if _is_pure(op) else op.id
+        alike[values[op.id]].update(op.paths if op.is_operation else ())
+    return {path: paths for paths in alike.values() if len(paths) > 1 for path in paths}
+
+
+def _is_pure(op: Op) -> bool:
+    return not (op.is_scope or op.is_library or op.opcode.startswith("rng"))
+
+
 def _with_outer(paths: Iterable[str]) -> set[str]:
     """The equations and those that they are in."""
     parts = (path.split("/") for path in paths)
@@ -268,6 +309,15 @@ def _innermost(paths: set[str]) -> set[str]:
 
 def _kind(op: Op) -> tuple[str, str]:
     return op.opcode, op.does.type.partition("{")[0]
+
+
+def _form(op: Op) -> tuple[str, ...]:
+    """What an operation does to values of any dtype."""
+    return op.opcode, op.does.type.partition("{")[0].partition("[")[2], op.does.attributes
+
+
+def _element(kind: str) -> str:
+    return kind.partition("[")[0]
 
 
 def _tokens(op: Op) -> Iterable[Token]:
