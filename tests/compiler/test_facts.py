@@ -106,6 +106,23 @@ def test_counts_of_groups_and_marks_add_up(facts):
 
 
 @every
+def test_a_line_counts_as_backward_what_stands_in_a_box_of_the_backward_pass(facts):
+    """Also what is inside of an equation there: a call, a loop."""
+    nodes = {n["id"]: n for n in facts.document["graph"]["nodes"]}
+
+    def is_in_backward_box(scope):
+        while scope is not None:
+            if "(backward)" in nodes[scope]["label"]:
+                return True
+            scope = nodes[scope]["scope"]
+        return False
+
+    for mark in (facts.document["source"] or {"marks": ()})["marks"]:
+        forward = [n for n in mark["nodes"][: mark["forward"]] if n in nodes]
+        assert not [n for n in forward if is_in_backward_box(nodes[n]["scope"])]
+
+
+@every
 def test_lengths_of_scans_are_in_the_program(facts):
     lengths = Counter(re.findall(r"\blength=(\d+)", facts.document["jaxpr"]))
     said = Counter(

@@ -90,7 +90,9 @@ def lines_of(name, is_meant):
 def test_rounding_is_of_the_line_whose_value_is_rounded():
     """XLA computes the product in f32; the next kernel rounds it before anything else."""
     product = "z = x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)"
-    found = lines_of("selu_and_sort.bfloat16", lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"]))
+    found = lines_of(
+        "selu_and_sort.bfloat16", lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"])
+    )
     assert found == [{product, "y = jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))", "y = y * 1.05"}]
 
 

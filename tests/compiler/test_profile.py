@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -11,12 +13,14 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
-from jitscope.observe.cost import Costs, work_of
+from jitscope.observe.cost import Costs, Work, work_of
 from jitscope.observe.fusion import Kernels
 from jitscope.observe.hlo_flow import flow_of
 from jitscope.observe.profiling.bounds import bounds_of
-from jitscope.observe.profiling.peaks import Bandwidth, peaks_of
+from jitscope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
+from jitscope.observe.profiling.roofline import verdict_of
 from jitscope.xla import client, hlo_module, profiler
+from jitscope_widgets import profile_words
 from jitscope_widgets.schema import validate
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
@@ -85,6 +89,14 @@ def test_bounds_of_paths():
     kernels = [(0.5, ["e0"]), (0.3, ["e0", "e1/e0"]), (0.2, ["e1/e0/e4"]), (0.1, []), (0.4, ["e9"])]
     assert bounds_of(kernels, owners) == {"a": (0.5, 0.8), "b": (0.2, 0.5), "c": (0.2, 0.5)}
     assert bounds_of(kernels, owners, innermost=True) == {"a": (0.5, 0.8), "c": (0.2, 0.5)}
+
+
+def test_single_runs_add_up_to_all_runs(of_transformer):
+    """What stands beside each other: `40 × 2.75 µs` and `110 µs`, also where single runs differ much."""
+    uneven = {"runs": 200.0, "total": 1.22, "median": 3.28e-3}
+    assert profile_words.timed(uneven) == "200 × 6.1 ms"
+    row = row_of(transformer.program, *transformer.arguments())
+    assert of_transformer["count"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
 
 
 def test_loops_and_what_is_inside():
@@ -206,26 +218,87 @@ def test_rates_between_sizes():
     assert [bandwidth.at(size) for size in (1, 100, 1000, 10_000, 1e9)] == pytest.approx([4, 4, 2, 1, 1])
 
 
+def machine(dispatch=1e-6):
+    """1 GB/s, 10 Gflop/s."""
+    return Peaks(None, Bandwidth((100, 10_000), (1e9, 1e9)), math.inf, dispatch, 0.0, 0.0, {"f32": 1e10})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "flops", "size", "bound", "nearest"),
+    [
+        (1e-3, 1e5, 6e5, "memory", "memory"),
+        (1e-3, 1e5, 4e5, "neither", "memory"),
+        (1e-3, 6e6, 1e5, "arithmetic", "arithmetic"),
+        (3e-3, 1.53e6, 1.09e6, "neither", "memory"),  # of 3 ms, no kernel is bound by what starting it takes
+        (1.9e-6, 10, 40, "overhead", "memory"),
+        (2.1e-6, 10, 40, "neither", "memory"),
+        (1e-6, 10, 900, "overhead", "memory"),
+        (1e-3, 1e5, 2e6, "memory", "memory"),  # faster than the machine was measured to be
+    ],
+)
+def test_what_bounds_a_kernel_explains_half_of_its_time(seconds, flops, size, bound, nearest):
+    found = verdict_of(seconds, Work(flops, size), size, "f32", machine())
+    assert (found.bound, found.nearest) == (bound, nearest)
+    assert found.needs == pytest.approx(max(flops / 1e10, size / 1e9))
+
+
+def test_a_roof_for_large_data_holds_for_small_data():
+    rates = peaks_of(client.default_device()).bandwidth.rates
+    assert list(rates) == sorted(rates, reverse=True)
+
+
+def test_a_peak_is_measured_again_where_a_kernel_was_faster():
+    """Peaks from when the machine was busy: no kernel stays above them that the machine's own products and copies do not reach."""
+    peaks = peaks_of(client.default_device())
+    peaks.flops("f32")
+    before = dict(peaks.known), peaks.bandwidth
+    try:
+        peaks.known, peaks.bandwidth = {"f32": 1e6}, Bandwidth(SIZES, (1e6,) * len(SIZES))
+        kernel = slowest(profile(lambda x: x @ x, np.ones((1024, 1024), np.float32)))
+        assert peaks.known["f32"] > 1e8 and kernel["needs"] < 100 * kernel["fast"]
+    finally:
+        peaks.known, peaks.bandwidth = before
+
+
+def test_kernels_that_do_the_same_have_one_verdict():
+    """Blocks that are equal: products, what lies between, their sums."""
+
+    def blocks(x, ws):
+        for w in ws:
+            x = jnp.sort(jnp.tanh(x @ w), -1)
+        return x
+
+    found = profile(blocks, np.ones((64, 64), np.float32), [np.ones((64, 64), np.float32)] * 8)["kernels"]
+    alike = defaultdict(set)
+    for kernel in found:
+        alike[
+            kernel["kind"], kernel["opcode"], kernel["operations"], kernel["type"], kernel["flops"], kernel["bytes"]
+        ].add((kernel["bound"], kernel["nearest"], kernel["fast"], kernel["needs"]))
+    assert len(alike) < len(found) and {len(verdicts) for verdicts in alike.values()} == {1}
+
+
 def slowest(document):
     return max(alone(document), key=lambda kernel: kernel["total"])
 
 
-def test_a_copy_is_bound_by_memory():
+def test_moving_is_what_a_copy_needs_most():
     """In place: how long fresh memory takes depends on what was freed before."""
     x = jnp.ones(1 << 22)
     found = jx.inspect(jx.jit(lambda x: x + 1, donate_argnums=0))(x).profile.document
     kernel = slowest(found)
-    assert kernel["bound"] == "memory" and kernel["bytes"] == pytest.approx(2 * x.nbytes, rel=0.01)
+    assert kernel["nearest"] == "memory" and kernel["bytes"] == pytest.approx(2 * x.nbytes, rel=0.01)
 
 
-def test_a_large_product_is_bound_by_arithmetic():
+def test_arithmetic_is_what_a_large_product_needs_most():
     kernel = slowest(profile(lambda x: x @ x, np.ones((1500, 1500), np.float32)))
-    assert kernel["bound"] == "arithmetic" and kernel["flops"] == pytest.approx(2 * 1500**3, rel=0.01)
+    assert kernel["nearest"] == "arithmetic" and kernel["flops"] == pytest.approx(2 * 1500**3, rel=0.01)
 
 
-def test_ten_elements_are_overhead():
-    kernels = alone(profile(lambda x: jnp.sin(x) + 1, np.ones(10, np.float32)))
-    assert {kernel["bound"] for kernel in kernels} == {"overhead"}
+def test_ten_elements_are_bound_by_nothing_but_their_start():
+    document = profile(lambda x: jnp.sin(x) + 1, np.ones(10, np.float32))
+    for kernel in alone(document):
+        short = kernel["fast"] <= 2 * document["machine"]["dispatch"]["value"]
+        assert kernel["bound"] == ("overhead" if short else "neither") and kernel["needs"] < 0.1 * kernel["fast"]
 
 
 def test_what_the_model_does_not_know_is_unknown():

@@ -12,14 +12,38 @@ def profile() -> Document:
 
     def kernel(called: str, kind: str, share: float | None, lines: list[int], **fields: Any) -> Document:
         whole = {"name": called.replace(" ", "."), "called": called, "kind": kind, "opcode": kind, "operations": 1, "type": "f32[64,7]",
-                 "loop": None, "runs": 1.0, "median": 2e-5, "low": 1.9e-5, "high": 2.4e-5, "total": 2e-5, "share": share,
-                 "flops": 17920.0, "bytes": 8192.0, "needs": 4e-6, "bound": "memory", "why": "", "lines": lines}  # fmt: skip
+                 "loop": None, "runs": 1.0, "median": 2e-5, "low": 1.9e-5, "high": 2.4e-5, "fast": 1.9e-5, "total": 2e-5, "share": share,
+                 "flops": 17920.0, "bytes": 8192.0, "needs": 1.2e-5, "nearest": "memory", "bound": "memory", "why": "", "lines": lines}  # fmt: skip
         return whole | fields
 
     timed = [
-        kernel("kernel 1", "library", 0.7, [0], opcode="dot", bound="arithmetic", median=7e-5, total=7e-5, needs=6e-5),
+        kernel(
+            "kernel 1",
+            "library",
+            0.7,
+            [0],
+            opcode="dot",
+            bound="arithmetic",
+            nearest="arithmetic",
+            median=7e-5,
+            fast=7e-5,
+            total=7e-5,
+            needs=6e-5,
+        ),
         kernel("kernel 2", "fusion", 0.2, [1, 2], operations=13, opcode="fusion"),
-        kernel("loop 1", "loop", None, [], opcode="while", bound=None, needs=None, flops=None, bytes=None, total=1e-5),
+        kernel(
+            "loop 1",
+            "loop",
+            None,
+            [],
+            opcode="while",
+            bound=None,
+            needs=None,
+            nearest=None,
+            flops=None,
+            bytes=None,
+            total=1e-5,
+        ),
         kernel(
             "kernel 3",
             "copy",
@@ -31,10 +55,20 @@ def profile() -> Document:
             median=1e-6,
             total=1e-5,
             bound="overhead",
+            fast=9e-7,
             needs=1e-8,
         ),
         kernel(
-            "kernel 4", "other", 0.0, [], opcode="custom-call", bound="unknown", needs=None, flops=None, why="no model"
+            "kernel 4",
+            "other",
+            0.0,
+            [],
+            opcode="custom-call",
+            bound="unknown",
+            needs=None,
+            nearest=None,
+            flops=None,
+            why="no model",
         ),
     ]
     lines = [
@@ -58,6 +92,7 @@ def profile() -> Document:
         "title": "layer",
         "on": "the arguments of the call",
         "runs": 40,
+        "count": 5,
         **{name: quantity(value, note=name) for name, value in took.items()},
         "kernels": timed,
         "lines": lines,
@@ -67,6 +102,7 @@ def profile() -> Document:
             "seconds": quantity(0.9),
             "bandwidth": [{"bytes": 1 << n, "rate": quantity(2e11 / n, "B/s")} for n in (18, 21, 24, 27)],
             "fresh": quantity(3e9, "B/s"),
+            "dispatch": quantity(5e-7),
             "peaks": [{"dtype": "f32", "rate": quantity(2e11, "flop/s")}],
         },
         "times": "single runs",

@@ -74,7 +74,7 @@ def _kernel(document: Document, kernel: Document, here: str) -> str:
         f'<td class="nw" title="{escape(told.spread(kernel))}">{escape(told.timed(kernel))}</td>',
         f'<td class="nw">{told.modelled(kernel["bytes"], "B")}</td>',
         f'<td class="nw">{told.modelled(kernel["flops"], "flop")}</td>',
-        f'<td class="nw" title="{escape(clean(kernel["why"]))}">{escape(told.bound(kernel))}</td>',
+        f'<td class="nw" title="{escape(clean(told.why(kernel)))}">{escape(told.bound(kernel))}</td>',
         f'<td class="nw">{escape(told.lines(document, kernel, here))}</td>',
     )
     return f"<tr>{''.join(cells)}</tr>"

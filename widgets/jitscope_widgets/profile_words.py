@@ -10,10 +10,7 @@ from .sentences import say
 from .words import Document, home, lines as lines_of, plural
 
 
-LEGEND = (
-    "Bound by memory or arithmetic: which of the two would take longer at this machine's measured rates, moving the kernel's bytes or "
-    "its arithmetic. Overhead: neither would take a tenth of the kernel's time."
-)
+LEGEND = say("legend of bounds")
 
 
 class Line(NamedTuple):
@@ -53,7 +50,10 @@ def _timed(profile: Document) -> str:
     """What was timed: `12 kernels`, `12 kernels and 1 loop that XLA runs in one piece`."""
     kinds = [kernel["kind"] for kernel in profile["kernels"] if kernel["share"] is not None]
     loops = kinds.count("loop")
-    kernels = plural(len(kinds) - loops, "kernel")
+    shown = len(kinds) - loops
+    kernels = plural(shown, "kernel")
+    if shown < profile["count"]:
+        kernels = say("some of the kernels", shown=f"{shown:,}", kernels=plural(profile["count"], "kernel"))
     return say("and loops in one piece", kernels=kernels, loops=plural(loops, "loop")) if loops else kernels
 
 
@@ -118,33 +118,42 @@ def bounds(profile: Document) -> str:
 
 
 def bound(kernel: Document) -> str:
-    """`memory (61 %)`: what bounds a kernel, and how much of its time that explains; `overhead` is what nothing explains."""
+    """`memory (61 %)`: what bounds a kernel, and how much of its time that explains; `neither (arithmetic 12 %)`: what comes nearest."""
     part = explained(kernel)
-    if kernel["bound"] is None:
-        return ""
-    return kernel["bound"] if part is None or kernel["bound"] == "overhead" else f"{kernel['bound']} ({percent(part)})"
+    if kernel["bound"] is None or part is None or kernel["bound"] == "overhead":
+        return kernel["bound"] or ""
+    shown = percent(part) if part <= 1 else f"over {percent(1)}"
+    return f"neither ({kernel['nearest']} {shown})" if kernel["bound"] == "neither" else f"{kernel['bound']} ({shown})"
+
+
+def why(kernel: Document) -> str:
+    """What that means, in words."""
+    part = explained(kernel)
+    return kernel["why"] or (say("faster than measured") if part is not None and part > 1 else "")
 
 
 def explained(kernel: Document) -> float | None:
     """The part of the time of a kernel's fast runs that its bytes or operations explain at the machine's rates."""
-    return None if kernel["needs"] is None or not kernel["low"] else min(1.0, kernel["needs"] / kernel["low"])
+    return None if kernel["needs"] is None or not kernel["fast"] else kernel["needs"] / kernel["fast"]
 
 
 def what(kernel: Document) -> str:
-    """`fusion of 13`, `dot`."""
-    return f"fusion of {kernel['operations']:,}" if kernel["kind"] == "fusion" else clean(kernel["opcode"])
+    """`fusion of 13`, `dot (library call)`, `copy`."""
+    if kernel["kind"] == "fusion":
+        return f"fusion of {kernel['operations']:,}"
+    return f"{clean(kernel['opcode'])} (library call)" if kernel["kind"] == "library" else clean(kernel["opcode"])
 
 
 def timed(kernel: Document) -> str:
-    """`40 × 2.75 µs`, the median of its runs."""
+    """`40 × 2.75 µs`, on average: together they are `total`."""
     runs = kernel["runs"]
-    times = "" if runs == 1 else f"{runs:,.3g} × "
-    return f"{times}{seconds(kernel['median'])}"
+    times = "" if runs == 1 else f"{number(runs, '')} × "
+    return f"{times}{seconds(kernel['total'] / runs)}"
 
 
 def spread(kernel: Document) -> str:
-    """`2.1 µs to 3.4 µs`."""
-    return f"{seconds(kernel['low'])} to {seconds(kernel['high'])}"
+    """`2.1 µs to 3.4 µs (10th to 90th percentile), median 2.3 µs`."""
+    return f"{seconds(kernel['low'])} to {seconds(kernel['high'])} (10th to 90th percentile), median {seconds(kernel['median'])}"
 
 
 def modelled(value: float | None, unit: str) -> str:
@@ -171,4 +180,5 @@ def machine(profile: Document) -> str:
     peaks = ", ".join(f"{show(one['rate'])} in {clean(one['dtype'])}" for one in found["peaks"])
     computes = f"; it computes {peaks}" if peaks else ""
     fresh = f"; memory for large results is handed out at {show(found['fresh'])}" if found["fresh"]["value"] else ""
-    return f"This machine moves {rates}{fresh}{computes} (measured {clean(found['measured'])}, in {show(found['seconds'])})."
+    starts = f"; a kernel of one element takes {show(found['dispatch'])}"
+    return f"This machine moves {rates}{fresh}{computes}{starts} (measured {clean(found['measured'])}, in {show(found['seconds'])})."

@@ -22,8 +22,8 @@ def points(profile: Document) -> list[tuple[float, float, Document]]:
     """Kernels by operations per byte and operations a second, those that take most time first."""
     found = []
     for kernel in profile["kernels"]:
-        if kernel["share"] is not None and kernel["flops"] and kernel["bytes"] and kernel["median"]:
-            found.append((kernel["flops"] / kernel["bytes"], kernel["flops"] / kernel["median"], kernel))
+        if kernel["share"] is not None and kernel["flops"] and kernel["bytes"] and kernel["fast"]:
+            found.append((kernel["flops"] / kernel["bytes"], kernel["flops"] / kernel["fast"], kernel))
     return found[:_MOST]
 
 
@@ -124,7 +124,7 @@ def _point(x: float, y: float, kernel: Document) -> str:
 
 
 def shape(bound: str, x: float, y: float, r: float) -> str:
-    """The outline of a kernel's mark: a square (memory), a triangle (arithmetic), a circle (overhead)."""
+    """The outline of a kernel's mark: a square (memory), a triangle (arithmetic), a circle (overhead, neither)."""
     if bound == "memory":
         return f"M{x - r:.1f} {y - r:.1f}h{2 * r:.1f}v{2 * r:.1f}h{-2 * r:.1f}z"
     if bound == "arithmetic":

@@ -24,9 +24,11 @@ def own_numbers(graph: Document) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 kernel`, `2,000 kernels`."""
-    ending = "" if count == 1 else "es" if noun.endswith(("x", "ss")) else "s"
-    return f"{count:,} {noun}{ending}"
+    """`1 kernel`, `2,000 boxes`, `3 copies`."""
+    if count != 1:
+        ies = noun.endswith("y") and noun[-2] not in "aeiou"
+        noun = f"{noun[:-1]}ies" if ies else f"{noun}es" if noun.endswith(("x", "s", "ch", "sh")) else f"{noun}s"
+    return f"{count:,} {noun}"
 
 
 def not_viewable(document: object) -> str:

@@ -11,25 +11,36 @@ def cut(text: str, most: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 kernel`, `2,000 copies`."""
-    several = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else several}"
+    """`1 kernel`, `2,000 copies`, `3 boxes`."""
+    return f"{count:,} {noun if count == 1 else several(noun)}"
+
+
+def several(noun: str) -> str:
+    """The plural of an English noun that has a regular one."""
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("x", "s", "ch", "sh")) else f"{noun}s"
 
 
 def duration(seconds: float) -> str:
     """`1.2 s`, `95 ms`, `2.75 µs`: three digits."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
+    rounded = float(f"{seconds:.3g}")  # 999.9 µs is 1 ms
+    unit, scale = next(((unit, scale) for unit, scale in (("s", 1.0), ("ms", 1e-3)) if rounded >= scale), ("µs", 1e-6))
+    return f"{_digits(rounded / scale)} {unit}"
 
 
 def size(count: float) -> str:
-    """`12 bytes`, `4.1 kB`, `1.1 TB`: steps of a thousand."""
+    """`12 bytes`, `4.1 kB`, `1 MB`, `1.12 TB`: three digits, steps of a thousand."""
+    rounded = float(f"{count:.3g}")  # 999,999 bytes are 1 MB
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= scale:
-            return f"{count / scale:.1f} {unit}"
+        if rounded >= scale:
+            return f"{_digits(rounded / scale)} {unit}"
     return counted(int(count), "byte")
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def listed(names: Sequence[str]) -> str:

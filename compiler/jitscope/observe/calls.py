@@ -59,22 +59,30 @@ class CallTree:
                 self._walk(jaxpr, "", None, (), None)
 
     def _walk(
-        self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack, place: tuple[int, int] | None
+        self,
+        jaxpr: Jaxpr,
+        prefix: str,
+        around: int | None,
+        holder: Stack,
+        place: tuple[int, int] | None,
+        backward: bool = False,
     ) -> None:
-        """`place` is that of the equation that holds the program: those without a stack are there, too."""
+        """`place` is that of the equation that holds the program: those without a stack are there, too. All of them are of the `backward`
+        pass if that one is."""
         known: dict[int, tuple[int | None, tuple[int, int] | None, list[str]]] = {}
         for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
             path, at = f"{prefix}e{i}", known.get(id(written))
             if at is None:
                 call = self._find(written.stack, jaxpr, around, holder) if written.stack else None
                 own = self._place(written, call, place)
-                at = known[id(written)] = (call, own, self._marked(own, written.backward))
+                at = known[id(written)] = (call, own, self._marked(own, written.backward or backward))
             call, own, marked = at
             if own is not None:
                 self.of[path] = own
                 marked.append(path)
             if eqn.params:
-                self._inside(eqn, path, call if call is not None else around, written.stack or holder, own)
+                calling = call if call is not None else around
+                self._inside(eqn, path, calling, written.stack or holder, own, written.backward or backward)
 
     def _place(self, written: Written, call: int | None, place: tuple[int, int] | None) -> tuple[int, int] | None:
         if not written.stack:
@@ -90,9 +98,11 @@ class CallTree:
         mark = self.marks.setdefault(place, Mark([], []))
         return mark.backward if backward else mark.forward
 
-    def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None) -> None:
+    def _inside(
+        self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None, backward: bool
+    ) -> None:
         for segment, sub in running(eqn):
-            self._walk(sub.jaxpr, subpath(path, segment), call, stack, place)
+            self._walk(sub.jaxpr, subpath(path, segment), call, stack, place, backward)
 
     def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
         """The call in which an equation with this stack was written; `around` and `holder` are of the equation that holds its

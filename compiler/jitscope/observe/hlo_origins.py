@@ -287,7 +287,13 @@ def _equal(before: Flow) -> dict[str, set[str]]:
     values: dict[str, object] = {}
     alike: dict[object, set[str]] = defaultdict(set)
     for op in before.ops:
-        value = (op.opcode, op.does.type, op.does.attributes, op.does.literal, *(values[name] for name, _ in op.sources))
+        value = (
+            op.opcode,
+            op.does.type,
+            op.does.attributes,
+            op.does.literal,
+            *(values[name] for name, _ in op.sources),
+        )
         values[op.id] = hash(value) if _is_pure(op) else op.id
         alike[values[op.id]].update(op.paths if op.is_operation else ())
     return {path: paths for paths in alike.values() if len(paths) > 1 for path in paths}

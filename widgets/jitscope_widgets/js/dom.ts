@@ -69,6 +69,7 @@ const FORMAT = new Intl.NumberFormat("en");
 export const grouped = (count: number): string => FORMAT.format(count);
 
 export function plural(count: number, word: string): string {
-  const ending = count === 1 ? "" : /(x|ss)$/.test(word) ? "es" : "s";
-  return `${grouped(count)} ${word}${ending}`;
+  if (count === 1) return `${grouped(count)} ${word}`;
+  if (/[^aeiou]y$/.test(word)) return `${grouped(count)} ${word.slice(0, -1)}ies`;
+  return `${grouped(count)} ${word}${/(x|s|ch|sh)$/.test(word) ? "es" : "s"}`;
 }

@@ -336,12 +336,14 @@ export interface TimedKernel {
   median: number;
   low: number;
   high: number;
+  fast: number;
   total: number;
   share: number | null;
   flops: number | null;
   bytes: number | null;
   needs: number | null;
-  bound: "memory" | "arithmetic" | "overhead" | "unknown" | null;
+  nearest: "memory" | "arithmetic" | null;
+  bound: "memory" | "arithmetic" | "overhead" | "neither" | "unknown" | null;
   why: string;
   lines: number[];
 }
@@ -350,6 +352,7 @@ export interface Hardware {
   seconds: Quantity;
   bandwidth: { bytes: number; rate: Quantity }[];
   fresh: Quantity;
+  dispatch: Quantity;
   peaks: { dtype: string; rate: Quantity }[];
 }
 export interface ProfileDoc {
@@ -358,6 +361,7 @@ export interface ProfileDoc {
   title: string;
   on: string;
   runs: number;
+  count: number;
   wall: Quantity;
   low: Quantity;
   high: Quantity;

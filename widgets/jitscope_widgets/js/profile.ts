@@ -4,7 +4,7 @@ import { h, plural } from "./dom";
 import { swatch } from "./hue";
 import { python } from "./highlight";
 import type { Links, Selection } from "./links";
-import { BOUNDS, explained, shareBar, whatOf } from "./measured";
+import { BOUNDS, boundText, explained, runText, shareBar, timedText, whatOf, whyBound } from "./measured";
 import type { View } from "./mount";
 import { origin, percent, quantity, seconds, withUnit } from "./numbers";
 import { roofline } from "./roofline";
@@ -79,8 +79,6 @@ class ProfileView {
     const { doc } = this;
     const alone = doc.kernels.filter((kernel) => kernel.share !== null);
     const runs = alone.reduce((total, kernel) => total + kernel.runs, 0);
-    const loops = alone.filter(({ kind }) => kind === "loop").length;
-    const kernels = plural(alone.length - loops, "kernel");
     const [wall, recorded] = [doc.wall.value, doc.recorded.value];
     const slower = wall !== null && recorded !== null && recorded > 1.05 * wall ? recorded - wall : null;
     const spread = doc.low.value === doc.high.value ? ["one call alone"] : [figure(doc.low), " to ", figure(doc.high)];
@@ -95,7 +93,7 @@ class ProfileView {
       figure(doc.recorded),
       ": ",
       figure(doc.busy),
-      ` in ${loops ? say("and loops in one piece", { kernels, loops: plural(loops, "loop") }) : kernels}`,
+      ` in ${timedText(doc)}`,
       ...together,
       ", ",
       figure(doc.between),
@@ -231,10 +229,10 @@ class KernelTable {
     { title: "is", hint: "a fusion of so many operations, or the operation", cell: (k) => [whatOf(k)] },
     { title: "share", hint: "of the time of all kernels", by: (k) => k.total, cell: (k) => this.share(k) },
     { title: "all runs", hint: "seconds of all its runs in one call", by: (k) => k.total, cell: (k) => [seconds(k.total)] },
-    { title: "one run", hint: "median of single runs, and their number in a call", by: (k) => k.median, cell: (k) => [this.run(k)] },
+    { title: "one run", hint: "on average, and their number in a call", by: (k) => k.total / k.runs, cell: (k) => [this.run(k)] },
     { title: "bytes", hint: "read and written in one run, by XLA's model", by: (k) => k.bytes ?? -1, cell: (k) => [modelled(k.bytes, "B")] },
     { title: "arithmetic", hint: "operations in one run, by XLA's model", by: (k) => k.flops ?? -1, cell: (k) => [modelled(k.flops, "flop")] },
-    { title: "bound by", hint: "and the part of its time that this explains", by: (k) => explained(k) ?? -1, cell: (k) => [this.bound(k)] },
+    { title: "bound by", hint: "and the part of its time in fast runs that this explains", by: (k) => explained(k) ?? -1, cell: (k) => [this.bound(k)] },
     { title: "lines", hint: "in which what it computes was written", cell: (k) => this.lines(k) },
   ];
 
@@ -276,20 +274,17 @@ class KernelTable {
   }
 
   private run(kernel: TimedKernel): HTMLElement {
-    const times = kernel.runs === 1 ? "" : `${Number(kernel.runs.toPrecision(3)).toLocaleString("en")} × `;
-    return h("span", { title: `${seconds(kernel.low)} to ${seconds(kernel.high)} (10th to 90th percentile)` }, `${times}${seconds(kernel.median)}`);
+    const title = `${seconds(kernel.low)} to ${seconds(kernel.high)} (10th to 90th percentile), median ${seconds(kernel.median)}`;
+    return h("span", { title }, runText(kernel));
   }
 
   private bound(kernel: TimedKernel): HTMLElement | string {
     if (!kernel.bound) return "";
-    const [sign, told] = BOUNDS[kernel.bound];
-    const why = kernel.why || told;
-    const part = explained(kernel);
     return h(
       "span",
-      { class: "jitscope-bounds-part", title: kernel.bound === "overhead" && part !== null ? `${why} (${percent(part)})` : why },
-      h("span", { class: "jitscope-bounds-key", "data-bound": kernel.bound, "aria-hidden": "true" }, sign),
-      ` ${kernel.bound}${part === null || kernel.bound === "overhead" ? "" : ` ${percent(part)}`}`,
+      { class: "jitscope-bounds-part", title: whyBound(kernel) },
+      h("span", { class: "jitscope-bounds-key", "data-bound": kernel.bound, "aria-hidden": "true" }, BOUNDS[kernel.bound][0]),
+      ` ${boundText(kernel)}`,
     );
   }
 

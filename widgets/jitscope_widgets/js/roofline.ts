@@ -1,8 +1,9 @@
 // The roofline of this machine with a program's kernels in it: operations per byte across, operations a second up, both as powers of ten.
 import type { ProfileDoc, TimedKernel } from "./documents";
 import { h, s } from "./dom";
-import { BOUNDS, explained, whatOf } from "./measured";
-import { percent, seconds, withUnit } from "./numbers";
+import { BOUNDS, boundText, whatOf, whyBound } from "./measured";
+import { say } from "./sentences";
+import { percent, quantity, seconds, withUnit } from "./numbers";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [680, 330, 112, 18, 20, 46];
 const MOST = 80; // points
@@ -47,9 +48,9 @@ interface Point {
 
 function pointsOf(doc: ProfileDoc): Point[] {
   return doc.kernels
-    .filter(({ share, flops, bytes, median }) => share !== null && flops && bytes && median)
+    .filter(({ share, flops, bytes, fast }) => share !== null && flops && bytes && fast)
     .slice(0, MOST)
-    .map((kernel) => ({ kernel, x: kernel.flops! / kernel.bytes!, y: kernel.flops! / kernel.median }));
+    .map((kernel) => ({ kernel, x: kernel.flops! / kernel.bytes!, y: kernel.flops! / kernel.fast }));
 }
 
 function shape(kernel: TimedKernel, x: number, y: number): SVGElement {
@@ -62,18 +63,14 @@ function shape(kernel: TimedKernel, x: number, y: number): SVGElement {
 }
 
 function told({ kernel, x, y }: Point): string {
-  const part = explained(kernel);
-  const explains = kernel.bound === "overhead" ? ": memory and arithmetic explain" : ", which explains";
-  const bound = kernel.bound ? `${kernel.bound}${part === null ? "" : `${explains} ${percent(part)} of its time`}` : "";
-  return `${kernel.called}, ${whatOf(kernel)}: ${percent(kernel.share ?? 0)} of the kernels' time, ${seconds(kernel.median)} a run, ${withUnit(
-    Number(x.toPrecision(2)),
-    "operations per byte",
-  )}, ${withUnit(y, "flop/s")}; bound by ${bound}`;
+  const share = `${percent(kernel.share ?? 0)} of the kernels' time`;
+  const rates = `${withUnit(Number(x.toPrecision(2)), "operations per byte")}, ${withUnit(y, "flop/s")}`;
+  return `${kernel.called}, ${whatOf(kernel)}: ${share}, ${seconds(kernel.fast)} in a fast run, ${rates}; bound by ${boundText(kernel)} (${whyBound(kernel)})`;
 }
 
 export function roofline(doc: ProfileDoc, pick: (kernel: TimedKernel) => void): HTMLElement {
   const points = pointsOf(doc);
-  const { bandwidth, fresh, peaks, measured } = doc.machine;
+  const { bandwidth, dispatch, fresh, peaks, measured } = doc.machine;
   if (!points.length || !peaks.length || !bandwidth.length)
     return h("p", { class: "jitscope-muted" }, "No kernel can be placed in the roofline: for none of them are both the bytes and the operations known.");
   const peak = Math.max(...peaks.map(({ rate }) => rate.value ?? 0));
@@ -98,9 +95,10 @@ export function roofline(doc: ProfileDoc, pick: (kernel: TimedKernel) => void): 
       { class: "jitscope-muted" },
       "A kernel under the sloping line can at best run at the speed of memory, under the level one at that of arithmetic. ",
       `The dashed line is for ${withUnit(near.bytes, "B")} at a time, the full one for ${withUnit(far.bytes, "B")}. `,
-      ...(["memory", "arithmetic", "overhead"] as const).flatMap((bound) => [`${BOUNDS[bound][0]} bound by ${bound}  `]),
+      ...(["memory", "arithmetic", "overhead", "neither"] as const).flatMap((bound) => [`${BOUNDS[bound][0]} bound by ${bound}  `]),
       "· area: share of the time. ",
-      `Measured here (${measured.replace("T", " ").slice(0, 16)} UTC): ${rates}; ${handed}${dtypes}.`,
+      `${say("legend of bounds")} `,
+      `Measured here (${measured.replace("T", " ").slice(0, 16)} UTC): ${rates}; ${handed}${dtypes}; a kernel of one element takes ${quantity(dispatch)}.`,
     ),
   );
 }

@@ -3,6 +3,9 @@
 Moving: the triad a = b + s·c of STREAM (McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers",
 1995), which reads two arrays and writes one, for working sets from the size of a cache to far beyond. Computing: a product of two
 square matrices. Both run as XLA runs them, with as many threads. The best of several runs counts: what disturbs only makes them slower.
+Data that lies nearer is moved no slower: a rate for a larger working set holds for smaller ones. Starting: a kernel that computes one element.
+
+A peak is measured again when a kernel was faster (`remeasure`): then the machine was busy with something else before.
 
 The triad's result takes the memory of an argument. Other results are written to memory that the operating system hands out anew at
 each call if they are large, a page at a time, which may take longer than writing to it: that rate is measured by itself.
@@ -30,7 +33,7 @@ SIZES = tuple(1 << n for n in (18, 21, 24, 27))
 FRESH = 1 << 25
 """Bytes of an array from which on malloc takes its memory from the operating system, and gives it back, each time: at most 32 MiB in
 glibc (M_MMAP_THRESHOLD in mallopt(3))."""
-_SIDE = 1024
+_SIDES = (384, 1024)
 _SECONDS = 0.06  # for each measurement
 _MOST = 40
 
@@ -54,12 +57,13 @@ class Bandwidth:
 
 @dataclass
 class Peaks:
-    """The peaks of one device: bytes a second, the bytes a second of fresh memory, the time when they were measured (seconds since 1970), the seconds that it took, and
-    operations a second by dtype, `known` as they were asked for."""
+    """The peaks of one device: bytes a second, the bytes a second of fresh memory, the seconds of a kernel of one element, the time when they were
+    measured (seconds since 1970), the seconds that it took, and operations a second by dtype, `known` as they were asked for."""
 
     device: Any
     bandwidth: Bandwidth
     fresh: float
+    dispatch: float
     at: float
     seconds: float
     known: dict[str, float] = field(default_factory=dict)
@@ -72,9 +76,18 @@ class Peaks:
         """Operations a second in products of matrices of "f32", "f64", "f16" or "bf16"."""
         if dtype not in self.known:
             start = time.perf_counter()
-            self.known[dtype] = 2 * _SIDE**3 / _product(dtype, self.device)
+            self.known[dtype] = _fastest_product(dtype, self.device)
             self.seconds += time.perf_counter() - start
         return self.known[dtype]
+
+    def remeasure(self) -> None:
+        """Measure once more what is known; the better of two measurements counts."""
+        start = time.perf_counter()
+        rates = zip(self.bandwidth.rates, _bandwidth(self.device).rates, strict=True)
+        self.bandwidth = Bandwidth(SIZES, tuple(map(max, rates)))
+        for dtype, rate in self.known.items():
+            self.known[dtype] = max(rate, _fastest_product(dtype, self.device))
+        self.seconds += time.perf_counter() - start
 
 
 _known: dict[Any, Peaks] = {}
@@ -86,10 +99,9 @@ def peaks_of(device: Any) -> Peaks:
     with _one_at_a_time:
         if device not in _known:
             start, at = time.perf_counter(), time.time()
-            rates = tuple(size / _triad(size, device) for size in SIZES)
-            bandwidth = Bandwidth(SIZES, rates)
-            fresh = _fresh(bandwidth, device)
-            _known[device] = Peaks(device, bandwidth, fresh, at, time.perf_counter() - start)
+            bandwidth = _bandwidth(device)
+            fresh, dispatch = _fresh(bandwidth, device), _triad(12, device, quantile=0.1)
+            _known[device] = Peaks(device, bandwidth, fresh, dispatch, at, time.perf_counter() - start)
         return _known[device]
 
 
@@ -100,7 +112,17 @@ def kind_of(element: str) -> str:
     return element if element in ("f16", "bf16") else "f32"
 
 
-def _triad(size: int, device: Any) -> float:
+def _bandwidth(device: Any) -> Bandwidth:
+    rates = [size / _triad(size, device) for size in SIZES]
+    return Bandwidth(SIZES, tuple(max(rates[at:]) for at in range(len(rates))))
+
+
+def _fastest_product(dtype: str, device: Any) -> float:
+    """Operations a second."""
+    return max(2 * side**3 / _product(dtype, side, device) for side in _SIDES)
+
+
+def _triad(size: int, device: Any, quantile: float = 0.0) -> float:
     n = size // 12
     text = f"""module @triad {{
       func.func @main(%b: tensor<{n}xf32> {{tf.aliasing_output = 0 : i32}}, %c: tensor<{n}xf32>) -> tensor<{n}xf32> {{
@@ -110,7 +132,7 @@ def _triad(size: int, device: Any) -> float:
         return %a : tensor<{n}xf32>
       }}
     }}"""
-    return _best_run(text, [((n,), np.dtype(np.float32))] * 2, ((n,), np.dtype(np.float32)), device, in_place=True)
+    return _best_run(text, [((n,), np.dtype(np.float32))] * 2, ((n,), np.dtype(np.float32)), device, True, quantile)
 
 
 def _fresh(bandwidth: Bandwidth, device: Any) -> float:
@@ -127,23 +149,25 @@ def _fresh(bandwidth: Bandwidth, device: Any) -> float:
     return size / longer if longer > 0 else math.inf
 
 
-def _product(dtype: str, device: Any) -> float:
-    kind = f"tensor<{_SIDE}x{_SIDE}x{dtype}>"
+def _product(dtype: str, side: int, device: Any) -> float:
+    kind = f"tensor<{side}x{side}x{dtype}>"
     text = f"""module @product {{
       func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
         %c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({kind}, {kind}) -> {kind}
         return %c : {kind}
       }}
     }}"""
-    form = ((_SIDE, _SIDE), np.dtype(_DTYPES[dtype]))
+    form = ((side, side), np.dtype(_DTYPES[dtype]))
     return _best_run(text, [form] * 2, form, device)
 
 
 _DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": dtypes.bfloat16}
 
 
-def _best_run(text: str, inputs: list[Any], output: Any, device: Any, in_place: bool = False) -> float:
-    """The seconds of a program's kernels in its fastest run, as the profiler records them. `in_place`: its result takes the memory of
+def _best_run(
+    text: str, inputs: list[Any], output: Any, device: Any, in_place: bool = False, quantile: float = 0.0
+) -> float:
+    """The seconds of a program's kernels in its fastest run, or in that `quantile` of its runs, as the profiler records them. `in_place`: its result takes the memory of
     its first argument, so that no page of fresh memory is met."""
     executable = Executable.compile(text, [output], device)
     bufs = [client.put(np.ones(shape, dtype), device) for shape, dtype in inputs]
@@ -160,4 +184,4 @@ def _best_run(text: str, inputs: list[Any], output: Any, device: Any, in_place: 
     run()
     times = int(np.clip(_SECONDS / run(), 3, _MOST))
     runs = profiler.record_runs(lambda: None, run, times)
-    return min(sum(event.seconds for event in each.events) for each in runs)
+    return float(np.quantile([sum(event.seconds for event in each.events) for each in runs], quantile))

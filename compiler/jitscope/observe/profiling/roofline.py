@@ -10,30 +10,30 @@ from ..cost import Work
 from .peaks import Peaks, kind_of
 
 
-EXPLAINED = 0.1
-"""The part of a kernel's time that moving or computing must explain; below that, neither bounds it."""
+REACHED = 0.5
+"""The part of a kernel's time that moving, computing or starting it must explain to be what bounds it; below that, nothing is said to."""
 
 
 class Verdict(NamedTuple):
-    """bound: "memory", "arithmetic", "overhead" (neither explains a tenth of the time: starting the kernel, waiting for single
-    values, steps that cannot overlap) or "unknown"; needs: the seconds that its bytes or its operations need at the machine's
-    rates, the larger of the two; why: what is not known, in words."""
+    """bound: "memory", "arithmetic", "overhead" (a kernel that computes one element takes half of its time or more), "neither" or
+    "unknown"; needs: the seconds that its bytes or its operations need at the machine's rates, the larger of the two, and which
+    that is; why: what is not known, in words."""
 
     bound: str
-    needs: float | None
+    needs: float | None = None
+    nearest: str | None = None
     why: str = ""
 
 
 def verdict_of(seconds: float, work: Work, result: float, element: str, peaks: Peaks) -> Verdict:
     """What bounds a kernel that takes some seconds in one run that nothing disturbs, of that work, so many bytes of result and that element type."""
     if work.bytes is None or work.flops is None:
-        return Verdict("unknown", None, work.why)
+        return Verdict("unknown", why=work.why)
     moving = peaks.moving(work.bytes, result)
     computing = work.flops / peaks.flops(kind_of(element))
-    needs = max(moving, computing)
-    if needs < EXPLAINED * seconds:
-        return Verdict("overhead", needs)
-    return Verdict("memory" if moving >= computing else "arithmetic", needs)
+    needs, nearest = max((moving, "memory"), (computing, "arithmetic"))
+    longest, bound = max((needs, nearest), (peaks.dispatch, "overhead"))
+    return Verdict(bound if longest >= REACHED * seconds else "neither", needs, nearest)
 
 
 _ELEMENT = re.compile(r"\b(?!token|opaque)([a-z]+\d+\w*|pred)\[")
