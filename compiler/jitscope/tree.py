@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
+from .core.registrations import defined_again, registering
 from .xla import pytrees, recursion
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
@@ -315,6 +316,9 @@ def _contrast(prefix: Any, tree: Any, names: tuple[str, str]) -> str:
             return " and ".join(parts)
     if type(prefix) is type(tree) and _kind(prefix) == _kind(tree):
         return f"the static data of two {type(prefix).__name__} differ"
+    again = defined_again(type(prefix), type(tree))
+    if again:
+        return f"{one} has {again[0]} where {other} has {again[1]}: the class was defined again; make the objects of the first anew"
     return f"{one} has {_kind(prefix)} where {other} has {_kind(tree)}"
 
 
@@ -414,7 +418,8 @@ def register_pytree_node(
         if not callable(function):
             raise TypeError(f"register_pytree_node: {name} is a function, not {function!r}")
     _unflatten_codes.add(getattr(getattr(unflatten_func, "__func__", unflatten_func), "__code__", None))
-    pytrees.register(_registry, nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    with registering(nodetype, _registry.kinds):
+        pytrees.register(_registry, nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
     _flattening[nodetype] = flatten_with_keys_func or flatten_func
 
 
@@ -500,7 +505,8 @@ def register_dataclass(
     twice = sorted({*data_fields} & {*meta_fields})
     if twice:
         raise ValueError(f"register_dataclass({name}): {twice} cannot be data and static both")
-    pytrees.register_dataclass(_registry, nodetype, data_fields, meta_fields)
+    with registering(nodetype, _registry.kinds):
+        pytrees.register_dataclass(_registry, nodetype, data_fields, meta_fields)
     return nodetype
 
 

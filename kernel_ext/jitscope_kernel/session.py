@@ -129,6 +129,7 @@ class Session:
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
         self._undo.append(subscribe(notices.number_listeners, self._taken))
+        self._undo.append(subscribe(source.cell_names, self._cell_name))
         if getattr(shell, "kernel", None) is not None:
             self._undo.append(subscribe(layouts.shown_by, output.show))
         self._recall()
@@ -331,6 +332,10 @@ class Session:
         if found is None and (named := self.shell.compile.format_code_name(file)):
             found = (named[1].replace("[", " ["), None)  # a cell from before the extension was loaded
         return found
+
+    def _cell_name(self, file: str) -> str | None:
+        found = self.place_of(file)
+        return found[0] if found else None
 
     def label(self, file: str) -> str:
         """How a file is called in messages."""

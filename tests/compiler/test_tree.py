@@ -216,3 +216,38 @@ def test_classes_that_take_arrays_alone_are_made_of_arrays_alone() -> None:
     assert jx.lax.scan(lambda c, x: (c, x), t, t)[1].a.shape == jx.checkpoint(same)(t).a.shape
     assert jx.lax.while_loop(lambda c: c.a[0] < 3, lambda c: OfArrays(c.a + 1), t).a[0] == 3
     assert jx.jit(same)(t).a.shape == jx.grad(lambda t: (t.a**2).sum())(t).a.shape == jx.vjp(same, t)[1](t)[0].a.shape
+
+
+OLD = """
+import dataclasses
+@tree.register_dataclass
+@dataclasses.dataclass
+class Old:
+    v: object
+"""
+
+
+def test_a_second_registration_names_the_first() -> None:
+    class Pair:
+        pass
+
+    def register() -> None:
+        tree.register_pytree_node(Pair, lambda p: ((), None), lambda _, c: Pair())
+
+    register()
+    line = register.__code__.co_firstlineno + 1
+    with pytest.raises(ValueError, match=rf"Pair is registered as a pytree already, by line {line} of test_tree\.py"):
+        register()
+    with pytest.raises(ValueError, match="list is registered as a pytree already: "):
+        tree.register_pytree_node(list, lambda x: (x, None), lambda _, c: [*c])
+
+
+def test_classes_of_one_name_are_told_apart_by_where_they_were_registered() -> None:
+    first, second = ({"tree": tree, "__name__": "cells"} for _ in range(2))
+    exec(compile(OLD, "first.py", "exec", dont_inherit=True), first)
+    exec(compile("\n" + OLD, "second.py", "exec", dont_inherit=True), second)
+    with pytest.raises(ValueError, match=r"has the Old of line 3 of first\.py where this one has the Old of line 4 of"):
+        tree.map(lambda a, b: a + b, first["Old"](1.0), second["Old"](2.0))
+    second["Old"].__qualname__ = "Other"
+    with pytest.raises(ValueError, match=r"has an Old where this one has an Old$"):
+        tree.map(lambda a, b: a + b, first["Old"](1.0), second["Old"](2.0))

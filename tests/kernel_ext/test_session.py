@@ -234,6 +234,16 @@ def test_a_helper_that_was_defined_again_is_told_below_the_cell_that_calls_what_
     assert shell.cell("layer(-jnp.ones(3))").stderr == ""
 
 
+def test_a_cell_that_registers_a_class_once_more_is_told_which_one_did(shell) -> None:
+    register = "jx.tree_util.register_pytree_node(Dataset, lambda d: ((), None), lambda _, c: Dataset())"
+    first = shell.ip.execution_count
+    assert not shell.cell("class Dataset: ...").error
+    assert not shell.cell(register).error
+    assert f"registered as a pytree already, by line 1 of In [{first + 1}]: " in str(shell.cell(register).exception)
+    again = "@jx.tree_util.register_static\nclass Mode: ..."
+    assert not shell.cell(again).error and not shell.cell(again).error
+
+
 def test_retraces_that_compile_nothing_are_told(shell) -> None:
     shell.cell("import jitscope as jx, jitscope.numpy as jnp")
     (card,) = shell.cell("for _ in range(5):\n    jx.jit(lambda x: x * 0.3125)(jnp.ones(3));").document["cards"]

@@ -125,6 +125,16 @@ def line_of(file: str, line: int) -> str:
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
+cell_names: list[Callable[[str], str | None]] = []
+"""Each says how a notebook's cell is called, "In [3]", by the name of its file; None for other files."""
+
+
+def place(where: Position) -> str:
+    """`line 3 of In [4]`, `line 3 of model.py`."""
+    named = next(filter(None, (name(where.file) for name in cell_names)), None)
+    return f"line {where.line} of {named or os.path.basename(where.file)}"
+
+
 def told(where: Position | None, before: str, after: str = "") -> str:
     """A position as messages tell it, `line 3 of f: y = sin(x)`, between other words; nothing where it is not known."""
     return f"{before}line {where.line} of {where.function}: {where.text.strip()}{after}" if where else ""
