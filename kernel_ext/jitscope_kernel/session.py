@@ -26,7 +26,9 @@ from jitscope.backend.signature import message_of
 from jitscope.core import notices, source
 from jitscope.core.records import subscribe
 from jitscope.core.staging import watcher
+from jitscope.observe.recompiling.cards import Editor
 from jitscope.observe.recompiling.groups import again
+from jitscope.observe.recorded import recorder
 from jitscope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.attached import attached
@@ -130,6 +132,7 @@ class Session:
         self._undo.append(_name_cells(self))
         self._undo.append(subscribe(notices.number_listeners, self._taken))
         self._undo.append(subscribe(source.cell_names, self._cell_name))
+        self._undo.append(recorder.begin())
         if getattr(shell, "kernel", None) is not None:
             self._undo.append(subscribe(layouts.shown_by, output.show))
         self._recall()
@@ -239,7 +242,7 @@ class Session:
     def _running(self, info: Any, place: Place, file: str) -> Running:
         known = frozenset(row.id for row in self.ledger if row.number or row.what == "reused")
         running = Running(info, place, file, self.ledger.mark(), known)
-        running.live = Live(lambda: self._recompilations(running))
+        running.live = Live(lambda: self._recompilations(running, None))  # edits are run when the cell is done
         return running
 
     def _written(self, row: observe.Row) -> None:
@@ -250,11 +253,11 @@ class Session:
         if running.live is not None and not running.quiet and again(row) and row.cause != "redefined":
             running.live.changed()
 
-    def _recompilations(self, running: Running) -> Document:
+    def _recompilations(self, running: Running, editor: Editor | None = edited) -> Document:
         """What a cell compiled or traced again so far."""
         rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
         title = f"Compiled or traced again in {running.place[0]}"
-        return observe.recompilations_document(observe.loud(rows), title, edited)
+        return observe.recompilations_document(observe.loud(rows), title, editor)
 
     def recompiles_shown(self, function: str | None) -> None:
         """The cell that runs shows by itself what was compiled again so far, of one function or of all: no card says it once more."""

@@ -68,7 +68,7 @@ def card(compilations: int = 1, function: str = "layer") -> Document:
         "fix": {
             "text": "Pad axis 0 of x to 64 in the last batch.",
             "edits": [],
-            "checked": "The recorded calls, replayed: 2 compilations become 1, saving 61 ms.",
+            "checked": "The edited code ran on 2 recorded calls: 2 compilations become 1, same results.",
             "position": position(1, 0, 30),
         },
         "quiet": False,

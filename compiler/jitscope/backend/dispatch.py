@@ -21,7 +21,7 @@ from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
 from ..core import config, records, source
-from ..core.avals import aval_of
+from ..core.avals import as_numpy, aval_of, class_name
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold, folding
@@ -238,9 +238,12 @@ class JitFunction:
             try:
                 to_array(leaf)
             except (TypeError, OverflowError):
+                if how := as_numpy(leaf):
+                    said = f"argument {name} of {self._name} is a {class_name(type(leaf))}, and no array: pass {how.format(name)}"
+                    return stepped_on(type(error)(message_here(said)), "not-a-jax-type")
                 advice = (
                     ""
-                    if hasattr(leaf, "dtype") or isinstance(leaf, int)
+                    if hasattr(leaf, "dtype") or isinstance(leaf, int) or _is_text(leaf, name)
                     else f". If it is not data but a choice made before running, make it static: static_argnames={root_of(name)!r}"
                 )
                 message = message_here(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
@@ -287,8 +290,9 @@ class JitFunction:
         if type(ready) is Ready and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
             ready.in_place()
         self._caches.remember(self._caches.calls, key, ready)
-        for look in tuple(records.after_compiling) if not program.reused else ():
+        for look in tuple(records.after_compiling) if not program.reused and not records.unseen.get() else ():
             look(self, traced.number)
+        recorders = self._recorders(traced.number, arguments) if records.before_running else ()
         given = [*(taken.captured if taken else ()), *arguments.leaves]
         payload = (traced, ready, Given(given, device))
         if program.reused:
@@ -300,7 +304,16 @@ class JitFunction:
         except XlaError as error:
             raise explained(program, error) from error.__cause__
         records.emit(note.step_of("run", time.perf_counter() - start, {}, payload))
+        for recorder in recorders:
+            recorder(out)
         return out, ready
+
+    def _recorders(self, number: int, arguments: Arguments) -> list[Callable[[Any], None]]:
+        """Those that are told the arguments of a first run, to be told its result."""
+        if records.unseen.get():
+            return []
+        args, kwargs = arguments.statics.merge(arguments.dynamic)
+        return [look(self, number, args, kwargs) for look in tuple(records.before_running)]
 
     def _spread(self, traced: Traced, closed: ClosedJaxpr, arrays: list[Array], device: Any) -> Any:
         """The device, or how the program is spread over several."""
@@ -356,6 +369,13 @@ class JitFunction:
         with folding:
             return self.trace(*args, **kwargs).out_info
 
+    def jit_alike(self) -> Callable[..., JitFunction]:
+        """What compiles another function of the same parameters as this one is compiled, but for static arguments that are to be
+        `traced`; it does not hold this one's function."""
+        declared = self._spec.declaration
+        options = self._options, self._device, self._auto, self._keep_unused, self._inline, self._shardings
+        return lambda fun, traced=(): JitFunction(fun, StaticSpec(fun, *declared).without(traced), *options)
+
     def clear_cache(self) -> None:
         """Forget the function's traces and programs."""
         self._caches.clear()
@@ -372,6 +392,11 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
+
+
+def _is_text(leaf: Any, name: str) -> bool:
+    """Whether it is a text among the data of an argument, which no choice of static arguments makes an array."""
+    return isinstance(leaf, (str, bytes)) and root_of(name) != name
 
 
 def _sharp_bit(leaf: Any, is_part: bool) -> str:

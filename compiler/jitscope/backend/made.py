@@ -29,13 +29,20 @@ class Inside(NamedTuple):
 
 class Capture(NamedTuple):
     """A value that a function reads from around it. `how`: "closure", "global", "default", "argument" (of a partial), "self".
-    `token` differs between values that print alike; `inside` is there for functions."""
+    `token` differs between values that print alike; `inside` is there for functions; `held` are the numbers inside of a function or an
+    object, by name."""
 
     name: str
     how: str
     text: str
     token: int
     inside: Inside | None = None
+    held: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def passable(self) -> bool:
+        """Whether it is a number or an array, which can be an argument of a compiled function."""
+        return not self.text.startswith(("function ", "object of ", "'", '"', "b'", "None", "("))
 
 
 class Made(NamedTuple):
@@ -163,8 +170,41 @@ def _capture(name: str, how: str, value: Any) -> Capture:
     if short is not None:
         return Capture(name, how, str(short()), _number(value))
     if isinstance(value, types.FunctionType):
-        return Capture(name, how, f"function {value.__name__}", _number(value), inside_of(value))
-    return Capture(name, how, f"object of {kind.__name__}", _number(value))
+        return Capture(name, how, f"function {value.__name__}", _number(value), inside_of(value), _numbers_in(value))
+    return Capture(name, how, f"object of {kind.__name__}", _number(value), held=_numbers_in(value))
+
+
+def _numbers_in(value: Any) -> tuple[tuple[str, str], ...]:
+    """The numbers that a function captured, or that an object has among its attributes, by name; the same inside of those."""
+    found: list[tuple[str, str]] = []
+    todo, met = [("", value)], set[int]()
+    while todo and len(met) < _MOST:
+        name, one = todo.pop(0)
+        if isinstance(one, (bool, int, float, complex)):
+            found.append((name, short_repr(one)))
+        elif id(one) not in met:
+            met.add(id(one))
+            todo += _parts(one, name)
+    return tuple(found[:_MOST])
+
+
+def _parts(value: Any, name: str) -> list[tuple[str, Any]]:
+    """What a value holds, by name: cells of a function, parts of a partial, fields of a tuple, attributes."""
+    if isinstance(value, types.FunctionType):
+        cells = zip(value.__code__.co_freevars, value.__closure__ or ())
+        return [(name, cell.cell_contents) for name, cell in cells if cell != types.CellType()]
+    if isinstance(value, functools.partial):
+        given = [(f"argument {i}", part) for i, part in enumerate(value.args)]
+        return [("", value.func), *given, *value.keywords.items()]
+    if isinstance(value, types.MethodType):
+        return [(name, value.__self__), (name, value.__func__)]
+    if isinstance(value, (tuple, list)):
+        names = getattr(value, "_fields", None) or [name] * len(value)
+        return list(zip(names, value[:_MOST]))
+    held = getattr(value, "__dict__", None)
+    return (
+        list(held.items())[:_MOST] if isinstance(held, dict) and not isinstance(value, (type, types.ModuleType)) else []
+    )
 
 
 def inside_of(function: types.FunctionType) -> Inside:

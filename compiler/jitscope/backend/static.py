@@ -48,6 +48,17 @@ class StaticSpec:
         self.key = (frozenset(self.positions), frozenset(self.names), frozenset(donated[0]), frozenset(donated[1]))
 
     @property
+    def declaration(self) -> tuple[tuple, tuple, tuple, tuple]:
+        """What it was made of beside the function: positions and names of the static arguments, of the donated ones."""
+        donated = tuple(self._donated_positions), tuple(self._donated_names)
+        return tuple(self.positions), tuple(self.names), *donated
+
+    def without(self, traced: Iterable[str]) -> StaticSpec:
+        """The same, with the arguments of these names no longer static."""
+        positions = {i for i in self.positions if self.parameters.name(i) not in traced}
+        return StaticSpec(self.parameters.fun, positions, self.names - {*traced}, *self.declaration[2:])
+
+    @property
     def declared(self) -> tuple[str, ...]:
         """The arguments declared static."""
         return tuple(sorted({*map(self.parameters.name, self.positions), *self.names}))

@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import functools
 import math
+import sys
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -320,9 +321,37 @@ def not_an_array(x: Any) -> str:
         return str(refuse(x, kind))
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
+    return f"a value of type {class_name(type(x))} is not an array, a number or a tree of those{_advice(x)}"
+
+
+def class_name(kind: type) -> str:
+    """What a class is called: `pandas.Series`, where its library offers it there, else by the module that defines it."""
+    root = kind.__module__.partition(".")[0]
+    if getattr(sys.modules.get(root), kind.__qualname__, None) is kind and root != "builtins":
+        return kind.__qualname__ if root == "__main__" else f"{root}.{kind.__qualname__}"
+    return (
+        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def as_numpy(x: Any) -> str:
+    """How an object of another library gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
     kind = type(x)
-    module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
-    return f"a value of type {module}{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
+    if not is_of_library(kind):
+        return ""
+    if hasattr(kind, "to_numpy"):
+        return "{}.to_numpy()"
+    if hasattr(kind, "detach") and hasattr(kind, "numpy"):
+        return "{}.detach().cpu().numpy()"
+    return "np.asarray({})" if hasattr(kind, "__array__") else ""
+
+
+def is_of_library(kind: type) -> bool:
+    """Whether a class is defined by Python or by an installed library, and not by the user."""
+    if kind.__module__ == "builtins":
+        return True
+    file = str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return "site-packages" in file or "dist-packages" in file or source.is_stdlib(file) or source.is_internal(file)
 
 
 def _advice(x: Any) -> str:
@@ -331,6 +360,9 @@ def _advice(x: Any) -> str:
     if kind.__module__ in ("builtins", "numpy") or isinstance(x, (type, enum.Enum)) or callable(x):
         return ""
     name = kind.__name__
+    if is_of_library(kind):
+        how = as_numpy(x)
+        return f": pass {how.format('x')} for it" if how else f". Pass the arrays and numbers that the {name} holds"
     if dataclasses.is_dataclass(x):
         return in_own_names(f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass")
     if hasattr(kind, "tree_flatten") and hasattr(kind, "tree_unflatten"):

@@ -37,14 +37,15 @@ MOST_COPIED = 256 << 20
 
 def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = None) -> None:
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
-    if records.trying.get():
+    if records.trying.get() or records.unseen.get():
         return
     records.publish(listeners, Notice(sharp_bit, message, _place.get() or where or source.here(), fix))
 
 
 def tell_trace(closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
     """Show a trace to the listeners. What one of them raises goes no further."""
-    records.publish(trace_listeners, closed, fun, args, kwargs)
+    if not records.unseen.get():
+        records.publish(trace_listeners, closed, fun, args, kwargs)
 
 
 _place: ContextVar[Position | None] = ContextVar("jitscope_place_of_run", default=None)
@@ -53,6 +54,8 @@ _place: ContextVar[Position | None] = ContextVar("jitscope_place_of_run", defaul
 def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Position | None = None) -> None:
     """Show a run to the listeners; what they tell of it is at `where`, if that is given. What one of them raises goes no
     further."""
+    if records.unseen.get():
+        return
     with placed(where):
         records.publish(run_listeners, closed, name, args, outs)
 

@@ -50,6 +50,11 @@ after_compiling: list[Callable[[Any, int], None]] = []
 user's to see."""
 
 
+before_running: list[Callable[[Any, int, Sequence[Any], dict[str, Any]], Callable[[Any], None]]] = []
+"""Called before a program runs for the first time, with the jitted function, the program's number and the arguments; what they give is
+called with the result."""
+
+
 class TracingRefused(RuntimeError):
     """A function was to be traced while the option `no_tracing` is set."""
 
@@ -87,7 +92,11 @@ trying: ContextVar[bool] = ContextVar("jitscope_trying", default=False)
 """Whether code is traced to see if that works: nobody is told, and nothing is remembered."""
 
 
+unseen: ContextVar[bool] = ContextVar("jitscope_unseen", default=False)
+"""Whether code is traced and run to see what it gives: it is remembered as any other, and nobody is told."""
+
+
 def emit(record: Record) -> None:
     """Hand a record to the listeners. What a listener raises never reaches the user's call."""
-    if not trying.get():
+    if not trying.get() and not unseen.get():
         publish(_listeners, record)

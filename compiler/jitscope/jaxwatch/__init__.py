@@ -23,6 +23,7 @@ from .private import (
     staging,
     there,
 )
+from .recorded import results_of
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
 from .watching import Small, Watcher, attach, current, detach, unwatched, users_position
@@ -31,5 +32,6 @@ from .watching import Small, Watcher, attach, current, detach, unwatched, users_
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
            "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
-           "remember_direct_call", "room_of", "run_again", "set_back", "staging", "stopped", "there", "traced", "unwatched", "users_position",
+           "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped", "there", "traced", "unwatched",
+           "users_position",
            "warned"]  # fmt: skip

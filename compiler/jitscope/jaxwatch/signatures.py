@@ -41,7 +41,7 @@ def number_of(fun: Any) -> int:
 
 
 class Call:
-    """What is kept of a call: its signature and, weakly, the arrays it was given; `names` are what the user calls these, where a library
+    """What is kept of a call: its signature and, weakly, the arrays it was given (`leaves` has them until they are recorded); `names` are what the user calls these, where a library
     gave jax others, and `own_result` leads to what the user's function gave. `frame` is below the call."""
 
     def __init__(self, entered: Entered, frame: FrameType | None):
@@ -54,7 +54,8 @@ class Call:
         given = _parameters(fun, entered.args)
         names = [given[i] for i in args]
         paths = [_path(path, names, tree) for path, _ in with_paths]
-        self.given = Given([leaf for _, leaf in with_paths])
+        self.leaves = [leaf for _, leaf in with_paths]
+        self.given = Given(self.leaves)
         lifted = private.lifted(fun, entered.args)
         if lifted is not None:
             own = of_lifted(lifted.module, paths, entered.kwargs)

@@ -25,10 +25,12 @@ from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr
 from ..core.records import Record
 from ..core.source import Position
+from ..observe.recorded import Recorded, recorder
 from ..observe.stacks import is_installed
 from . import marks, private, programs
 from .handed import of_lowered
 from .marks import Marking
+from .recorded import record
 from .retracing import remember
 from .signatures import Call, elsewhere, python_function, written
 from .translating import Place, Translation, debug_of
@@ -53,6 +55,7 @@ class _Trace(NamedTuple):
     position: Position | None
     call_site: Position | None
     around: Place | None
+    recorded: Recorded | None
     lowered: bool = False
 
 
@@ -229,12 +232,14 @@ class Watcher:
             number = records.new_program()
             self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
             return
+        recorded = record(entered, call.leaves) if recorder.on and function is entered.fun else None
+        call.leaves = []
         jaxpr = private.local(frame, "jaxpr")
         if self.lookers and jaxpr is not None:
             self.lookers[1](jaxpr, entered)
         if jaxpr is not None:
             jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(function) or _users_place(frame)
-            self._traces[id(jaxpr)] = _Trace(call, seconds, weakref.ref(jaxpr), position, call_site, around)
+            self._traces[id(jaxpr)] = _Trace(call, seconds, weakref.ref(jaxpr), position, call_site, around, recorded)
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
 
@@ -274,6 +279,8 @@ class Watcher:
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
             site = site if trace.lowered else trace.call_site or site
             detail = {"nested": False, "known": trace.lowered}
+            if trace.recorded is not None:
+                recorder.keep(number, trace.recorded)
             begin = Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)
         error = private.raised(frame)
         self._emit(begin)

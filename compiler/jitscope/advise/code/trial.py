@@ -84,8 +84,15 @@ def silence() -> Iterator[None]:
     """Nobody is told of what is traced, nothing of it is kept, and what it prints goes nowhere."""
     token = records.trying.set(True)
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silence_of_output():
             yield
     finally:
         records.trying.reset(token)
+
+
+@contextmanager
+def silence_of_output() -> Iterator[None]:
+    """What is printed, and warnings, go nowhere."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -9,6 +9,7 @@ from ...observe.recompiling.groups import Group
 from ...observe.recompiling.replay import common_dtype
 from ..code.text import Code
 from ..diagnostic import Edit, Span
+from .checking import of_calls
 from .sites import Found, Site, given_for, parameters_of, sites_of
 
 
@@ -42,7 +43,8 @@ def converted(group: Group) -> Found | None:
                 return None
             text = f"{numpy}.asarray({text_of(site.code, argument)}, {name})"
             edits.append(Edit(site.code.span(argument), text))
-    return Found(f"Convert {', '.join(group.paths)} to {name} in the call.", sites[0].code, edits)
+    code = sites[0].code
+    return Found(f"Convert {', '.join(group.paths)} to {name} in the call.", code, edits, of_calls(code, edits))
 
 
 def text_of(code: Code, node: ast.expr) -> str:
@@ -65,7 +67,8 @@ def by_position(group: Group) -> Found | None:
     counts = {len(site.call.args) + len(site.call.keywords) for site in sites}
     if not edits or len(counts) > 1:
         return None
-    return Found("Give the arguments by position in all calls.", sites[0].code, edits)
+    code = sites[0].code
+    return Found("Give the arguments by position in all calls.", code, edits, of_calls(code, edits))
 
 
 def _without_names(site: Site, parameters: Sequence[str]) -> list[Edit]:

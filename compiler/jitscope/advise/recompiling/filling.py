@@ -22,6 +22,7 @@ from ...observe.structures import call_of
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .arguments import alias, text_of
+from .checking import of_calls
 from .sites import Found, Site, given_for, parameters_of, sites_of
 
 
@@ -59,12 +60,13 @@ def filled(group: Group) -> Found | None:
     texts = {path: _constant(numpy, full, path, value) for path in missing}
     if not numpy or not all(texts.values()):
         return None
-    edits = [edit for site in sites for edit in _given(site, texts, parameters_of(full))]
+    none = group.cause == "none"
+    edits = [edit for site in sites for edit in _given(site, texts, parameters_of(full), none)]
     if len(edits) < len(sites):
         return None
     what = ", ".join(missing)
     words = f"Give {what} in every call, as {'zeros' if value == 0 else 'ones'} where there is none: for random arguments both programs give the same then."
-    return Found(words, sites[0].code, edits)
+    return Found(words, sites[0].code, edits, of_calls(sites[0].code, edits))
 
 
 def _shapes(row: Row) -> dict[str, Any]:
@@ -73,14 +75,17 @@ def _shapes(row: Row) -> dict[str, Any]:
 
 def _constant(numpy: str, full: Row, path: str, value: int) -> str:
     leaf = _shapes(full)[path]
-    if leaf.dtype not in _DTYPES or leaf.weak_type or leaf.sharding:
+    if leaf.dtype not in _DTYPES or leaf.sharding:
         return ""
     shape = f"({', '.join(map(str, leaf.shape))}{',' * (len(leaf.shape) == 1)})"
+    if leaf.weak_type:
+        number = repr(float(value)) if leaf.dtype == "f32" else repr(value) if leaf.dtype == "i32" else ""
+        return f"{numpy}.full({shape}, {number})" if leaf.shape and number else number
     return f"{numpy}.{('zeros', 'ones')[value]}({shape}, {numpy}.{_DTYPES[leaf.dtype]})"
 
 
-def _given(site: Site, texts: dict[str, str], parameters: Sequence[str]) -> Iterator[Edit]:
-    """The edits of one call; none where it does not tell where they belong."""
+def _given(site: Site, texts: dict[str, str], parameters: Sequence[str], none: bool) -> Iterator[Edit]:
+    """The edits of one call; none where it does not tell where they belong. `none`: what is missing is there as None."""
     code, call = site
     keys: dict[str, dict[str, str]] = {}
     for path, text in texts.items():
@@ -97,12 +102,34 @@ def _given(site: Site, texts: dict[str, str], parameters: Sequence[str]) -> Iter
         argument = given_for(call, root, parameters)
         if argument is None:
             return
-        added = ", ".join(f'"{key}": {text}' for key, text in more.items())
-        if isinstance(argument, ast.Dict) and argument.keys:
-            last = code.span(argument.values[-1])
-            yield Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f", {added}")
-        else:
-            yield Edit(code.span(argument), f"{{{added}, **{text_of(code, argument)}}}")
+        yield from _in_place_of_parts(code, argument, more) if none else _beside_parts(code, argument, more)
+
+
+def _beside_parts(code: Code, argument: ast.expr, more: dict[str, str]) -> Iterator[Edit]:
+    """A dict with the keys that it lacks; one that it has stands for them."""
+    added = ", ".join(f'"{key}": {text}' for key, text in more.items())
+    if isinstance(argument, ast.Dict) and argument.keys:
+        first = code.span(argument.values[0] if argument.keys[0] is None else argument.keys[0])
+        column = first.column - 2 if argument.keys[0] is None else first.column
+        if code.lines[first.line - 1][column : first.column] in ("", "**"):
+            yield Edit(Span(first.line, column, first.line, column), f"{added}, ")
+    else:
+        yield Edit(code.span(argument), f"{{{added}, **{text_of(code, argument)}}}")
+
+
+def _in_place_of_parts(code: Code, argument: ast.expr, more: dict[str, str]) -> Iterator[Edit]:
+    """A dict with arrays in the place of its parts that are None."""
+    if isinstance(argument, ast.Dict):
+        parts = {key.value: part for key, part in zip(argument.keys, argument.values) if isinstance(key, ast.Constant)}
+        for key, text in more.items():
+            if key in parts:
+                yield Edit(code.span(parts[key]), _in_place_of_none(code, parts[key], text))
+    elif isinstance(argument, ast.Name):
+        own = argument.id
+        added = ", ".join(
+            f'"{key}": {text} if {own}["{key}"] is None else {own}["{key}"]' for key, text in more.items()
+        )
+        yield Edit(code.span(argument), f"{{**{own}, {added}}}")
 
 
 def _in_place_of_none(code: Code, argument: ast.expr, text: str) -> str:
@@ -131,7 +158,9 @@ def _of_one_kind(rows: list[Row]) -> Found | None:
         if argument is None:
             return None
         edits.append(Edit(site.code.span(argument), f"{wanted}({text_of(site.code, argument)})"))
-    return Found(f"Give {root} as a {wanted} in every call: the programs are the same.", sites[0].code, edits)
+    code = sites[0].code
+    words = f"Give {root} as a {wanted} in every call: the programs are the same."
+    return Found(words, code, edits, of_calls(code, edits))
 
 
 def _top(row: Row) -> str | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...observe.recompiling.groups import Group
 from ..code.text import Code, first_line
 from ..diagnostic import Edit, Span, applied
+from .checking import of_definition
 from .sites import Found, Site, only_site
 
 
@@ -31,7 +32,10 @@ def hoisted(group: Group) -> Found | None:
     if site is None or making is None:
         return None
     moved = _moved(making, [], set())
-    return Found(*moved) if moved else None
+    if moved is None:
+        return None
+    words, code, edits = moved
+    return Found(words, code, edits, of_definition(edits[0].text, making.name, site, edits, making.node))
 
 
 def passed(group: Group) -> Found | None:
@@ -59,7 +63,8 @@ def passed(group: Group) -> Found | None:
     if moved is None:
         return None
     words = f"Pass {', '.join(group.paths)} as an argument, and make the compiled function once."
-    return Found(words, moved[1], [*moved[2], call])
+    edits = [*moved[2], call]
+    return Found(words, moved[1], edits, of_definition(edits[0].text, making.name, site, edits, making.node))
 
 
 def _making(site: Site) -> Making | None:

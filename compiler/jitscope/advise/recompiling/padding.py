@@ -9,6 +9,7 @@ from ...observe.recompiling.groups import Group
 from ...observe.recompiling.sizes import Sizes, sizes_of
 from ..diagnostic import Edit, Span
 from .arguments import alias, text_of
+from .checking import of_calls
 from .rowwise import result_axis
 from .sites import Found, Site, given_for, only_site, parameters_of
 
@@ -38,7 +39,8 @@ def padded(group: Group) -> Found | None:
         f"Pad {', '.join(one.path for one in sizes)} in the call, and cut the result: in these programs each row of the result is made "
         "of one row of what is padded, so the rows that are added change none of the others."
     )
-    return Found(words, site.code, [*begin, *edits, cut])
+    every = [*begin, *edits, cut]
+    return Found(words, site.code, every, of_calls(site.code, every))
 
 
 def _result_axis(group: Group, sizes: list[Sizes]) -> int | None:

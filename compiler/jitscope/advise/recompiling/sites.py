@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core import source
 from ...core.names import Names, imported_in
@@ -17,11 +17,12 @@ from ..diagnostic import Edit
 
 
 class Found(NamedTuple):
-    """Edits of a piece of code that spare recompilations, and what they do in words."""
+    """Edits of a piece of code that spare recompilations, what they do in words, and what makes the edited program, to run it."""
 
     text: str
     code: Code
     edits: Sequence[Edit]
+    trial: Any = None
 
 
 class Site(NamedTuple):

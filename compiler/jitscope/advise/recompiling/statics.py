@@ -11,6 +11,7 @@ from ...observe.recompiling.groups import Group
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .arguments import text_of
+from .checking import of_class, of_declaration, of_fewer_statics
 from .sites import Found, code_of, parameters_of
 
 
@@ -26,7 +27,7 @@ def traced(group: Group) -> Found | None:
     code, parameters = code_of(row.position.file), parameters_of(row)
     words = f"Do not make {', '.join(group.paths)} static: it is only computed with."
     if (edit := _of_the_magic(code, row, group.paths)) is not None:
-        return Found(words, code, [edit])
+        return Found(words, code, [edit], of_fewer_statics(group.paths))
     for call, keyword in _declarations(code, row, _STATIC):
         names = [_name(part, parameters) for part in _parts(keyword.value)]
         kept = [part for part, name in zip(_parts(keyword.value), names) if name not in group.paths]
@@ -34,8 +35,10 @@ def traced(group: Group) -> Found | None:
             continue
         if kept:
             text = ", ".join(text_of(code, part) for part in kept)
-            return Found(words, code, [Edit(code.span(keyword.value), f"({text},)")])
-        return Found(words, code, [Edit(_with_comma(code, call, keyword), "")])
+            edits = [Edit(code.span(keyword.value), f"({text},)")]
+        else:
+            edits = [Edit(_with_comma(code, call, keyword), "")]
+        return Found(words, code, edits, of_declaration(call, code, edits, _decorates(code, call)))
     return None
 
 
@@ -55,9 +58,16 @@ def kept(group: Group) -> Found | None:
     if row.position is None or group.paths != ["donated arguments"]:
         return None
     code = code_of(row.position.file)
-    edits = [Edit(_with_comma(code, call, keyword), "") for call, keyword in _declarations(code, row, _DONATED)]
+    declared = list(_declarations(code, row, _DONATED))
+    edits = [Edit(_with_comma(code, call, keyword), "") for call, keyword in declared]
     words = f"Donate no argument of {row.function}: the results are the same, and the argument's memory is held beside the result's."
-    return Found(words, code, edits) if edits else None
+    if len(declared) != 1:
+        return None
+    return Found(words, code, edits, of_declaration(declared[0][0], code, edits, _decorates(code, declared[0][0])))
+
+
+def _decorates(code: Code, call: ast.Call) -> bool:
+    return isinstance(around := code.parents.get(call), ast.FunctionDef) and call in around.decorator_list
 
 
 def _declarations(code: Code, row: Row, names: Sequence[str]) -> Iterator[tuple[ast.Call, ast.keyword]]:
@@ -121,5 +131,6 @@ def compared(group: Group) -> Found | None:
                 text = _METHODS.format(indent=" " * node.body[-1].col_offset)
                 end = Span(last.end_line, last.end_column, last.end_line, last.end_column)
                 words = f"Give {node.name} __eq__ and __hash__, so that objects that hold the same are found again."
-                return Found(words, code, [Edit(end, "\n" + text)])
+                edits = [Edit(end, "\n" + text)]
+                return Found(words, code, edits, of_class(node, code, edits))
     return None

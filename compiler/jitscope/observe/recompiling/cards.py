@@ -23,16 +23,26 @@ MOST_SITES = 5
 
 
 class Edited(NamedTuple):
-    """The edits of one file that do what a remedy says, and the words for them; `lines` are the file's."""
+    """The edits of one file that do what a remedy says, and the words for them; `lines` are the file's. `programs` says how many programs
+    the recorded calls needed when the edited code ran on them, and `exact` whether the results were the same to the bit."""
 
     text: str
     file: str
     lines: Sequence[str]
     edits: Sequence[Edit]
+    programs: int
+    exact: bool
 
 
-Editor = Callable[[Group], Edited | None]
-"""Makes edits of the user's code for a group; `advise.recompiling` has one."""
+class Refused(NamedTuple):
+    """An edit that is not offered, and why not, in a sentence. `wrong`: it was run, and gave something else."""
+
+    why: str
+    wrong: bool
+
+
+Editor = Callable[[Group], Edited | Refused | None]
+"""Makes edits of the user's code for a group, and runs them; `advise.recompiling` has one."""
 
 
 def recompilations_document(
@@ -111,18 +121,29 @@ def _fix(group: Group, editor: Editor | None) -> Document | None:
     if found is None:
         return None
     edited = editor(group) if editor is not None and found.replay is not None else None
-    checked, cell_of = proof(found), group.rows[-1].cell_of
-    if edited is None:
+    cell_of = group.rows[-1].cell_of
+    if not isinstance(edited, Edited):
         site = next(iter(group.sites()), None)
-        text = " ".join(filter(None, (found.text, without_edit(group))))
-        return fix_document(text, position=position_document(site, cell_of), checked=checked)
+        why, would = (
+            (edited.why, "" if edited.wrong else proof(found)) if edited else (without_edit(group), proof(found))
+        )
+        text = " ".join(filter(None, (found.text, would, why)))
+        return fix_document(text, position=position_document(site, cell_of))
+    checked = _checked(group, edited)
     where = next((at for at in group.sites() if at.file == edited.file), None) or group.rows[-1].position
     position = position_document(where, cell_of)
     return fix_document(edited.text, edited.edits, position, edited.lines, checked)
 
 
+def _checked(group: Group, edited: Edited) -> str:
+    """What came of running the edited code, in a sentence."""
+    history, noun = group.history, "compilations" if group.compilations else "traces"
+    how = "the same results" if edited.exact else "the same results up to rounding"
+    return f"The edited code ran on the recorded calls: {len(history):,} {noun} become {edited.programs:,}, with {how}."
+
+
 def proof(found: Remedy) -> str:
-    """How the fix was proved, or ""."""
+    """What would become of the recorded calls with the fix, as their keys tell, or ""."""
     return found.replay.sentence(words.duration(found.replay.seconds)) if found.replay else ""
 
 

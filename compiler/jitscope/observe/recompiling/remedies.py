@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ...backend.made import Capture
 from ...backend.signature import Leaf
 from ...core.jaxpr import Jaxpr, Literal, subjaxprs
 from ...core.names import Names, imported_in
+from ...core.source import parsed
 from ...core.words import listed
+from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group
-from .replay import Replay, change_for, common_dtype, replay
+from .replay import Replay, captures_of, change_for, common_dtype, replay
 from .sizes import sizes_of
 
 
@@ -124,9 +129,26 @@ def _static_value(group: Group) -> str:
 def _static_object(group: Group) -> str:
     once = f"Make the object given for {_names(group)} once, before the calls"
     key = group.rows[-1].signature
-    if key is not None and any(one.name in group.paths and one.type == "function" for one in key.statics):
+    statics = [one for one in key.statics if one.name in group.paths] if key is not None else []
+    if any(one.type == "function" for one in statics):
         return f"{once}: a function is equal to itself alone."
-    return f"{once}; or give its class __eq__ and __hash__ (@dataclass(frozen=True) does), so that equal ones are found again."
+    if not statics or not all(_is_users(group, one.type) for one in statics):
+        return f"{once}: it is compared by identity."
+    names = listed(sorted({one.type for one in statics}))
+    return (
+        f"{once}; or give {names} __eq__ and __hash__, which compare what it holds, so that equal ones are found again."
+    )
+
+
+def _is_users(group: Group, name: str) -> bool:
+    """Whether the user's code defines a class of this name: in the files of the function and its calls, or in another cell."""
+    places = [row.position for row in group.history] + [row.call_site for row in group.history]
+    files = {place.file for place in places if place is not None and not is_installed(place.file)}
+    trees = [tree for tree in map(parsed, files) if tree is not None]
+    if any(isinstance(node, ast.ClassDef) and node.name == name for tree in trees for node in ast.walk(tree)):
+        return True
+    there = getattr(sys.modules.get("__main__"), name, None)
+    return isinstance(there, type) and there.__module__ == "__main__"
 
 
 def _tree(group: Group) -> str:
@@ -140,9 +162,12 @@ def _tree(group: Group) -> str:
         )
     kinds = _data(group)
     if kinds:
+        said = f"The static data of {' and '.join(kinds)} changed, and each value of it has a program of its own."
+        if not all(_is_users(group, kind) for kind in kinds):
+            return f"{said} Make the object once, and change its arrays alone."
         return (
-            f"The static data of {' and '.join(kinds)} changed, and each value of it has a program of its own. Make what is only computed "
-            "with data: one of data_fields, or a child of tree_flatten; where it is an object, give its class __eq__ and __hash__."
+            f"{said} Make what is only computed with data: one of data_fields, a child of tree_flatten, a field that is not static; "
+            "where it is an object, make that once."
         )
     return f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
 
@@ -183,12 +208,64 @@ def _called(group: Group) -> str:
 
 
 def _closure(group: Group) -> str:
+    captured = [one for one in captures_of(group) if one.name in group.paths]
+    if fixed := [one for one in captured if not one.passable]:
+        return _of_functions(group, fixed)
     if _shapes_the_program(group):
         return (
             f"{_names(group)} decides what the program is, so each value needs its own: keep one function for each value, made "
             "once, or compute with the value alone and pass it as an argument."
         )
     return f"Pass {_names(group)} as an argument, and make {_called(group)} once: then one program serves all values."
+
+
+def _of_functions(group: Group, captured: list[Capture]) -> str:
+    """What to do where a function, an object or a text that changed is captured: it cannot be an argument of a compiled function."""
+    names = list(dict.fromkeys(one.name for one in captured))
+    inside = [
+        said
+        for name in names
+        if (said := _other_number(_with_its_making(group, name), [one for one in captured if one.name == name]))
+    ]
+    made, it = f"Make {listed([*names, _called(group)])} once, before the calls", "it" if len(names) == 1 else "them"
+    if not inside:
+        return f"{made}: functions and objects cannot be arguments of a compiled function, and each has a program of its own."
+    optimizer = any("GradientTransformation" in one.text for one in captured)
+    how = "; of optax's optimizers, optax.inject_hyperparams keeps it in the state" if optimizer else ""
+    return (
+        f"{' and '.join(inside)}. {made}, and pass the number that changes as an argument{how}: functions and objects cannot be "
+        f"arguments of a compiled function, and a number inside of {it} is part of the program."
+    )
+
+
+def _with_its_making(group: Group, name: str) -> str:
+    """`tx = optax.adamw(lr)` where the code of the function says how a name is given its value, else the name."""
+    where = group.rows[-1].position
+    tree = parsed(where.file) if where is not None else None
+    found = [
+        ast.unparse(node)
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
+    ]
+    return f"`{found[0]}`" if len(found) == 1 and len(found[0]) <= _LONGEST else name
+
+
+_LONGEST = 60
+
+
+def _other_number(called: str, captured: list[Capture]) -> str:
+    """`tx holds another number: lr is 0.001, then 0.003`, or "" where the numbers in it are the same, or are not known."""
+    values: dict[str, list[str]] = {}
+    for one in captured:
+        for name, text in one.held:
+            values.setdefault(name, []).append(text)
+    changed = [(name, list(dict.fromkeys(texts))) for name, texts in values.items()]
+    said = [
+        f"{name} is {texts[0]}, then {texts[1]}"
+        for name, texts in changed
+        if name and 1 < len(texts) and len(values[name]) <= len(captured)
+    ]
+    return f"{called} holds another number: {' and '.join(said[:2])}" if said else ""
 
 
 def _device(group: Group) -> str:
@@ -229,7 +306,8 @@ def _cache(group: Group) -> str:
         "cleared": "Do not clear the caches between calls: clear_caches() and clear_cache() forget all programs.",
         "dropped": "Call with fewer kinds of arguments: the function remembers only the latest ones.",
         "another trace": "Pass the captured values of the outer function as arguments.",
-    }.get(why.after, "Call the function once before the threads start.")
+        "another call": "Call the function once before the threads start.",
+    }.get(why.after, "Do not clear the caches between calls (jax.clear_caches(), clear_cache()).")
 
 
 _WORDS: dict[str, Callable[[Group], str]] = {

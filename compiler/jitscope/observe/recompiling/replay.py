@@ -1,10 +1,11 @@
-"""The proof of a fix: the recorded keys, changed as the fix changes them, are counted again."""
+"""What a fix would make of the recorded keys: changed as the fix changes them, they are counted again. No proof: nothing is run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
+from ...backend.made import Capture
 from ...backend.signature import Leaf, Signature
 from .groups import Group
 from .sizes import padded, sizes_of
@@ -23,9 +24,9 @@ class Replay(NamedTuple):
     compiled: bool
 
     def sentence(self, shown: str) -> str:
-        """`37 compilations become 2, saving 41 s`; `shown` are the seconds in words."""
+        """`37 compilations would become 2`; `shown` are the seconds saved in words."""
         noun = "compilations" if self.compiled else "traces"
-        return f"The recorded calls, replayed: {self.before:,} {noun} become {self.after:,}, saving {shown}."
+        return f"By the keys of the recorded calls {self.before:,} {noun} would become {self.after:,}, which saves {shown}."
 
 
 def replay(group: Group, change: Change) -> Replay:
@@ -161,9 +162,12 @@ def _functions(group: Group) -> Change:
     return lambda key: (_key(key._replace(function=0)), tuple((c.name, c.token) for c in key.made.captures))
 
 
-def _closures(group: Group) -> Change:
-    """One function object, which takes the captured values that changed as arguments: their types count."""
+def _closures(group: Group) -> Change | None:
+    """One function object, which takes the captured values that changed as arguments: their types count. None where one of them
+    cannot be an argument."""
     names = set(group.paths)
+    if any(capture.name in names and not capture.passable for capture in captures_of(group)):
+        return None
 
     def passed(key: Signature) -> Hashable:
         captures = [(c.name, _type_of(c.text) if c.name in names else c.token) for c in key.made.captures]
@@ -181,6 +185,11 @@ def _type_of(text: str) -> str:
             continue
         return kind.__name__
     return "bool" if text in ("True", "False") else text
+
+
+def captures_of(group: Group) -> list[Capture]:
+    """The values that the functions of a group captured, oldest first."""
+    return [capture for row in group.history if row.signature for capture in row.signature.made.captures]
 
 
 def _options(group: Group) -> Change:
