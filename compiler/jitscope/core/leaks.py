@@ -46,7 +46,8 @@ def _holder(x: Any) -> str:
         elif isinstance(found, types.CellType):
             return f"a variable of a function around it{', at ' + path if path else ''}"
         else:
-            return f"an object of {type(found).__name__}"
+            name = _attribute_of(found, x)
+            return f"{f'the attribute {name}{path} of ' if name else ''}an object of {type(found).__name__}"
         x = found
     return f"a container, at {path}" if path else ""
 
@@ -63,6 +64,11 @@ def _place_in(container: Any, x: Any) -> Any:
         if value is x:
             return key
     return "?"
+
+
+def _attribute_of(owner: Any, x: Any) -> str:
+    """The attribute that holds a value; "" where none does. Since Python 3.13 an object may hold its attributes without a dict."""
+    return next((str(name) for name, value in getattr(owner, "__dict__", {}).items() if value is x), "")
 
 
 def _owner_of(namespace: dict[Any, Any]) -> Any:

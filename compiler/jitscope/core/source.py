@@ -99,6 +99,10 @@ def lines_of(file: str) -> list[str]:
     its file's)."""
     if (cell := cell_texts.get(file)) is not None:
         return [f"{line}\n" for line in cell.typed.replace("\r\n", "\n").split("\n")]
+    if (
+        file == "<string>"
+    ):  # any text that is executed is called so: since Python 3.13 linecache has that of `python -c` for all of them
+        return []
     try:
         return linecache.getlines(file)
     except ValueError:  # a name that no file can have
