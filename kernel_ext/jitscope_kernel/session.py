@@ -147,7 +147,7 @@ class Session:
             with suppress(Exception):  # what someone else has taken out already
                 self._undo.pop()()
         watcher.set(None)
-        self.sharp_bits.listen(False)
+        self.sharp_bits.ended()
 
     def _register_magics(self) -> Callable[[], None]:
         tables = self.shell.magics_manager.magics

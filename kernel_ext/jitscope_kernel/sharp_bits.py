@@ -21,7 +21,7 @@ from jitscope.advise.run.errors import TO_DO, explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
 from jitscope.advise.run.redefined import kept
-from jitscope.advise.watch import Watch
+from jitscope.advise.watch import Noticed, Watch
 from jitscope.core.names import imported_in
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished import unfinished
@@ -55,6 +55,7 @@ class SharpBits:
         self._cells: OrderedDict[str, Cell] = OrderedDict()
         self._errors: list[Diagnostic] = []
         self._watch: Watch | None = None
+        self._noticed = Noticed()
         self._watched: list[Diagnostic] = []
         self._programs: dict[int, tuple[Diagnostic, ...]] = {}
         self._before: list[Cell] = []
@@ -78,6 +79,7 @@ class SharpBits:
     def _forget(self, file: str) -> None:
         self._errors = [one for one in self._errors if one.file != file]
         self._watched = [one for one in self._watched if one.file != file]
+        self._noticed.forget(file)
 
     def failed(self, error: BaseException, place_of: PlaceOf) -> Document | None:
         """A cell ended in an error. If it stopped a trace: the document of what was traced up to it, with rewrites that were
@@ -137,10 +139,22 @@ class SharpBits:
             (cell, one) for cell in cells for one in heard([o for o in every if o.file == cell.file], _python(cell))
         ]
 
+    def ended(self) -> None:
+        """The extension is taken out."""
+        self.listen(False)
+        self._noticed.stop()
+
     def _ran(self, cells: dict[str, Cell]) -> list[Diagnostic]:
         """What the runs of these cells showed."""
         rows = list(self._ledger)
-        found = [*self._errors, *self._watched, *missed(rows), *kept(rows), *self._of_programs(rows)]
+        found = [
+            *self._errors,
+            *self._watched,
+            *self._noticed.found,
+            *missed(rows),
+            *kept(rows),
+            *self._of_programs(rows),
+        ]
         found += self._watch.found() if self._watch is not None else []
         texts = {cell.file: cell.text for cell in self._cells.values()}
         ours = [(one, texts.get(one.file, cells[one.file].text)) for one in found if one.file in cells]
@@ -200,7 +214,14 @@ def _is_expression(text: str) -> bool:
 
 
 def _document(items: list[Document]) -> Document:
-    return {"kind": "diagnostics", "version": 1, "items": items}
+    document: Document = {"kind": "diagnostics", "version": 1, "items": items}
+    return document if items else {**document, "note": _NONE}
+
+
+_NONE = (
+    f"No sharp bits: none of the {len(CATALOGUE)} kinds was found by looking at the code of these cells and at what they compiled. "
+    "%sharpbits on looks at the values of runs too."
+)
 
 
 def _item(cell: Cell, one: Diagnostic) -> Document:

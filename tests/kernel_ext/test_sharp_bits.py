@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+from jitscope.advise import CATALOGUE
+from jitscope.core import notices
 from jitscope_kernel import session
 
 
@@ -43,6 +45,31 @@ def test_values_are_looked_at_when_asked(shell):
     assert [id for id, _, _ in found(shell)] == ["int-overflow"]
     shell.cell("%sharpbits off")
     assert [id for id, _, _ in found(shell)] == ["int-overflow"]
+
+
+def test_what_costs_nothing_is_told_unasked(shell):
+    """What a trace meets; eager operations look at no index for it."""
+    shell.cell(IMPORTS)
+    text = "f = jax.jit(lambda x: x[5])\nfor n in range(3):\n    f(jnp.zeros(3))"
+    shell.cell(text, cell_id="a")
+    assert [(id, line) for id, _, line in found(shell)] == [("oob-index", 1)]
+    assert notices.listeners and not notices.thorough_listeners
+    shell.cell(text.replace("x[5]", "x[1]"), cell_id="a")
+    assert found(shell) == []
+    shell.cell("%unload_ext jitscope")
+    assert not notices.listeners
+
+
+def test_a_page_is_printed(shell):
+    ran = shell.cell("%sharpbits --explain key-reuse")
+    assert ran.stdout.startswith("key-reuse (warning)\n") and "Instead:" in ran.stdout
+    assert "no sharp bit 'nothing'" in shell.cell("%sharpbits --explain nothing").error
+
+
+def test_no_finding_is_no_proof(shell):
+    shell.cell(IMPORTS)
+    text = shell.cell("%sharpbits").shown[-1]["text/plain"]
+    assert f"none of the {len(CATALOGUE)} kinds was found by looking at the code" in " ".join(text.split())
 
 
 def test_recompilations_and_silence(shell):

@@ -15,8 +15,8 @@ from .wrap import wrap
 
 SIGNS = {"error": "✕", "warning": "▲", "info": "ⓘ"}
 NOTHING = (
-    "No sharp bits: nothing in these cells means something else to the compiler than to Python, as far as the code and its "
-    "compilations show. %sharpbits on looks at the values of runs too."
+    "No sharp bits were found by looking at the code of these cells and at what they compiled. %sharpbits on looks at the values of "
+    "runs too."
 )
 
 

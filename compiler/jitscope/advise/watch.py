@@ -21,6 +21,31 @@ from .run.values import look_at_run
 from .silencing import heard
 
 
+class Noticed:
+    """Collects what is told in silence, one for each id and line, from its making until `stop`. What costs something to look for is told
+    only while someone is `thorough`."""
+
+    def __init__(self, thorough: bool = False) -> None:
+        self._found: dict[tuple[str, str, int], Diagnostic] = {}
+        self.stop = notices.listen(self._hear, thorough)
+
+    @property
+    def found(self) -> list[Diagnostic]:
+        """What was told so far."""
+        return list(self._found.values())
+
+    def forget(self, file: str) -> None:
+        """Let go of what was told of a file: it runs again, or is another one now."""
+        self._found = {place: one for place, one in self._found.items() if one.file != file}
+
+    def _hear(self, notice: notices.Notice) -> None:
+        where = notice.where
+        if where is not None and not _is_meant(notice.sharp_bit, where):
+            span = Span.of(where)
+            one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
+            self._found[one.place] = one
+
+
 class Watch:
     """Collects the diagnostics of the code that runs while it is open (`with Watch() as watch: …`); with `values` it looks at
     what runs compute, which makes them slow."""
@@ -29,13 +54,14 @@ class Watch:
         self._values, self._option = values, None
         self._ledger = ledger or session_ledger()
         self._rows: list[Row] = []
-        self._found: list[Diagnostic] = []
+        self._failed: list[Diagnostic] = []
         self._captures = Captures()
         self._jax = jaxwatch.Runs(JaxLooks(self._captures))
         self._stop: list[Callable[[], None]] = []
 
     def __enter__(self) -> Watch:
-        self._stop = [notices.listen(self._noticed), self._ledger.listen(self._rows.append)]
+        self._noticed = Noticed(thorough=True)
+        self._stop = [self._noticed.stop, self._ledger.listen(self._rows.append)]
         if self._values:
             notices.run_listeners += [look_at_run, self._captures.ran]
             notices.trace_listeners.append(self._captures.traced)
@@ -66,9 +92,9 @@ class Watch:
     def failed(self, error: BaseException) -> None:
         """Take in an error that ended a piece of the code."""
         one = explained(error)
-        if one is None or (one.id == "silent-nan" and any(other.id in _OF_NANS for other in self._found)):
+        if one is None or (one.id == "silent-nan" and any(other.id in _OF_NANS for other in self._noticed.found)):
             return  # jax raises where the program ran; the run told what made the NaN
-        self._found.append(one)
+        self._failed.append(one)
 
     def _warned(self, message: Warning | str, *args: Any, **kwargs: Any) -> None:
         """A warning is shown as ever; one of jax's may tell of a sharp bit."""
@@ -82,17 +108,10 @@ class Watch:
             )
         self._show_warning(message, *args, **kwargs)
 
-    def _noticed(self, notice: notices.Notice) -> None:
-        where = notice.where
-        if where is not None and not _is_meant(notice.sharp_bit, where):
-            span = Span.of(where)
-            one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
-            self._found.append(one)
-
     def found(self) -> list[Diagnostic]:
         """What was found so far, one for each id and line, without what comments in the code silence."""
         rows = list({row.id: row for row in self._rows}.values())
-        every = [*self._found, *missed(rows), *(one for row in rows for one in of_program(row))]
+        every = [*self._noticed.found, *self._failed, *missed(rows), *(one for row in rows for one in of_program(row))]
         found = distinct(every)
         texts = {one.file: source.code_of(one.file) for one in found}
         names = {file: imported_in(file) for file in texts}

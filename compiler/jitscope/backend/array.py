@@ -350,7 +350,7 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
     aval, known = found
     if value.dtype is not aval.dtype:
         narrow = value.astype(aval.dtype, copy=False)
-        if notices.listeners and value.dtype.kind in "iu":
+        if notices.thorough_listeners and value.dtype.kind in "iu":
             _tell_cut(value, narrow)
         value = narrow
     try:

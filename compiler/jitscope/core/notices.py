@@ -25,6 +25,8 @@ class Notice(NamedTuple):
 
 
 listeners: list[Callable[[Notice], None]] = []
+thorough_listeners: list[Callable[[Notice], None]] = []
+"""Those for whom eager operations look at each index and each cut integer."""
 run_listeners: list[Callable[[Any, str, list[Any], list[Any]], None]] = []
 """With the option `sharp_bits`, called after each run with the closed jaxpr, its name, copies of the arguments, and the results."""
 trace_listeners: list[Callable[[Any, Any, tuple, dict[str, Any]], None]] = []
@@ -76,6 +78,15 @@ def tell_number(value: Any) -> None:
         records.publish(number_listeners, value, source.here())
 
 
-def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:
-    """Call `listener` with each notice from now on; gives the function that stops it."""
-    return records.subscribe(listeners, listener)
+def listen(listener: Callable[[Notice], None], thorough: bool = True) -> Callable[[], None]:
+    """Call `listener` with each notice from now on; gives the function that stops it. What costs something to look for outside of
+    traces is told only while a listener is `thorough`."""
+    stop = records.subscribe(listeners, listener)
+    leave = records.subscribe(thorough_listeners, listener) if thorough else None
+
+    def both() -> None:
+        stop()
+        if leave is not None:
+            leave()
+
+    return both

@@ -155,7 +155,7 @@ class Place:
             return updated(x, parse(index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
         key = (x.aval, values.aval, plain(index), options, settings())
-        known = None if notices.listeners else _known.get(key) or _known.again(key)
+        known = None if notices.thorough_listeners else _known.get(key) or _known.again(key)
         if known is None:  # who listens hears of each index
             known = _program_for(x.aval, values.aval, parse(index, aval.shape), options)
             if key[2] is not None:

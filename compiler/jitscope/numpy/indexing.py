@@ -34,7 +34,7 @@ def getitem(self: Any, idx: Any, /) -> Any:
     x, index = self, idx
     if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):
         return read(x, parse(index, aval_of(x).shape))
-    if notices.listeners:
+    if notices.thorough_listeners:
         return read(x, parse(index, x.aval.shape))
     if type(index) is int and x.aval.shape:
         return _element(x, index)

@@ -186,8 +186,7 @@ function filters(items: Diagnostic[], filter: Filter, changed: () => void): HTML
   return severity || id ? h("div", { class: "jitscope-bits-filters" }, severity, id) : null;
 }
 
-const NOTHING =
-  "No sharp bits: nothing in these cells means something else to the compiler than to Python, as far as the code and its compilations show. ";
+const NOTHING = "No sharp bits were found by looking at the code of these cells and at what they compiled. ";
 
 function empty(note?: string): HTMLElement {
   if (note) return h("p", { class: "jitscope-empty" }, note);
