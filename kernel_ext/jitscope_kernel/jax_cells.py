@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -116,6 +118,43 @@ class AfterImports(ast.NodeTransformer):
                     body.append(_look_at(statement))
             node.body = body
         return node
+
+
+def look_once_imported(cells: JaxCells) -> Callable[[], None]:
+    """Look as soon as jax is imported, by whatever code; gives the function that ends it. Of the cell that loads the extension the syntax
+    tree is compiled already."""
+    finder = _Finder(cells.look)
+    if not jaxwatch.there():
+        sys.meta_path.insert(0, finder)
+    return finder.end
+
+
+class _Finder:
+    """Finds jax as the other finders do, and tells when it is there."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+
+    def end(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "jax":
+            return None
+        self.end()
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            run = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                del loader.exec_module
+                run(module)
+                self._tell()
+
+            loader.exec_module = exec_module
+        return spec
 
 
 def _look_at(statement: ast.stmt) -> ast.stmt:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 import jitscope
-from jitscope import tree
+from jitscope import jaxwatch, tree
 from jitscope.advise.code.ipython import python_of
 from jitscope.backend.hunt import nans as no_nans
 from jitscope.backend.watching import is_bad
-from jitscope.core import config
+from jitscope.core import config, dtypes
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 
@@ -67,9 +69,9 @@ def offer(
     if type(result) is float and not math.isfinite(result):
         what = "a NaN" if result != result else "an infinity"
         return f"This result is {what}. Where it comes from: {_asking(body)}"
-    if not isinstance(result, (jitscope.Array, tuple, list, dict)):
+    if not isinstance(result, (jitscope.Array, tuple, list, dict)) and not jaxwatch.is_array(result):
         return ""
-    arrays = [x for x in tree.leaves(result) if isinstance(x, jitscope.Array) and not isinstance(x, Tracer)]
+    arrays = [x for x in tree.leaves(result) if _is_array(x)]
     if sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
         return ""
     return f"There is a NaN in this result. Where the first one comes from: {_asking(body)}"
@@ -84,8 +86,16 @@ _MEANT = re.compile(r"\b(?:nan|inf|isnan|isinf|isfinite|nan_to_num)\b|%nans|--na
 """Cells that speak of NaNs and infinities themselves."""
 
 
+def _is_array(x: Any) -> bool:
+    return (isinstance(x, jitscope.Array) and not isinstance(x, Tracer)) or jaxwatch.is_array(x)
+
+
 def _is_nan(x: Any) -> bool:
-    return x.is_fully_addressable and not x.is_deleted() and is_bad(x, no_nans)
+    if not x.is_fully_addressable or x.is_deleted():
+        return False
+    if isinstance(x, jitscope.Array):
+        return is_bad(x, no_nans)
+    return dtypes.is_inexact(x.dtype) and bool(np.isnan(np.asarray(x)).any())
 
 
 def _numbers_taken(body: list[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:

@@ -136,6 +136,7 @@ class Session:
         if getattr(shell, "kernel", None) is not None:
             self._undo.append(subscribe(layouts.shown_by, output.show))
         self._recall()
+        self._begin_within()
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
@@ -186,6 +187,20 @@ class Session:
             file = self.shell.compile.get_code_name(texts[-1], self.shell.transform_cell(texts[-1]), number)
             self.sharp_bits.ran(f"In [{number}]", cell_id, file, texts[-1])
             self._placing.compiled_before(file, texts[-1], self.shell.transform_cell(texts[-1]))
+
+    def _begin_within(self) -> None:
+        """The rest of the cell that loads the extension is watched as other cells are."""
+        result: Any = getattr(self.shell.displayhook, "exec_result", None)
+        if result is None:
+            return
+        self._jax.look()
+        self._undo.append(jax_cells.look_once_imported(self._jax))
+        place = f"In [{result.execution_count}]", getattr(result.info, "cell_id", None)
+        typed = result.info.raw_cell
+        file = self.shell.compile.get_code_name(typed, self.shell.transform_cell(typed), result.execution_count)
+        self._name(file, place)
+        self._stack.append(self._running(result.info, place, file))
+        watcher.set(Watch(self.label))
 
     @property
     def _stack(self) -> list[Running]:

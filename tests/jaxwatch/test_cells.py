@@ -1,11 +1,14 @@
 """jax in the cells of a shell: what is shown, and that the cell does what it does without the extension."""
 
+import subprocess
 import sys
 
 import jax
 import pytest
 
-from jitscope import jaxwatch
+from jitscope import jaxwatch, observe
+from jitscope.jaxwatch import marks
+from jitscope.xla import hlo_module
 from jitscope_kernel import jax_cells
 from jitscope_widgets import validate
 from tests.compiler.redefinitions import CHANGES
@@ -178,3 +181,73 @@ def test_a_captured_value_that_changed_has_a_card_while_a_global_name_has_the_fu
     (card,) = cells.cell("%recompiles").document["cards"]
     assert card["cause"] == "stale" and "`scale` was 2.0 and is 3.0 now" in card["because"]
     assert cells.cell("f.clear_cache()\n%recompiles").document["cards"] == []
+
+
+def test_what_follows_the_loading_of_the_extension_in_its_cell_is_watched(bare_shell):  # noqa: F811
+    jax.clear_caches()
+    ran = bare_shell.cell(
+        "%load_ext jitscope\nimport jax, jax.numpy as jnp\ng = jax.jit(lambda v: v * 31)\nfor k in (1, 2, 3): g(jnp.ones(k))"
+    )
+    assert not ran.error
+    assert any(text.startswith("jax compiled ") and "<lambda> (3 times)" in text for text in ran.texts)
+    (card,) = ran.document["cards"]
+    assert card["sites"][0]["position"]["cell"] == "In [1]"
+    assert "jax compiled <lambda> before it was watched" not in bare_shell.cell("%timejit g(jnp.ones(2))").traceback
+
+
+def test_jax_is_watched_once_whatever_imports_it():
+    """In a process where jax is not imported yet; the loading cell's code was compiled before the extension."""
+    cell = "%load_ext jitscope\\ndef begin():\\n    import jax\\n    return jax\\njax = begin()\\njax.jit(lambda v: v + 41.0)(1.0)"
+    code = (
+        "import sys\nfrom IPython.core.interactiveshell import InteractiveShell\nfrom jitscope import jaxwatch\n"
+        f"ip = InteractiveShell()\nran = ip.run_cell('{cell}')\nran.raise_error()\n"
+        "assert jaxwatch.current() is not None\nassert [f for f in sys.meta_path if type(f).__module__ == 'jitscope_kernel.jax_cells'] == []\n"
+        "from jitscope import observe\nassert [row.function for row in observe.ledger() if row.library and row.number] == ['<lambda>']\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "jax compiled <lambda> in" in done.stdout
+
+
+NANS = {
+    "an array": ("log_of(-jnp.ones(3))", "%nans log_of(-jnp.ones(3))"),
+    "a number of half precision": ("jnp.bfloat16(0) * log_of(-x[0]).astype('bfloat16')", "%nans f(x)"),
+    "a part of a tuple": ("2, log_of(-x)", "%nans f(x)"),
+    "a name": ("r = log_of(-x)\nr", "%nans log_of(-x)"),
+    "taken by float": ("val = float(log_of(-x).sum())", "%nans log_of(-x).sum()"),
+}
+
+
+@pytest.mark.parametrize("mark", ["", "%%jit\n"])
+@pytest.mark.parametrize("kind", NANS)
+def test_a_nan_that_an_array_of_jax_shows_is_told(cells, kind: str, mark: str):
+    cell, advice = NANS[kind]
+    cells.cell("log_of = jax.jit(lambda v: jnp.log(v))")
+    ran = cells.cell(mark + cell)
+    assert not ran.error
+    assert [text for text in ran.texts if "NaN" in text and text.endswith(advice)], ran.texts
+
+
+def test_arrays_of_jax_without_a_nan_say_nothing(cells):
+    for cell in ("x", "jnp.arange(3)", "jax.random.key(0)", "2, {'a': x}", "jnp.ones(3) > 2"):
+        assert not [text for text in cells.cell(cell).texts if "NaN" in text]
+
+
+def test_large_constants_are_neither_printed_nor_read(cells):
+    cells.cell(
+        "import numpy as np\nlarge = np.arange(90_000, dtype=np.float32).reshape(300, 300)\nsmall = large[:3, :3]"
+    )
+    for name in ("large", "small"):
+        ran = cells.cell(
+            f"%%jit\n@jax.jit\ndef shift_{name}(y):\n    return (jnp.asarray({name}) * y).max()\nshift_{name}(jnp.array(1.5))"
+        )
+        (compilation,) = ran.document["compilations"]
+        row = observe.ledger().row(compilation["id"])
+        assert "lowered" not in vars(row.entry)
+        assert len(row.entry.outline) < 10_000
+        assert {p["line"] for n in compilation["graph"]["nodes"] for p in n["positions"]} <= {4}
+        module = row.entry.executable.hlo_modules()[0]
+        text = hlo_module.text(module, metadata=True)
+        assert not marks.MARK.search(text) and 'op_name="' in text
+        assert len(text) < 10_000
+        assert hlo_module.cost_analysis(module)["flops"] > 0

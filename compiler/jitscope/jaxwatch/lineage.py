@@ -123,6 +123,20 @@ def lowered(text: str, lineage: Lineage) -> str:
     return _LOCATION.sub(renamed, text)
 
 
+def without_elided(text: str) -> str:
+    """The text of an MLIR module with zeros for the constants that were too large to be printed."""
+    return _ELIDED.sub(lambda found: f"dense<{_zero(found[1])}> : {found[0].partition(' : ')[2]}", text)
+
+
+_ELIDED = re.compile(r"dense_resource<__elided__> : tensor<(?:\d+x)*((?:complex<)?\w+)>?>")
+
+
+def _zero(kind: str) -> str:
+    if kind.startswith("complex"):
+        return "(0.0, 0.0)"
+    return "false" if kind == "i1" else "0" if re.match(r"[su]?i\d", kind) else "0.0"
+
+
 def readable(text: str) -> str:
     """A program's text for people: names without marks, and without the tables of the frames that led to each operation, which are
     longer than the program."""

@@ -26,6 +26,17 @@ MOST_KEPT = 64
 """So many programs are kept for looking at them, the latest."""
 
 
+class _Module(hlo_module.Renamed):
+    """An optimised module whose text has paths for names. It is not made anew of its text, which would hold all its constants."""
+
+    def __init__(self, module: Any, known: Lineage):
+        super().__init__(module)
+        self._lineage = known
+
+    def to_string(self, options: Any) -> str:
+        return lineage.optimised(self.module.to_string(options), self._lineage)
+
+
 class Executable:
     """A compiled program of jax's. Names in its modules are paths of equations."""
 
@@ -41,9 +52,7 @@ class Executable:
 
     @cached_property
     def _modules(self) -> list[Any]:
-        module = self.raw.hlo_modules()[0]
-        source = hlo_module.text(module, metadata=True, layouts=True, backend_config=True, large_constants=True)
-        return [hlo_module.from_text(lineage.optimised(source, self._lineage()))]
+        return [_Module(self.raw.hlo_modules()[0], self._lineage())]
 
     def hlo_modules(self) -> list[Any]:
         """The optimised HLO module."""
@@ -111,9 +120,15 @@ class Entry:
         source = self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
         return lineage.lowered(source, self.lineage).encode()
 
+    @cached_property
+    def outline(self) -> bytes:
+        """The same for looking at it alone: large constants are zeros, and cost nothing."""
+        source = self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=16)
+        return lineage.lowered(lineage.without_elided(source), self.lineage).encode()
+
     @property
     def origins(self) -> str:
-        self.executable.hlo_modules()
+        hlo_module.text(hlo_module.optimized(self.executable), metadata=True)  # which finds out what is foreign
         if self._loaded and self.lineage.foreign:
             return (
                 "jax loaded this program from its persistent cache, where another process had put it: where its kernels stem from is "

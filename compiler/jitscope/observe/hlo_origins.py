@@ -35,7 +35,7 @@ Token = str
 def computations_before(entry: Any) -> Sequence[Computation]:
     """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
     try:
-        return hlo_module.computations(hlo_module.unoptimized(entry.lowered))
+        return hlo_module.computations(hlo_module.unoptimized(getattr(entry, "outline", None) or entry.lowered))
     except XlaError:
         return ()
 
