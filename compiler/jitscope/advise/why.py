@@ -15,7 +15,9 @@ WHY: dict[str, str] = {
     "host-nondeterminism": "Python's and NumPy's random numbers, clocks and the environment are read while the function is traced; the "
     "value becomes a constant of the program, the same at each call. Pass a key, a time or a setting as an argument.",
     "tracer-leak": "A tracer stands for a value only while its function is traced. Kept in a list, a global or an attribute, it outlives "
-    "the trace and has no value: using it later is an error, often far from the line that kept it. Return the value instead.",
+    "the trace and has no value: using it later is an error, often far from the line that kept it. Return the value instead. "
+    "Python keeps things of its own accord, too: a default that is a list is one object for all calls, and a function under lru_cache "
+    "gives to the next call what it made while something was traced.",
     # control flow
     "branch-on-tracer": "Python's `if` needs a truth now, but a traced value is known only when the program runs. Both outcomes have to "
     "be part of the program: jnp.where computes both and chooses, lax.cond runs one. If the value is a choice made before, make the "

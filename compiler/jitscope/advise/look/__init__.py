@@ -12,7 +12,7 @@ from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
 from ..silencing import heard
-from . import branching, buffers, functions, host, keys, outside, shapes, side_effects, timing, updates
+from . import branching, buffers, functions, host, keeping, keys, outside, shapes, side_effects, timing, updates
 from .proving import proved
 
 
@@ -22,12 +22,12 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.dropped,
+    updates.assignments, updates.dropped, keeping.defaults,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
     keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
-    updates.rebound,
+    updates.rebound, keeping.cached,
 )  # fmt: skip
 
 

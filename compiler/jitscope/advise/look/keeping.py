@@ -1,0 +1,131 @@
+"""What functions keep from one call to the next: results in a cache of Python's, and defaults that can be changed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.text import Function
+from ..code.values import gives_array
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic
+from .making import diagnostic
+
+
+_CACHES = {"functools.lru_cache", "functools.cache"}
+_ADDING = {"append", "add", "insert", "extend", "setdefault", "update", "appendleft"}
+
+
+def defaults(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """tracer-leak of `def f(x, seen=[])`, which adds to `seen`: no call gives another list."""
+    node, region, function = event.node, event.region, event.region.function
+    if event.what != "call" or region.depth or region.traced is None or not (region.abstract and region.traced.ends):
+        return
+    match node.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _ADDING and isinstance(
+            function, ast.FunctionDef
+        ):
+            pass
+        case _:
+            return
+    kept = _mutable(function, name) and name not in _stored(function) and not walk.functions.given(function, name)
+    if kept and any(kind.is_tracer or kind.is_traced for kind in event.inner):
+        message = f"`{name}` is one object for all calls, its default: this stores a tracer in it, which has no value once the trace has ended."
+        fix = f"Give {function.name} an argument with what it is to remember, and return the new value."
+        yield diagnostic(walk.code, "tracer-leak", node, message, fix)
+
+
+def _mutable(function: ast.FunctionDef, name: str) -> bool:
+    """Whether the default of a parameter is a list, a dict or a set that is made with the function."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    given = [
+        *zip(reversed(positional), reversed(function.args.defaults)),
+        *zip(function.args.kwonlyargs, function.args.kw_defaults),
+    ]
+    return any(arg.arg == name and _is_container(default) for arg, default in given)
+
+
+def _is_container(node: ast.expr | None) -> bool:
+    match node:
+        case ast.List() | ast.Dict() | ast.Set():
+            return True
+        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), args=[]):
+            return True
+    return False
+
+
+def _stored(function: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def cached(walk: Walk) -> Iterator[Diagnostic]:
+    """tracer-leak of an `lru_cache`d function that makes an array: called while tracing, it keeps the tracer, and gives it to the
+    next that asks."""
+    code = walk.code
+    for function in code.nodes:
+        if not isinstance(function, ast.FunctionDef) or not _is_cached(function, walk):
+            continue
+        made = _arrays_returned(function, walk)
+        calls = [n for n in code.nodes if isinstance(n, ast.Call) and _names(n, function, walk)]
+        traced = [call for call in calls if _is_traced(call, walk)]
+        if made is None or not traced or not _is_asked_again(traced, calls, walk):
+            continue
+        message = (
+            f"{function.name} is cached by Python, and called while {_around(traced[0], walk)} is traced: it keeps the tracer of the "
+            "first trace, which has no value once that has ended, and gives it to the next call."
+        )
+        fix = "Make it of NumPy, whose arrays are values while tracing too; or call it outside and pass what it gives as an argument."
+        yield diagnostic(code, "tracer-leak", made, message, fix)
+
+
+def _is_cached(function: ast.FunctionDef, walk: Walk) -> bool:
+    decorators = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
+    return any(walk.code.names.dotted(one) in _CACHES for one in decorators)
+
+
+def _arrays_returned(function: ast.FunctionDef, walk: Walk) -> ast.Call | None:
+    """The call of the library that makes what each return of a function gives, and nothing says that it runs at once."""
+    returns = [node for node in walk.code.within(function) if isinstance(node, ast.Return)]
+    if any(isinstance(node, ast.With | ast.If | ast.Try) for node in walk.code.within(function)) or len(returns) != 1:
+        return None
+    value = returns[0].value
+    return value if isinstance(value, ast.Call) and gives_array(walk.code.names.dotted(value.func)) else None
+
+
+def _names(call: ast.Call, function: Function, walk: Walk) -> bool:
+    return isinstance(call.func, ast.Name) and walk.functions.named(call.func.id, call) is function
+
+
+def _is_traced(call: ast.Call, walk: Walk) -> bool:
+    """Whether a call stands in a function that is compiled, and not in one inside it."""
+    around = walk.code.function_around(call)
+    return any(
+        one.function is around and one.by == "jit" and not isinstance(around, ast.Lambda)
+        for one in walk.functions.traced
+    )
+
+
+def _around(call: ast.Call, walk: Walk) -> str:
+    return getattr(walk.code.function_around(call), "name", "the function")
+
+
+def _is_asked_again(traced: list[ast.Call], calls: list[ast.Call], walk: Walk) -> bool:
+    """Whether a call of the same arguments comes after the first trace, and none before it, which would have left a value."""
+    starts = [
+        n.lineno for n in walk.code.outside if isinstance(n, ast.Call) and walk.functions.compiled_at(n) is not None
+    ]
+    first = min(starts, default=0)
+    same = [call for call in calls if _given(call) == _given(traced[0])]
+    outside = [call for call in same if walk.code.function_around(call) is None]
+    others = [call for call in same if call not in outside and call not in traced]
+    functions = {walk.code.function_around(call) for call in traced if call in same}
+    early = any(call.lineno <= first for call in outside)
+    return bool(first) and not early and not others and (len(functions) > 1 or bool(outside))
+
+
+def _given(call: ast.Call) -> str | None:
+    """The arguments of a call where all are constants; another value for each that has others."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not all(isinstance(part, ast.Constant) for part in parts):
+        return str(id(call))
+    return ast.unparse(ast.Call(ast.Name("f"), call.args, call.keywords))
