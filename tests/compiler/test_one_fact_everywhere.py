@@ -1,0 +1,168 @@
+"""The same fact in every place that shows it: the document, the text, the page, the instruments' documents and their views."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+import jitscope as jx
+from jitscope import observe
+from jitscope_widgets import html, profile_words, text, words
+from jitscope_widgets.quantities import seconds, show
+from tests.compiler.fact_sheets import PROGRAMS, every, made
+from tests.compiler.page_of_facts import Page, lines_in
+from tests.extent import some
+
+
+@pytest.fixture(scope="module")
+def facts(request):
+    return made(request.param)
+
+
+def flat(said):
+    return re.sub(r"\s+", " ", said)
+
+
+@every
+def test_counts(facts):
+    document, page, said = facts.document, Page(facts.page()), flat(facts.said())
+    fusion, headline = document["fusion"], document["headline"]
+    run = [kernel for kernel in fusion["kernels"] if kernel["kind"] != "loop"]
+    assert page.headline.startswith(headline) and headline.replace("→", "->") in said
+    assert page.told("Graph") == words.plural(document["equations"], "equation")
+    assert fusion["summary"]["kernels"] == len(run)
+    kernels = words.plural(len(run), "kernel") if run else "no kernel"
+    assert (
+        page.told("Fusion")
+        == f"{words.plural(fusion['summary']['before'], 'operation')} → {words.plural(len(run), 'kernel')}"
+    )
+    assert fusion["summary"]["sentence"].startswith(
+        f"{words.plural(fusion['summary']['before'], 'operation')} → {kernels}"
+    )
+    kinds = Counter(kernel["kind"] for kernel in run)
+    for kind, noun in (("fusion", "fusion"), ("library", "library call"), ("copy", "cop(?:y|ies)")):
+        told = re.search(rf"([\d,]+) {noun}", headline)
+        if told:
+            assert int(told[1].replace(",", "")) == kinds[kind]
+
+
+@every
+def test_seconds(facts):
+    timing = facts.document["timing"]
+    steps = {stage["name"]: stage["seconds"]["value"] for stage in timing["stages"]}
+    page, said = Page(facts.page()), flat(facts.said())
+    compiling = sum(steps.get(name, 0.0) for name in ("trace", "lower", "compile"))
+    assert page.headline.endswith(f"compiled in {seconds(compiling)}")
+    assert timing["total"]["value"] == pytest.approx(sum(steps.values()))
+    assert page.told("Timing") == show(timing["total"])
+    for name, value in steps.items():
+        assert f"{name} {seconds(value)}" in said
+        assert f"{name}{seconds(value)}" in page.panes["Timing"].text
+
+
+@every
+def test_work(facts):
+    page = Page(facts.page()).panes["Timing"].text
+    for name, verb in (("flops", "computes"), ("bytes", "moves"), ("memory", "holds")):
+        if facts.document["cost"][name]["value"] is not None:
+            assert f"{verb} {show(facts.document['cost'][name])}" in page
+
+
+@every
+def test_equations_of_lines(facts):
+    """Marks say of each line what positions say of each equation."""
+    nodes = {n["id"]: n for n in facts.document["graph"]["nodes"]}
+    for mark in (facts.document["source"] or {"marks": ()})["marks"]:
+        for name in mark["nodes"]:
+            if name in nodes and nodes[name]["positions"]:
+                assert mark["line"] in {position["line"] for position in nodes[name]["positions"]}, name
+
+
+@every
+def test_lines_of_kernels(facts):
+    page = Page(facts.page())
+    by_name = {kernel["name"]: kernel for kernel in facts.document["fusion"]["kernels"]}
+    for row in page.kernels():
+        kernel = by_name[row.name]
+        read = {n for numbers in lines_in(row.place).values() for n in numbers}
+        assert read == {position["line"] for position in kernel["positions"]}, row
+
+
+# --- instruments ------------------------------------------------------------------------------------------------------
+
+PROFILED = some(PROGRAMS, always="lstm elementwise libraries transformer")
+
+
+@pytest.fixture(scope="module")
+def looked(request):
+    """The row of a program, its document, and those of instruments."""
+    program = PROGRAMS[request.param]
+    if program.donate or program.x64:
+        pytest.skip("takes over its arguments, or needs a process with x64")
+    jx.block_until_ready(program.jit()(*program.args))
+    row = next(r for r in reversed(list(observe.ledger())) if r.function == program.fun.__name__ and not r.nested)
+    try:
+        profile = observe.look(row, "profile", limit=0.2)
+    except observe.Unavailable as error:
+        pytest.skip(str(error))
+    return observe.compilation_document(row), profile
+
+
+@pytest.mark.parametrize("looked", PROFILED, indirect=True)
+def test_a_profile_speaks_of_the_kernels_of_the_fusion_tab(looked):
+    document, profile = looked
+    assert profile["count"] == document["fusion"]["summary"]["kernels"]
+    by_name, counts = {}, Counter()
+    for kernel in document["fusion"]["kernels"]:
+        word = "loop" if kernel["kind"] == "loop" else "kernel"
+        counts[word] += 1
+        by_name[kernel["name"]] = f"{word} {counts[word]}", kernel
+    for timed in profile["kernels"]:
+        called, kernel = by_name[timed["name"]]
+        assert (timed["called"], timed["kind"], timed["opcode"], timed["type"], timed["operations"]) == (
+            called, kernel["kind"], kernel["opcode"], kernel["type"], len(kernel["members"])
+        )  # fmt: skip
+        lines = {(p["file"], p["line"]) for p in kernel["positions"]}
+        assert {(p["file"], p["line"]) for p in (profile["lines"][at]["position"] for at in timed["lines"])} <= lines
+        if timed["share"] is not None and kernel["share"] is not None:
+            assert timed["share"] == pytest.approx(kernel["share"], rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("looked", PROFILED, indirect=True)
+def test_a_profile_says_the_same_as_text_and_as_a_page(looked):
+    document, profile = looked
+    said, page = (
+        flat(text(profile, width=400)),
+        flat(re.sub(r"<[^>]*>", " ", html(document | {"instruments": {"profile": profile}}))),
+    )
+    for sentence in profile_words.sentences(profile):
+        assert flat(sentence) in said
+    for kernel in profile["kernels"][:12]:
+        told = [
+            kernel["called"],
+            profile_words.what(kernel),
+            seconds(kernel["total"]),
+            profile_words.timed(kernel),
+            profile_words.bound(kernel),
+        ]
+        for each in filter(None, told):
+            assert each in said
+            assert each.replace("<", "&lt;") in page
+
+
+@pytest.mark.parametrize("looked", PROFILED, indirect=True)
+def test_figures_of_a_kernel_agree_with_each_other(looked):
+    """Runs times a run are all runs; a label is true by the figures beside it."""
+    _, profile = looked
+    dispatch = profile["machine"]["dispatch"]["value"]
+    for kernel in profile["kernels"]:
+        assert kernel["low"] <= kernel["median"] <= kernel["high"]
+        part = profile_words.explained(kernel)
+        if kernel["bound"] in ("memory", "arithmetic"):
+            assert part >= 0.499 and kernel["bound"] == kernel["nearest"]
+        elif kernel["bound"] == "overhead":
+            assert kernel["fast"] <= 2.001 * dispatch
+        elif kernel["bound"] == "neither":
+            assert part < 0.501 and kernel["fast"] > 1.999 * dispatch
