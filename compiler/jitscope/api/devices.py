@@ -14,6 +14,7 @@ from ..backend.guarding import guard, unguarded
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
 from ..core.formats import Format, Layout
+from ..core.staging import capturing
 from ..core.trace import Tracer
 from ..xla import client, processes
 
@@ -73,6 +74,8 @@ def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -
 
 
 def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
+    if (trace := capturing()) is not None and not isinstance(leaf, Tracer):
+        leaf = trace.tracer(to_array(leaf))
     if isinstance(leaf, Tracer):
         return leaf if device is None else moved(leaf, device)
     if getattr(leaf, "dtype", None) == dtypes.float0:

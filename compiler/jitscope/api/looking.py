@@ -104,6 +104,7 @@ class _EagerTrace(Trace):
     """Evaluates what it can, and hands on to `parent` what takes tracers."""
 
     __slots__ = ("parent",)
+    evaluates_known = True
 
     def __init__(self, parent: Trace):
         self.parent = parent

@@ -22,6 +22,7 @@ from ..core.operators import Operators
 from ..core.part_types import sums_of
 from ..core.recent import make_room
 from ..core.references import Reference
+from ..core.staging import captured, capturing
 from ..core.trace import Tracer
 from ..xla import client
 from .guarding import guard
@@ -141,6 +142,8 @@ class Array(Operators):
     def __iter__(self) -> Iterator[Array]:
         if not self.aval.shape:
             raise TypeError("a scalar cannot be iterated over")
+        if capturing() is not None:
+            return iter(captured(self))
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             return (self.__getitem__(i) for i in range(self.aval.shape[0]))
         weak = self.aval.weak_type

@@ -151,6 +151,10 @@ class JaxprTrace(Trace):
                 return self.atom(convert())
         return self.constant(x)
 
+    def tracer(self, x: Any) -> JaxprTracer:
+        """What stands for a known value here."""
+        return JaxprTracer(self, self.atom(x))
+
     def constant(self, x: Any) -> Var:
         key = id(x.atom if type(x) is JaxprTracer else x)
         found = self.constants.get(key)
@@ -176,6 +180,8 @@ class JaxprTrace(Trace):
         """In words: the argument, or the chain of lines that computed the variable."""
         if atom in self.invars:
             return self._argument_name(atom)
+        if isinstance(atom, Literal) or any(var is atom for var, _ in self.constants.values()):
+            return "a constant of the traced function; what NumPy makes, np.array(...), stays a value"
         made_by = {id(v): eqn for eqn in self.eqns for v in eqn.outvars}
         chain, arguments, todo, seen = [], [], [atom], set()
         while todo:
@@ -200,6 +206,36 @@ def recording(trace: Trace) -> JaxprTrace | None:
     """The trace that records the operations of `trace`, after those that transform them; None where they are evaluated."""
     root = chain_of(trace)[-1]
     return root if isinstance(root, JaxprTrace) else None
+
+
+def capturing() -> JaxprTrace | None:
+    """The trace that records operations on known values now, too; None where these are evaluated."""
+    trace = current_trace()
+    while not trace.evaluates_known:
+        parent = getattr(trace, "parent", None)
+        if parent is None:
+            return trace if isinstance(trace, JaxprTrace) else None
+        trace = parent
+    return None
+
+
+def captured(x: Any) -> Any:
+    """What operations have of a known value: where they are recorded a tracer, of a literal or of a captured constant;
+    else the value itself."""
+    if isinstance(x, Tracer):
+        return x
+    trace = capturing()
+    return x if trace is None else trace.tracer(x)
+
+
+def all_captured(x: Any) -> Any:
+    """`captured` of each array and number in a result, a value or a tuple or list of results."""
+    if isinstance(x, Tracer):
+        return x
+    if isinstance(x, (tuple, list)):
+        parts = [all_captured(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    return captured(x) if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) else x
 
 
 def _recorded(x: Any) -> Atom | None:

@@ -35,6 +35,8 @@ class Trace:
     """Base of traces. `process` gets every operation bound while this trace is current."""
 
     __slots__ = ("__weakref__",)
+    evaluates_known = False
+    """Whether operations on known values are evaluated, though the traces below would record them."""
 
     @property
     def main(self) -> Trace:

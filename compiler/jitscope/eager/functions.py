@@ -1,7 +1,8 @@
 """The library's functions outside of any trace: each call runs as one compiled program.
 
 A program is kept under the options in force, the avals of the operands and the values of static arguments. While a program is being
-traced, a function simply runs, so that its equations land in the jaxpr at hand.
+traced, a function simply runs, so that its equations land in the jaxpr at hand, and what it gives is traced, even where it is one
+of its operands.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..control.call import call
 from ..core import config
 from ..core.avals import aval_of
 from ..core.config import scoped, settings
-from ..core.staging import recording
+from ..core.staging import all_captured, recording
 from ..core.trace import Tracer, current_trace, evaluating, traced_by
 from .operands import concrete
 from .running import Programs, Run, compile_function, traced
@@ -38,7 +39,7 @@ def _of_one(fun: FunctionType) -> Callable[..., Any]:
     @functools.wraps(fun)
     def wrapper(x: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
-            return fun(x)
+            return all_captured(fun(x))
         if type(x) is not Array:
             x = concrete(name, x)
         return programs[x.aval, config.unscoped if scoped() is None else settings()]([x.buf])
@@ -53,7 +54,7 @@ def _of_two(fun: FunctionType) -> Callable[..., Any]:
     @functools.wraps(fun)
     def wrapper(x: Any, y: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
-            return fun(x, y)
+            return all_captured(fun(x, y))
         if type(x) is not Array:
             x = concrete(name, x)
         if type(y) is not Array:
@@ -66,7 +67,7 @@ def _of_two(fun: FunctionType) -> Callable[..., Any]:
 # Functions of any arguments ---------------------------------------------------------------------------------------------
 
 
-def eager_jit(*, static: str = "", nested: bool = False) -> Callable[[Any], Any]:
+def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> Callable[[Any], Any]:
     """Decorator: outside of any trace, run the function as one program.
 
     `static` names the parameters (separated by blanks) that are not arrays: each of their values gets its own program. Of
@@ -74,7 +75,7 @@ def eager_jit(*, static: str = "", nested: bool = False) -> Callable[[Any], Any]
     none of these, or a static one has no hash, the function runs operation by operation.
 
     Under `grad` and `vmap` outside of jit, the operations of the function are transformed one by one; `nested`: it is one call of its
-    jaxpr there, whose derivative and map are programs, too.
+    jaxpr there, whose derivative and map are programs, too. `same`: in JAX, too, an array that stays what it is is given back itself, not traced.
     """
     names = frozenset(static.split())
 
@@ -86,7 +87,8 @@ def eager_jit(*, static: str = "", nested: bool = False) -> Callable[[Any], Any]
         @functools.wraps(fun)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not evaluating():
-                return call_of.nested(programs, args, kwargs) if nested else fun(*args, **kwargs)
+                out = call_of.nested(programs, args, kwargs) if nested else fun(*args, **kwargs)
+                return out if same and type(out) is Array else all_captured(out)
             key: list[Any] = [settings()]
             bufs: list[Any] = []
             try:

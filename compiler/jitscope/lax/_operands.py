@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.staging import captured, capturing
 from ..ops.linear import broadcast_in_dim, convert
 from ..symbolic.dimension import size
 
@@ -58,6 +59,8 @@ def as_array(x: Any) -> Any:
     """`x`, if it is an array or traced; numbers and NumPy's arrays as arrays, which keep their weak type."""
     if hasattr(x, "aval"):
         return x
+    if capturing() is not None:
+        return captured(x)
     aval = aval_of(x)
     return convert(x, aval.dtype, aval.weak_type)
 

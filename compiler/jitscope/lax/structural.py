@@ -13,6 +13,7 @@ import numpy as np
 from ..backend.placement import laid, laying
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.staging import captured
 from ..ops import elementwise, indexing, linear
 from ..symbolic.dimension import size
 from ._operands import as_array, check_sizes, ints, of_one_dtype
@@ -97,6 +98,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """With new axes of size 1 at the given places of the result. Raises ValueError for places that are not there, or
     twice."""
     rank = aval_of(array).ndim + len(dimensions)
+    if not dimensions:
+        return captured(as_array(array))
     new = {d % rank for d in dimensions if -rank <= d < rank}
     if len(new) != len(dimensions):
         raise ValueError(f"expand_dims: {tuple(dimensions)} do not name distinct axes of a result of {rank} axes")

@@ -13,6 +13,7 @@ import numpy as np
 from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
+from ..core.staging import captured
 from ..core.trace import evaluating
 from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
@@ -229,7 +230,7 @@ def power(x1: Any, x2: Any, /) -> Any:
         whole = isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex)))
     if whole:
         x2 = operator.index(x2)  # pyright: ignore[reportArgumentType]
-        return _fused_int_power(x1, x2) if evaluating() else _int_power(x1, x2)
+        return _fused_int_power(x1, x2) if evaluating() else captured(_int_power(x1, x2))
     return _power(x1, x2)
 
 

@@ -37,7 +37,7 @@ from .operands import cast, checked, integer, lenient, operand, operands, promot
 from .ranges import linspace
 from .reductions import max as greatest, min as least, sum as sum_over
 from .rounding import clip, conjugate, real
-from .selecting import concrete_value, is_traced, needs_size, take
+from .selecting import concrete_value, is_unknown, needs_size, take
 from .sorting import argsort, search, searchsorted
 from .statistics import average, mean
 from .structure import array_operand, atleast_2d, ravel
@@ -64,7 +64,7 @@ def bincount(
     least_size = integer("bincount", minlength, "minlength")
     if length is not None:
         return _bincount(x, weights, integer("bincount", length, "length"))
-    if is_traced(x):
+    if is_unknown(x):
         raise needs_size("bincount")
     values = np.asarray(concrete_value(checked("bincount", x)[0]))
     return _bincount(x, weights, max(int(values.max()) + 1 if values.size else 0, least_size))

@@ -31,7 +31,7 @@ from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._ufunc import describe
-from .dtypes import on_device, requested
+from .dtypes import made, on_device, requested
 from .joining import stack
 from .operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
@@ -96,7 +96,7 @@ def asarray(
         if isinstance(a, Array):
             return a
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
-            return array_from_numpy(a)
+            return made(a)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
 
@@ -126,7 +126,7 @@ def _scalar(x: Any, to: Any) -> Any:
         return _number(x) if evaluating() else array_operand("array", x)
     exact = type(x) in (int, float) and dtypes.is_integer(to)  # then NumPy checks the range
     value = np.asarray(x, to)[()] if exact else scalar_of(x, to, False)
-    return array_from_numpy(value) if evaluating() else broadcast_in_dim_p(value, shape=(), broadcast_dimensions=())
+    return made(value)
 
 
 def _number(x: Any) -> Any:
@@ -141,29 +141,32 @@ def _from_numpy(x: np.ndarray, to: Any) -> Any:
         if to is None or dtypes.is_extended(to):
             raise TypeError(f"array: {not_an_array(x)}")
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
-    if to is None:
-        return array_from_numpy(x)
-    return array_from_numpy(real_if_needed(x, to).astype(to, copy=False))
+    return made(x if to is None else real_if_needed(x, to).astype(to, copy=False))
 
 
 def _from_sequence(x: Any, to: Any) -> Any:
     leaves = tree.leaves(x, is_leaf=lambda item: item is None)
     if not leaves:
-        return array_from_numpy(np.asarray(x, default_float() if to is None else to))
+        return made(np.asarray(x, default_float() if to is None else to))
     kinds = set(map(type, leaves))
     if kinds <= {bool, int, float, complex}:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
-        return array_from_numpy(_built(x, to))
+        return made(_built(x, to))
     if type(None) in kinds:
         raise ValueError("array: a sequence holds None, which is not a number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
-    if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating() or dtypes.is_extended(to):
+    if dtypes.is_extended(to) or any(isinstance(leaf, Tracer) or _unknown(leaf) for leaf in leaves):
         try:
             return stack([_from_value(item, to, False) for item in x])
         except ValueError as error:
             raise ShapeError(f"array: the members of the sequence differ in shape: {error}") from None
-    return array_from_numpy(_built(_on_host(x), to))
+    return made(_built(_on_host(x), to))
+
+
+def _unknown(leaf: Any) -> bool:
+    """Whether an operation on a member of a sequence is recorded: JAX computes with what NumPy knows alone."""
+    return isinstance(leaf, Array) and not evaluating()
 
 
 def _on_host(x: Any) -> Any:

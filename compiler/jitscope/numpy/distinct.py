@@ -23,7 +23,7 @@ from ..ops.sort import sort_p
 from ._ufunc import kind_of
 from .at import At
 from .operands import broadcast, cast, check_whole, checked, integer, one_axis, scalar_of
-from .selecting import concrete_value, is_traced, needs_size, nonzero, take
+from .selecting import concrete_value, is_unknown, needs_size, nonzero, take
 from .structure import array_operand, moveaxis
 
 
@@ -73,7 +73,7 @@ def unique(
     x, aval = checked("unique", ar)
     axis = None if axis is None else one_axis("unique", axis, aval.ndim)
     if size is None:
-        if is_traced(x):
+        if is_unknown(x):
             raise needs_size("unique")
         check_whole("unique", aval)
         unique_of: Any = np.unique

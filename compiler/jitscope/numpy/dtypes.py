@@ -15,6 +15,7 @@ from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
+from ..core.staging import capturing
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
@@ -63,7 +64,7 @@ class ScalarType(type):
             return astype(x, cls.dtype)
         exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
         value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
-        return array_from_numpy(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)))
+        return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)))
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.dtype.type)
@@ -172,6 +173,13 @@ def on_device(x: Any, device: Any) -> Any:
     if device is None or isinstance(x, Tracer) or x.place == device:
         return x
     return placed(x, device) if client.is_spread(x.buf) else Array(client.copy_to_device(x.buf, device), x.aval)
+
+
+def made(values: Any, device: Any = None) -> Any:
+    """NumPy's values as an array; while operations are recorded, as a constant of theirs."""
+    if (trace := capturing()) is not None:
+        return on_device(trace.tracer(values if not values.shape else array_from_numpy(values)), device)
+    return on_device(array_from_numpy(values), device)
 
 
 @eager_jit(static="dtype")

@@ -35,7 +35,7 @@ from .operands import (
 )
 from .reading import from_front
 from .rounding import clip
-from .selecting import concrete_value, is_traced, needs_size, take
+from .selecting import concrete_value, is_traced, is_unknown, needs_size, take
 from .structure import array_operand, moveaxis, ravel
 from .triangles import rows_and_columns
 
@@ -250,7 +250,7 @@ def _choose(a: Any, choices: list[Any], mode: str) -> Any:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """An array without the zeros at the front ("f") and at the back ("b") of `axis` (an int or several; None: all). Its
     values must be concrete. Raises ConcretizationTypeError while tracing."""
-    if is_traced(filt):
+    if is_unknown(filt):
         raise needs_size("trim_zeros")
     x = array_operand("trim_zeros", filt)
     there = np.asarray(concrete_value(x)) != 0

@@ -40,7 +40,7 @@ from .operands import checked, finite_info, integer, lenient, operand, operands,
 from .polynomials import vander
 from .reductions import argmin
 from .repeating import roll
-from .selecting import concrete_value, is_traced
+from .selecting import concrete_value, is_traced, is_unknown
 from .solving import inv, lstsq
 from .structure import array_operand, atleast_1d
 from .triangles import diag
@@ -126,7 +126,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
         return full((0,), 0, dtypes.complex_of(dtypes.to_inexact(aval.dtype)))
     if not strip_zeros:
         return _all_roots(p)
-    if is_traced(p):
+    if is_unknown(p):
         raise _needs_values("roots", "strip_zeros=True")
     (there,) = np.nonzero(np.asarray(concrete_value(checked("roots", p)[0])))
     return _roots(p, int(there[0]) if there.size else aval.size)

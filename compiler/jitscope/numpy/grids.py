@@ -15,10 +15,10 @@ from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .creation import asarray
-from .dtypes import requested
+from .dtypes import made, requested
 from .joining import concatenate
 from .operands import checked, number_like, operands, scalar_of, shape_of
-from .ranges import arange, linspace, made
+from .ranges import arange, linspace
 from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import ShapeError
+from ..core.staging import captured
 from ..eager.functions import eager_jit
 from ..ops.linear import (
     concatenate_p,
@@ -64,7 +65,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
     return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)
 
 
-@eager_jit(static="axis dtype")
+@eager_jit(static="axis dtype", same=True)
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
     """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
     `dtype`. Raises ShapeError (a TypeError and a ValueError), naming the shapes, if they do not agree in the other
@@ -144,7 +145,7 @@ def block(arrays: Any) -> Any:
             return with_new_axes(convert(x, aval.dtype, aval.weak_type), range(rank - aval.ndim))
         return concatenate([build(item, level + 1) for item in part], rank - depth + level)
 
-    return build(arrays, 0)
+    return captured(build(arrays, 0))
 
 
 def _depth(x: Any) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
 from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
@@ -29,7 +29,7 @@ from ..ops.linear import (
 )
 from ..symbolic.dimension import Dim, is_dimension, max_dim
 from .creation import asarray
-from .dtypes import on_device, requested
+from .dtypes import made, requested
 from .operands import (
     broadcast,
     broadcast_shape,
@@ -100,8 +100,10 @@ def arange(
         raise TypeError("arange counts in numbers, not in booleans")
     if any(isinstance(x, Dim) for x in (start, stop, step)):
         return _symbolic(start, stop, step, to)
-    if evaluating() or not dtypes.is_integer(to):
+    if evaluating() or not (dtypes.is_integer(to) or (step == 1 and start == 0)):
         return made(np.arange(start, stop, step).astype(to), device)
+    if not dtypes.is_integer(to):
+        return iota(to, (max(0, math.ceil(stop)),))
     size = max(0, -(-(int(stop) - int(start)) // int(step)))
     x = iota(to, (size,))
     if step != 1:
@@ -132,11 +134,6 @@ def _integers(start: int, stop: int, step: int, to: Any) -> np.ndarray:
 @lru_cache(256)
 def _short_range(start: int, stop: int, step: int, to: Any) -> np.ndarray:
     return np.arange(start, stop, step, dtype=to)
-
-
-def made(x: np.ndarray, device: Any = None) -> Any:
-    """A NumPy array made here, on the device."""
-    return on_device(array_from_numpy(x), device)
 
 
 def _all_concrete(*xs: Any) -> bool:
@@ -185,9 +182,7 @@ def linspace(
         out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
     if not retstep:
         return out
-    return out, array_from_numpy(distance) if distance is not None else (
-        asarray(stop, work) - asarray(start, work)
-    ) / parts
+    return out, made(distance) if distance is not None else (asarray(stop, work) - asarray(start, work)) / parts
 
 
 _NUMBERS = (int, float)

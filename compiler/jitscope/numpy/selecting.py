@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.messages import message_here
+from ..core.staging import capturing
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, div_p, eq_p, lt_p, rem_p
@@ -213,6 +214,11 @@ def is_traced(*xs: Any) -> bool:
     return any(isinstance(x, Tracer) and x.known() is None for x in xs)
 
 
+def is_unknown(*xs: Any) -> bool:
+    """Whether an operation on the values gives what is not known: where operations are recorded, even one on constants does."""
+    return is_traced(*xs) or capturing() is not None
+
+
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
@@ -228,7 +234,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         if isinstance(fill_value, list) or len(fills) != aval.ndim:
             raise ValueError(f"nonzero: fill_value is a number or a tuple of {aval.ndim}, not {fill_value!r}")
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
-    if is_traced(x):
+    if is_unknown(x):
         raise needs_size("nonzero")
     check_whole("nonzero", aval)
     return tuple(beside(x, i) for i in np.nonzero(np.asarray(concrete_value(x))))

@@ -33,7 +33,7 @@ from .distinct import (
 from .joining import concatenate
 from .logic import chosen
 from .operands import broadcast, cast, checked, integer, promoted, scalar_of
-from .selecting import compress, concrete_value, is_traced, needs_size, take
+from .selecting import compress, concrete_value, is_unknown, needs_size, take
 from .sorting import search
 from .structure import array_operand, ravel
 
@@ -86,7 +86,7 @@ def _by_numpy(name: str, vectors: list[Any], size: int | None, *rest: Any) -> An
     """NumPy's answer to concrete vectors; for derivatives its length alone, an int. None if `size` is given."""
     if size is not None:
         return None
-    if is_traced(*vectors):
+    if is_unknown(*vectors):
         raise needs_size(name)
     found = getattr(np, name)(*[np.asarray(concrete_value(v)) for v in vectors], *rest)
     if any(isinstance(v, Tracer) for v in vectors):
@@ -105,7 +105,7 @@ def setdiff1d(
     while tracing without `size`."""
     x, _ = checked("setdiff1d", ar1)
     if size is None:
-        if is_traced(x, ar2):
+        if is_unknown(x, ar2):
             raise needs_size("setdiff1d")
         kept = ravel(x) if assume_unique else unique(x)
         left, right = (np.asarray(concrete_value(v)) for v in promoted("setdiff1d", (kept, ar2))[0])

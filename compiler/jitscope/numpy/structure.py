@@ -11,6 +11,7 @@ import numpy as np
 from ..backend.placement import laid
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
+from ..core.staging import captured, capturing
 from ..eager.functions import eager_jit
 from ..ops.linear import (
     broadcast_in_dim_p,
@@ -45,6 +46,8 @@ def array_operand(name: str, x: Any) -> Any:
     x = operand(name, x)
     if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)):
         return x
+    if capturing() is not None:
+        return captured(x)
     aval = aval_of(x)
     return convert_element_type_p(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
@@ -74,7 +77,7 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-@eager_jit(static="shape order copy out_sharding")
+@eager_jit(static="shape order copy out_sharding", same=True)
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None) -> Any:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
@@ -150,7 +153,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return squeeze_p(x, dimensions=tuple(axes)) if axes else x
 
 
-@eager_jit(static="shape out_sharding")
+@eager_jit(static="shape out_sharding", same=True)
 def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
     if out_sharding is not None:
@@ -209,7 +212,7 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
     return transpose_value(x, order)
 
 
-@eager_jit(static="axes")
+@eager_jit(static="axes", same=True)
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """`a` with its axes in the order `axes` (None: reversed): [m, n] to [n, m]. Raises ShapeError (a ValueError) if
     they are not a permutation."""
@@ -217,7 +220,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     return permuted("transpose", x, range(aval_of(x).ndim)[::-1] if axes is None else axes)
 
 
-@eager_jit(static="axes")
+@eager_jit(static="axes", same=True)
 def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
     """`a` with its axes in the order `axes`: [k, m, n] and (2, 0, 1) to [n, k, m]. Raises ShapeError (a ValueError) if
     they are not a permutation."""

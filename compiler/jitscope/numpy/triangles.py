@@ -18,9 +18,8 @@ from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_d
 from ..symbolic.dimension import is_symbolic_dim
 from ._ufunc import describe
 from .creation import zeros
-from .dtypes import requested
+from .dtypes import made, requested
 from .operands import broadcast, check_whole, checked, integer, one_axis, scalar_of, shape_of
-from .ranges import made
 from .structure import array_operand, moveaxis
 
 

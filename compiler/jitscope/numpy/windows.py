@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import from_protocol
 from ..core.trace import Tracer
@@ -14,6 +13,7 @@ from ..eager.functions import eager_jit
 from ..ops.linear import convert
 from ._ufunc import describe
 from .creation import asarray
+from .dtypes import made
 from .operands import checked, integer
 from .ranges import linspace
 from .special import i0
@@ -31,7 +31,7 @@ def _points(name: str, M: Any) -> int:
 def _window(name: str, doc: str) -> Any:
     def fun(M: int) -> Any:
         values = getattr(np, name)(_points(name, M))
-        return array_from_numpy(values.astype(dtypes.default_float()))
+        return made(values.astype(dtypes.default_float()))
 
     return describe(
         fun,
