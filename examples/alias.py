@@ -21,7 +21,15 @@ class Alias:
         return module
 
     def exec_module(self, module):
-        module.__spec__ = module.__spec__.loader_state  # the module stays what it was
+        spec = module.__spec__
+        module.__spec__ = spec.loader_state  # the module stays what it was
+        if spec.name == "jax":
+            for name in LOADED:
+                importlib.import_module(f"jax.{name}")
+
+
+LOADED = "ad_checkpoint custom_batching custom_derivatives debug dtypes errors lax nn numpy profiler random sharding stages tree tree_util typing".split()
+"""What `import jax` imports, too: libraries look for it among the modules."""
 
 
 sys.meta_path.insert(0, Alias())

@@ -134,3 +134,14 @@ def test_captured_values_cannot_be_mapped() -> None:
     np.testing.assert_allclose(jx.jit(jx.vmap(outer, (0, None)))(XS, 2.0), 2 * XS, 1e-6)
     with pytest.raises(Exception, match="captures a value that is being differentiated or mapped"):
         jx.vmap(outer)(XS, XS)
+
+
+@pytest.mark.parametrize(
+    ("x", "weak"), [(1.5, True), (2, True), (np.float32(3), False), (np.ones(2, np.float32), False)]
+)
+def test_results_are_arrays_outside_of_transformations(x, weak):
+    f = custom_vmap(lambda x: x * 2)
+    f.def_vmap(lambda axis_size, in_batched, x: (x * 2, in_batched[0]))
+    for out in (f(x), sequential_vmap(lambda x: x * 2)(x)):
+        assert isinstance(out, jx.Array) and out.weak_type == weak
+        np.testing.assert_array_equal(out, np.multiply(x, 2))

@@ -102,5 +102,8 @@ def test_in_rules() -> None:
         assert (float(x), int(n), float(tx)) == (2, 3, 2)
         check(tn)
     assert float(zero_from_primal(np.float32(3))) == 0 and zero_from_primal(XS).shape == (3,)
+    pair, nothing = zero_from_primal(((XS, np.float32(1)), None))
+    assert pair[0].shape == (3,) and float(pair[1]) == 0 and nothing is None
+    assert isinstance(zero_from_primal({"a": [1.0]}, symbolic_zeros=True)["a"][0], SymbolicZero)
     symbolic = zero_from_primal(NUMBERS, symbolic_zeros=True)
     assert type(symbolic) is SymbolicZero and symbolic.dtype == NOTHING and symbolic.shape == (3,)

@@ -425,3 +425,14 @@ assert resident() < one, (one, resident())
 print("bounded")
 """
     assert "bounded" in in_new_process(code, timeout=300)
+
+
+def test_the_alias_brings_the_modules_that_jax_brings(root):
+    code = """
+    import sys
+    import alias, jax
+    names = "lax nn numpy random tree tree_util sharding typing custom_derivatives".split()
+    print([name for name in names if f"jax.{name}" not in sys.modules], jax.numpy is sys.modules["jax.numpy"])
+    """
+    paths = os.pathsep.join(filter(None, (str(root / "examples"), os.environ.get("PYTHONPATH"))))
+    assert in_new_process(code, PYTHONPATH=paths) == "[] True"

@@ -11,7 +11,7 @@ from ..core.jaxpr import ClosedJaxpr, JaxprEqn
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import evaluating
 from ..core.zeros import Zero, is_zero, zero_of
-from ..ops.linear import instantiate
+from ..ops.linear import convert, instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import JVPTracer, jvp_flat, jvp_jaxpr
 from ..transforms.vmap import BatchAxis, vmap_flat
@@ -190,9 +190,10 @@ class custom_vmap(Ruled):
         if self.vmap_rule is None:
             raise AttributeError(f"the custom_vmap function {name} has no rule yet: give it one with def_vmap")
         args = self.positional(args, kwargs)
-        if evaluating():
-            return self.fun(*args)
         arguments, flat = self.split(args)
+        if evaluating():  # numbers are weak arrays, as where the function is traced
+            arrays = [convert(x, aval_of(x).dtype, aval_of(x).weak_type) for x in flat]
+            return self.fun(*arguments.trees(arrays))
         results = Results()
         run = FlatCall(self, arguments, results)
         closed = trace_to_jaxpr(run, [aval_of(x) for x in flat], run.debug)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
@@ -63,9 +64,13 @@ class SymbolicZero(OfAval):
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent of `val`: zeros of its shape and dtype (float0 for integers), or a `SymbolicZero` that says so."""
-    zero = zero_of(val)
-    return SymbolicZero(zero.aval) if symbolic_zeros else instantiate(zero)
+    """The zero tangent of each array in a tree: zeros of its shape and dtype (float0 for integers), or a `SymbolicZero` that says so."""
+
+    def zero_tangent(x: Any) -> Any:
+        zero = zero_of(x)
+        return SymbolicZero(zero.aval) if symbolic_zeros else instantiate(zero)
+
+    return tree.map(zero_tangent, val)
 
 
 def call_rule(rule: Callable[..., Any], *args: Any) -> Any:
