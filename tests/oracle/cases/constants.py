@@ -685,7 +685,6 @@ EXPRESSIONS = {
         jx.device_get(outer)
         jx.block_until_ready(jnp.array([1.]))
         jx.typeof(jnp.array([1.])) and 1
-        jx.nn.one_hot(outer, 3)
         jx.nn.silu(outer)
         jx.vmap(lambda x: outer)(A)
         jx.vmap(lambda x: x, out_axes=1)(outer.reshape(2,2))
