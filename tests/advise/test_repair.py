@@ -162,7 +162,13 @@ def test_masks_are_offered_for_arrays_of_their_own_rank(index: str, shape: tuple
 def test_a_later_error_is_said() -> None:
     text = "@jax.jit\ndef f(x):\n    y = x if x > 0 else -x\n    return float(y)\nf(1.0)\n"
     (fix,) = fixes_of(run(text)[1])
-    assert "line 4" in fix.checked
+    assert "stops later, in line 4" in fix.text and not fix.checked
+
+
+@pytest.mark.parametrize("use", ["jnp.zeros(n)", "x[:n]", "x.reshape(n, 1)"])
+def test_a_rewrite_that_only_hands_the_tracer_on_to_the_next_line_is_no_fix(use: str) -> None:
+    text = f"@jax.jit\ndef f(x):\n    n = int(x.sum())\n    return {use}\nf(jnp.ones(3))\n"
+    assert not any("astype" in edit.text for fix in fixes_of(run(text)[1]) for edit in fix.edits)
 
 
 @pytest.mark.parametrize("line", ["seen.append(1)", "send(x)", "global n; n = 1"])

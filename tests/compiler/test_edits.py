@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import itertools
 import linecache
+import re
 import sys
 import types
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,11 +79,12 @@ def test_what_is_recorded_is_small_and_keeps_no_array_alive() -> None:
     small, large = jx.numpy.ones(1000), jx.numpy.ones(1_000_000)
     held = [weakref.ref(small), weakref.ref(large)]
     ledger = Ledger()
-    f(small), f(large)
+    for x in (small, large):
+        f(x)
     ledger.close()
     first, second = list(ledger)
     assert recorder.of(first.id) is not None and recorder.of(second.id) is None
-    del small, large
+    del small, large, x
     gc.collect()
     assert [ref() for ref in held] == [None, None]
 
@@ -104,9 +108,41 @@ def test_another_value_later_in_a_container_does_not_change_what_was_recorded() 
     f(state)
     ledger.close()
     state["a"][:] = 5
-    state["b"] = 1
+    state["b"] = np.ones(1, np.float32)
     (row,) = ledger
     call = recorder.of(row.id)
     assert call is not None
     (args, kwargs) = call.arguments()
     assert list(args[0]) == ["a"] and args[0]["a"].tolist() == [1, 1, 1] and kwargs == {}
+
+
+@pytest.mark.parametrize(
+    ("methods", "how"),
+    [
+        ("def to_numpy(self): return 1", "pass col.to_numpy()"),
+        ("def detach(self): pass\n    def numpy(self): pass", "pass col.detach().cpu().numpy()"),
+    ],
+)
+def test_an_object_of_an_installed_library_is_told_by_how_it_gives_an_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, methods: str, how: str
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "tables.py").write_text(f"class Series:\n    {methods}\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "tables", raising=False)
+    tables = importlib.import_module("tables")
+    with pytest.raises(TypeError, match=re.escape(f"argument col of mean_of is a tables.Series, and no array: {how}")):
+        jx.jit(mean_of)(tables.Series())
+    monkeypatch.delitem(sys.modules, "tables")
+
+
+def mean_of(col: Any) -> Any:
+    return jx.numpy.mean(col)
+
+
+def test_a_number_inside_of_a_captured_object_is_named() -> None:
+    text = HEADER + "out = []\n" + PROGRAMS["a captured optimizer"][1].replace("UNIQUE", f"{3 + next(_numbers) / 2048}")
+    (card,) = recompilations_document(run(text)[1], "", edited)["cards"]
+    assert "`tx = sgd(lr)` holds another number: learning_rate is 0.1, then 0.2." in card["fix"]["text"]
+    assert "become" not in card["fix"]["text"]

@@ -47,12 +47,12 @@ TRAPS = {
     "if without else": ("def f(x):\n    y = x\n    if x > 0:\n        y = 1.0\n    return y", "f(1.0)",
            errors.TracerBoolConversionError, "line 3 of f", "argument x", "y = jnp.where(x > 0, 1.0, y)"),
     "if with more": ("def f(x):\n    if x > 0:\n        x += 1\n        x *= 2\n    return x", "f(1.0)",
-           errors.TracerBoolConversionError, "line 2 of f", "argument x", "lax.cond(x > 0, when_true, when_false, *operands)"),
+           errors.TracerBoolConversionError, "line 2 of f", "argument x", "let `lax.cond` choose by `x > 0` between two functions"),
     "ternary": ("def f(x): return x if x.sum() > 0 else -x", "f(X)",
            errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.where(x.sum() > 0, x, -x)"),
     "assert": ("def f(x):\n    assert x > 0\n    return x", "f(1.0)", errors.TracerBoolConversionError, "line 2 of f", "argument x", "static"),
     "while": ("def f(x):\n    while x < 10 and not x > 3:\n        x = x + 1\n    return x", "f(1.0)",
-           errors.TracerBoolConversionError, "line 2 of f", "argument x", "lax.while_loop(lambda state: (x < 10) & (~(x > 3)), body, state)"),
+           errors.TracerBoolConversionError, "line 2 of f", "argument x", "one function of these gives `(x < 10) & (~(x > 3))`, another their next values"),
     "and": ("def f(x): return (x > 0) and (x < 1)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(x > 0) & (x < 1)"),
     "or": ("def f(x):\n    y = x < 0 or x > 1\n    return y", "f(0.5)", errors.TracerBoolConversionError, "line 2 of f", "argument x", "(x < 0) | (x > 1)"),
     "not": ("def f(flag): return not flag", "f(True)", errors.TracerBoolConversionError, "line 1 of f", "argument flag", "jnp.logical_not(flag)"),
@@ -70,9 +70,9 @@ TRAPS = {
            "line 2 of f", "argument train of f", "static_argnames='train'"),
     "text": ("def f(x, mode): return x", "f(X, 'relu')", TypeError, "in line 1 of call", "argument mode of f", "static_argnames='mode'"),
     "range": ("def f(x, n):\n    for i in range(n):\n        x = x + i\n    return x", "f(1.0, 3)", errors.TracerIntegerConversionError,
-           "line 2 of f, columns 14-21", "argument n of f", "lax.fori_loop(0, n, lambda i, state"),
+           "line 2 of f, columns 14-21", "argument n of f", "make it a `lax.fori_loop` from `0` to `n`, whose body is a function of `i`"),
     "range from": ("def f(x, n):\n    for k in range(2, n):\n        x = x + k\n    return x", "f(1.0, 3)", errors.TracerIntegerConversionError,
-           "line 2 of f", "static_argnames='n'", "lax.fori_loop(2, n, lambda k, state"),
+           "line 2 of f", "static_argnames='n'", "make it a `lax.fori_loop` from `2` to `n`, whose body is a function of `k`"),
     "list index": ("L = [1, 2]\ndef f(i): return L[i]", "f(1)", errors.TracerIntegerConversionError, "line 2 of f", "argument i", "jnp.array(L)[i]"),
     "mask": ("def f(x): return x[x > 0]", "f(X)", errors.NonConcreteBooleanIndexError, "line 1 of f", "mask", "jnp.where(x > 0, x, 0)"),
     "mask and sum": ("def f(x): return x[x > 0].sum()", "f(X)", errors.NonConcreteBooleanIndexError, "line 1 of f", "mask",
@@ -156,7 +156,10 @@ def test_a_function_that_calls_itself_is_not_to_choose_by_where():
 
     with pytest.raises(errors.TracerBoolConversionError) as caught:
         jx.jit(down)(3)
-    assert "write `lax.while_loop(goes_on, step, state)`: `down` would call itself without end" in str(caught.value)
+    assert (
+        "of a function that says whether it goes on and one that makes a step: `down` would call itself without end"
+        in str(caught.value)
+    )
 
 
 @pytest.mark.parametrize("text", ["def f(x: return", "", "def f(x):\n    return x\n"])

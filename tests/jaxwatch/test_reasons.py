@@ -168,6 +168,8 @@ def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     f(x)
     again = [row for row in rows() if row.what == "recompiled"]
     assert [row.cause for row in again] == ["cache"] and "nothing that is known of the key changed" in again[0].because
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert "clear_caches" in card["fix"]["text"] and "thread" not in card["fix"]["text"]
 
 
 def test_calls_that_hit_write_no_row(rows):

@@ -248,7 +248,8 @@ _next = itertools.count(1)
 
 
 def _number(value: Any) -> int:
-    """Tells objects apart, also one that lies where another one was, which is gone; those without weak references by place alone."""
+    """Tells objects apart, also one that lies where another one was, which is gone; of those without weak
+    references tuples by their parts, and others by place alone."""
     at = id(value)
     known = _numbers.get(at)
     if known is not None and known[0]() is value:
@@ -256,7 +257,8 @@ def _number(value: Any) -> int:
     try:
         reference = weakref.ref(value, functools.partial(_forget, at))
     except TypeError:
-        return at
+        parts = [_capture("", "", part).token for part in value[:_MOST]] if isinstance(value, tuple) else [at]
+        return hash((type(value), *parts))
     _numbers[at] = reference, next(_next)
     return _numbers[at][1]
 

@@ -12,11 +12,13 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from .slice_length import length_of
 from .source import Position, parsed, position_of_function
 
 
 class Rewrite(NamedTuple):
-    """What to write in place of `node`. It is `whole` if it can stand there as it is, with nothing left to fill in, and `sure` if it
+    """What to write in place of `node`. It is `whole` if it is code that can stand there as it is; else it says in words what to write.
+    It is `sure` if it
     does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
     where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words."""
 
@@ -29,7 +31,7 @@ class Rewrite(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"write `{self.text}`{self.note}"
+        return f"{f'write `{self.text}`' if self.whole else self.text}{self.note}"
 
     @property
     def is_edit(self) -> bool:
@@ -127,14 +129,14 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
                 name := _recursive(node, path)
             ):
                 note = f": `{name}` would call itself without end while it is traced; or make the argument that ends it static"
-                return Rewrite(node, "lax.while_loop(goes_on, step, state)", False, note=note)
+                text = "make it a loop, `lax.while_loop`, of a function that says whether it goes on and one that makes a step"
+                return Rewrite(node, text, False, note=note)
             case ast.If(test=test) if node is path[0] or within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
                 return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
             case ast.While(test=test) if node is path[0] or within(path[0], test):
-                loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
-                return Rewrite(node, loop, False, note=", with what the loop changes in state")
+                return Rewrite(node, _loop_in_words(node, condition(test)), False)
             case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
                 name in _OF_TWO
             ):
@@ -298,7 +300,20 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
             return Rewrite(node, f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
         case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
             return Rewrite(node, f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})")
-    return Rewrite(node, f"lax.cond({test}, when_true, when_false, *operands)", False)
+    return Rewrite(
+        node,
+        f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types",
+        False,
+    )
+
+
+def _loop_in_words(loop: ast.While, test: str) -> str:
+    """How a `while` becomes a `lax.while_loop`, with the names that it gives values to."""
+    changed = dict.fromkeys(
+        n.id for one in loop.body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
+    return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
 
 
 def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
@@ -324,7 +339,10 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
                 bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
                 loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
                 counter = ast.unparse(loop.target) if loop is not None else "i"
-                text = f"lax.fori_loop({bounds[0]}, {bounds[1]}, lambda {counter}, state: …, state)"
+                text = (
+                    f"make it a `lax.fori_loop` from `{bounds[0]}` to `{bounds[1]}`, whose body is a function of `{counter}` and of what the "
+                    "loop changes, and gives the next values of that"
+                )
                 return Rewrite(loop or node, text, False)
             case ast.Subscript(value=value, slice=slice) if not isinstance(slice, ast.Slice):
                 return Rewrite(node, f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]")
@@ -424,7 +442,7 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
     if mask:
         return _masked(found, mask, sure=False)._replace(of_one_rank=(1, node.value))
     for at, one in moving.items():
-        size, axis = _length(one), _axis(index, at)
+        size, axis = length_of(one), _axis(index, at)
         if size is None or axis is None or one.lower is None:
             return None
         along = f", axis={axis}" if axis else ""
@@ -498,46 +516,6 @@ def _axis(index: list[ast.expr], at: int) -> int | None:
 def _is_number(node: ast.expr) -> bool:
     number = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(number, ast.Constant) and type(number.value) is int
-
-
-def _length(one: ast.Slice) -> str | None:
-    """The length of a slice where it follows from the text of its bounds: 2 of `n - 1:n + 1`, `k` of `i * k:(i + 1) * k`."""
-    if one.lower is None or one.upper is None:
-        return None
-    lower, upper = _polynomial(one.lower), _polynomial(one.upper)
-    left = {key: upper.get(key, 0) - lower.get(key, 0) for key in upper | lower}
-    left = {key: count for key, count in left.items() if count}
-    if not left or (list(left) == [()] and left[()] < 0) or len(left) >= len(upper | lower):
-        return None
-    terms = [" * ".join([*([str(abs(n))] if abs(n) != 1 or not key else []), *key]) for key, n in left.items()]
-    signs = ["-" if n < 0 else "+" for n in left.values()]
-    text = " ".join(part for pair in zip(signs, terms) for part in pair)
-    if list(left.values()) == [1]:
-        return ast.unparse(ast.parse(terms[0]))
-    return text.removeprefix("+ ") if text.startswith("+ ") else "-" + text[2:]
-
-
-_Polynomial = dict[tuple[str, ...], int]
-"""Sums of products of expressions, with their factors."""
-
-
-def _polynomial(node: ast.expr) -> _Polynomial:
-    match node:
-        case ast.Constant(value=int() as number):
-            return {(): number}
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-            found, sign = dict(_polynomial(left)), 1 if isinstance(op, ast.Add) else -1
-            for key, count in _polynomial(right).items():
-                found[key] = found.get(key, 0) + sign * count
-            return found
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            found: _Polynomial = {}
-            for (a, m), (b, n) in itertools.product(_polynomial(left).items(), _polynomial(right).items()):
-                key = tuple(sorted(a + b))
-                found[key] = found.get(key, 0) + m * n
-            return found
-    text = ast.unparse(node)
-    return {(text if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({text})",): 1}
 
 
 def _mask(path: list[ast.AST]) -> Rewrite | None:

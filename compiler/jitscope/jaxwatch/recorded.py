@@ -35,7 +35,7 @@ def results_of(row: Row, call: Recorded) -> list[Any]:
     if bufs is None:
         raise Lost("the program of a call is gone")
     entry = row.entry
-    return [np.asarray(one) for one in entry.executable.run(bufs)]
+    return [] if entry is None else [np.asarray(one) for one in entry.executable.run(bufs)]
 
 
 def _jit(static: dict[str, tuple[Any, ...]]) -> Callable[[Any], Any]:

@@ -19,6 +19,13 @@ class Candidate(NamedTuple):
     text: str
     edits: tuple[Edit, ...]
 
+    @property
+    def hands_on(self) -> bool:
+        """Whether it only hands the traced value on, so that what stops the trace later is the rewrite's own doing."""
+        return self.text in (_NUMBER, _TRUTH)
+
+
+_NUMBER, _TRUTH = "Keep it an array.", "Compute the truth of the elements."
 
 _KINDS = {
     "branch-on-tracer": ("bool",), "logical-op-on-tracer": ("bool",), "loop-on-tracer": ("bool",), "flag-arg-traced": ("bool",),
@@ -88,9 +95,9 @@ def _words(asked: str, text: str) -> str:
     if "jnp.where(" in text:
         return "Choose elements with jnp.where: both values are computed."
     return {
-        "bool": "Compute the truth of the elements.",
+        "bool": _TRUTH,
         "array": "Call the function of jnp in place of NumPy's: it can be traced.",
-        "number": "Keep it an array.",
+        "number": _NUMBER,
         "index": "Make the list an array, which a traced number can index.",
         "slice": "Take a window of fixed length.",
         "mask": "Keep the shape, and leave out elements by their value.",

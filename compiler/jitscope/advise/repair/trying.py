@@ -27,7 +27,7 @@ from .static import HELPED, as_static
 
 MOST = 3
 _TRIED = "It was traced with this change."
-_FURTHER = "It was traced with this change: the trace gets past this line, and stops later, in line {}."
+_FURTHER = " (No whole fix: with this change the trace gets past this line, and stops later, in line {}.)"
 _UNTRIED = " (Not checked: a second trace would repeat what the code does besides computing.)"
 
 
@@ -54,9 +54,11 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     with jaxwatch.unwatched():
         made = list(_static(known, code, traces[-1], quiet))
         for one in candidates(known, code, own, values) if functions else ():
-            checked = _try(one, code, functions, traces[-1], where) if quiet else ""
-            if checked or not quiet:
-                found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
+            said = _try(one, code, functions, traces[-1], where) if quiet else _UNTRIED
+            if said == _TRIED:
+                found.append(Fix(one.text, one.edits, said))
+            elif said and not (quiet and one.hands_on):
+                found.append(Fix(one.text + said, one.edits))
     both = [*made, *found] if known in ("flag-arg-traced", "traced-shape-arg") else [*found, *made]
     return both[:MOST]
 
@@ -107,7 +109,7 @@ _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: Unfinished, where: Position) -> str:
-    """How the rewrite was proved, "" if it failed."""
+    """`_TRIED`, or how far the trace went; "" if it failed."""
     text = applied(code.text, one.edits)
     try:
         with rewritten(functions, text, code.file) as able:
