@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitscope import jaxwatch, observe
-from jitscope.core.words import counted, duration
+from jitscope.core.words import counted, cut, duration
 from jitscope.jaxwatch import Small
 
 from . import output
@@ -80,7 +80,25 @@ def folded(small: Sequence[Small]) -> str:
     if not small:
         return ""
     what = "1 small program for an operation" if len(small) == 1 else f"{len(small):,} small programs for operations"
-    return f"jax compiled {what} outside jit, in {duration(sum(one.seconds for one in small))}."
+    return f"jax compiled {what} outside jit, in {duration(sum(one.seconds for one in small))}{dearest(small)}."
+
+
+def dearest(small: Sequence[Small]) -> str:
+    """The operation and the line that cost most, where small programs cost seconds: `, most of it unstack in line 4: for x in xs`."""
+    spent: dict[tuple[str, Any], float] = {}
+    for one in small:
+        spent[one.name, one.call_site] = spent.get((one.name, one.call_site), 0.0) + one.seconds
+    ranked = sorted(spent.items(), key=lambda item: -item[1])[:_MOST_NAMED]
+    told = [(name, where, seconds) for (name, where), seconds in ranked if seconds >= _LONG]
+    said = [f"{name} {duration(seconds)}{_at(where)}" for name, where, seconds in told]
+    return f": {'; '.join(said)}" if said else ""
+
+
+_MOST_NAMED = 3
+
+
+def _at(where: Any) -> str:
+    return f" in line {where.line} ({cut(where.text.strip(), 60)})" if where is not None else ""
 
 
 def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
@@ -89,18 +107,26 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
     seconds = sum(one.seconds for one in small)
     if not made and seconds < _LONG:
         return ""
-    parts = []
-    if made:
-        counts = Counter(row.function for row in made)
-        names = [f"{name} ({count} times)" if count > 1 else name for name, count in counts.items()]
-        shown = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 4 else " and ".join(names)
-        parts.append(f"{shown} in {duration(sum(row.spent for row in made))}")
+    compiled, loaded = ([row for row in made if row.loaded is kept] for kept in (False, True))
+    parts = [_listed(compiled)] if compiled else []
     if small:
-        parts.append(f"{counted(len(small), 'small program')} outside jit in {duration(seconds)}")
-    compiled = f"jax compiled {' and '.join(parts)}."
+        parts.append(f"{counted(len(small), 'small program')} outside jit in {duration(seconds)}{dearest(small)}")
+    said = [f"compiled {' and '.join(parts)}"] if parts else []
+    if loaded:
+        before = duration(sum(row.disk.before for row in loaded if row.disk))
+        said.append(f"loaded {_listed(loaded)} from its cache on disk (compiled before in {before})")
+    compiled = f"jax {' and '.join(said)}."
     return (
         f"{compiled} %%jit as the cell's first line shows {'it' if len(made) == 1 else 'them'}." if made else compiled
     )
+
+
+def _listed(rows: Sequence[observe.Row]) -> str:
+    """`f (2 times) and g in 0.4 s`."""
+    counts = Counter(row.function for row in rows)
+    names = [f"{name} ({count} times)" if count > 1 else name for name, count in counts.items()]
+    shown = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 4 else " and ".join(names)
+    return f"{shown} in {duration(sum(row.spent for row in rows))}"
 
 
 class AfterImports(ast.NodeTransformer):

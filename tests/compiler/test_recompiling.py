@@ -103,8 +103,8 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
 
 def test_every_cause_but_those_of_several_devices_has_a_program() -> None:
     causes = {cause for cause, _ in PROGRAMS.values()}
-    # "device": test_two_devices of tests/advise; "sharding": tests/many_devices/test_recompiling.py; "kind": below.
-    assert set(PARTS) - causes == {"first", "redefined", "device", "sharding", "kind"}
+    # "class" is no recompilation: tests/jaxwatch/test_reasons.py and below. "device": test_two_devices of tests/advise; "sharding": tests/many_devices/test_recompiling.py; "kind": below.
+    assert set(PARTS) - causes == {"first", "redefined", "class", "device", "sharding", "kind"}
 
 
 @pytest.mark.parametrize("program", QUIET)
@@ -210,7 +210,7 @@ def test_the_table_has_every_part_of_the_key() -> None:
 def test_every_part_of_a_recorded_key_is_compared() -> None:
     """A part that is added to the record must be told by `differences`, or be no part of the key."""
     told = {"function", "leaves", "tree", "statics", "options", "x64", "device", "structure"}
-    assert set(Signature._fields) == told | {"cleared", "dropped", "made", "attributes"}
+    assert set(Signature._fields) == told | {"cleared", "dropped", "made", "attributes", "classes"}
     assert set(Leaf._fields) == {"path", "shape", "dtype", "weak_type", "sharding"}
 
 

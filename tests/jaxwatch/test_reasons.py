@@ -13,6 +13,7 @@ from jitscope.advise.program import read
 from jitscope.observe.documents import signature_text
 from jitscope_kernel.check import check
 from jitscope_widgets import validate
+from jitscope_widgets.words import compiled_words
 
 
 x = np.linspace(0, 1, 4, dtype=np.float32)
@@ -140,6 +141,251 @@ def test_functions_that_a_library_jits_are_told_apart_by_their_definitions(rows)
     ]  # fmt: skip
 
 
+def _equinox():
+    eqx = pytest.importorskip("equinox")
+
+    class One(eqx.Module):
+        w: jax.Array
+
+        def __call__(self, v):
+            return self.w * v
+
+        def run(self, v):
+            return self.w * v
+
+    class Two(eqx.Module):
+        w: jax.Array
+        b: jax.Array
+
+        def __call__(self, v):
+            return self.w * v + self.b
+
+        def run(self, v):
+            return self.w * v + self.b
+
+    return eqx, One(jnp.ones(4)), Two(jnp.ones(4), jnp.ones(4))
+
+
+def two_methods_of_one_name():
+    eqx, one, two = _equinox()
+    for model in (one, two):
+        eqx.filter_jit(model.run)(x)
+
+
+def two_classes_under_filter_jit():
+    eqx, one, two = _equinox()
+    predict = eqx.filter_jit(lambda model, v: model(v))
+    predict(one, x), predict(two, x)
+
+
+def two_classes_under_jit():
+    _, one, two = _equinox()
+    predict = jax.jit(lambda model, v: model(v))
+    predict(one, x), predict(two, x)
+
+
+def a_model_of_two():
+    eqx, one, two = _equinox()
+
+    class Both(eqx.Module):
+        parts: tuple
+
+        def __call__(self, v):
+            return sum(part(v) for part in self.parts)
+
+    predict = eqx.filter_jit(lambda model, v: model(v))
+    predict(one, x), predict(Both((one, two)), x)
+
+
+def two_classes_under_nnx():
+    nnx = pytest.importorskip("flax.nnx")
+
+    class One(nnx.Module):
+        def __init__(self):
+            self.a = nnx.Param(jnp.ones(4))
+
+        def __call__(self, v):
+            return self.a * v
+
+    class Two(nnx.Module):
+        def __init__(self):
+            self.a, self.b = nnx.Param(jnp.ones(4)), nnx.Param(jnp.ones(4))
+
+        def __call__(self, v):
+            return self.a * v + self.b
+
+    predict = nnx.jit(lambda model, v: model(v))
+    predict(One(), x), predict(Two(), x)
+
+
+def two_optimizers():
+    optax = pytest.importorskip("optax")
+    step = jax.jit(lambda p, s, g: (p - g, s))
+    for optimizer in (optax.sgd(0.1, momentum=0.9), optax.adam(0.1)):
+        step(x, optimizer.init(x), x)
+
+
+def functions_as_static_arguments():
+    apply = jax.jit(lambda f, v: f(v), static_argnums=0)
+    apply(jnp.sin, x), apply(jnp.cos, x), apply(lambda v: v + 1, x)
+
+
+def functions_in_one_decorator():
+    def logged(f):
+        def wrapper(v):
+            return f(v)
+
+        return wrapper
+
+    def double(v):
+        return v * 2
+
+    def triple(v):
+        return v * 3
+
+    for f in (double, triple, jnp.sin, jnp.cos, jnp.tan):
+        jax.jit(logged(f))(x)
+
+
+def partials_of_functions():
+    def call(f, v):
+        return f(v)
+
+    for f in (jnp.sin, jnp.cos, jnp.tan, jnp.exp):
+        jax.jit(functools.partial(call, f))(x)
+
+
+def loops_of_two_functions():
+    jax.lax.scan(lambda c, v: (c + v, None), jnp.float32(0), x)
+    jax.lax.scan(lambda c, v: ({"a": c["a"] * v}, None), {"a": jnp.float32(1)}, np.ones(7, np.float32))
+
+
+def a_map_over_devices_for_each_argument():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), "d")
+    p = jax.sharding.PartitionSpec("d")
+    f = jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=p, out_specs=p)
+    f(np.ones(8, np.float32)), f(np.ones((4, 2), np.float32))
+
+
+def two_shapes_once_each():
+    f = jax.jit(lambda v: v + 1)
+    f(x)
+    f(np.ones((5, 2), np.float32))
+
+
+NO_RECOMPILATIONS = (
+    two_methods_of_one_name, two_classes_under_filter_jit, two_classes_under_jit, a_model_of_two, two_classes_under_nnx,
+    two_optimizers, functions_as_static_arguments, functions_in_one_decorator, partials_of_functions, loops_of_two_functions,
+    a_map_over_devices_for_each_argument, two_shapes_once_each,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("calls", NO_RECOMPILATIONS)
+def test_what_is_another_program_has_no_card(rows, calls):
+    calls()
+    made = [row for row in rows() if row.what in ("compiled", "recompiled")]
+    assert len(made) >= 2
+    document = observe.recompilations_document(observe.loud(rows()), "all")
+    assert document["cards"] == [], [row.because for row in made]
+
+
+def test_another_class_is_told_in_one_line_and_the_next_size_of_it_is_compared_with_its_own(rows):
+    _, one, two = _equinox()
+    predict = jax.jit(lambda model, v: model(v))
+    predict(one, x), predict(two, x)
+    assert (rows()[1].what, rows()[1].because) == ("compiled", "another program: model is another: One → Two")
+    for n in (1, 4):
+        predict(one, np.ones((n, 4), np.float32))
+    assert all(row.against.id != rows()[1].id for row in rows()[2:])
+    (card,) = observe.recompilations_document(observe.loud(rows()), "all")["cards"]
+    assert (card["cause"], card["compilations"]) == ("shape", 2)
+
+
+def test_a_second_shape_from_one_line_and_a_third_from_any_have_a_card(rows):
+    f, g = jax.jit(lambda v: v + 1), jax.jit(lambda v: v + 2)
+    for n in (3, 4):
+        f(np.ones(n, np.float32))
+    g(np.ones(3, np.float32))
+    g(np.ones(4, np.float32))
+    g(np.ones(5, np.float32))
+    cards = observe.recompilations_document(observe.loud(rows()), "all")["cards"]
+    assert sorted((card["cause"], card["compilations"]) for card in cards) == [("shape", 1), ("shape", 2)]
+
+
+def test_a_dtype_ranks_before_static_data_that_changed_too(rows):
+    @jax.tree_util.register_pytree_node_class
+    class State:
+        def __init__(self, t, note):
+            self.t, self.note = t, note
+
+        def tree_flatten(self):
+            return (self.t,), self.note
+
+        @classmethod
+        def tree_unflatten(cls, note, children):
+            return cls(*children, note)
+
+    f = jax.jit(lambda state: jax.tree.map(lambda v: v * 1.5, state))
+    f(State(jnp.int32(0), "a" * 300)), f(State(jnp.float32(0), "b" * 300))
+    row = rows()[-1]
+    assert row.cause == "dtype"
+    assert len(row.because) < 250, row.because
+
+
+def test_functions_of_installed_libraries_have_a_card_only_for_the_users_own_arguments(rows, monkeypatch):
+    from jitscope.observe import stacks
+
+    library = {"jax": jax}
+    exec(
+        compile(
+            "@jax.jit\ndef inner(v): return v + 1\ndef outer(v): return inner(v)\n",
+            f"{stacks._INSTALLED[0]}lib.py",
+            "exec",
+        ),
+        library,
+    )
+    for n in (3, 4, 5):
+        library["outer"](np.ones(n, np.float32))
+    assert observe.recompilations_document(rows(), "all")["cards"] == []
+    for n in (6, 7, 8):
+        library["inner"](np.ones(n, np.float32))
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert (card["function"], card["compilations"]) == ("inner", 3)
+
+
+def test_a_program_that_is_loaded_from_disk_is_no_compilation(rows, tmp_path):
+    options = {
+        "jax_compilation_cache_dir": str(tmp_path), "jax_persistent_cache_min_entry_size_bytes": -1,
+        "jax_persistent_cache_min_compile_time_secs": 0,
+    }  # fmt: skip
+    from jax.experimental.compilation_cache import compilation_cache
+
+    before = {name: jax.config._read(name) for name in options}
+    try:
+        compilation_cache.reset_cache()
+        for name, value in options.items():
+            jax.config.update(name, value)
+        f = jax.jit(lambda v: jnp.sin(v) * 3.25)
+        for _ in range(3):
+            jax.clear_caches()
+            f(x)
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+    first, *others = rows()
+    assert not first.loaded and all(row.loaded for row in others)
+    document = observe.compilation_document(others[0])
+    validate(document)
+    assert document["cache"] == "loaded" and "loaded in " in compiled_words(document)
+    assert [stage["name"] for stage in document["timing"]["stages"]] == ["trace", "lower", "load"]
+    assert "compiled before in" in others[0].because
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert (card["compilations"], card["retraces"]) == (0, 2)
+    assert card["seconds"]["value"] == pytest.approx(sum(row.spent for row in others))
+    assert [row["what"] for row in observe.ledger_document()["rows"]] == ["compiled", "loaded", "loaded"]
+
+
 def test_what_a_library_bundles_is_told_by_the_values_in_it(rows):
     eqx = pytest.importorskip("equinox")
 
@@ -167,9 +413,16 @@ def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     jax.clear_caches()
     f(x)
     again = [row for row in rows() if row.what == "recompiled"]
-    assert [row.cause for row in again] == ["cache"] and "nothing that is known of the key changed" in again[0].because
+    assert [row.cause for row in again] == ["cache"] and "jax.clear_caches() was called" in again[0].because
     (card,) = observe.recompilations_document(rows(), "all")["cards"]
     assert "clear_caches" in card["fix"]["text"] and "thread" not in card["fix"]["text"]
+    f(x)
+    f.clear_cache()
+    f(x)
+    last = rows()[-1]
+    assert (
+        last.cause == "cache" and "jax had dropped the program" in last.because and "clear_caches" not in last.because
+    )
 
 
 def test_calls_that_hit_write_no_row(rows):

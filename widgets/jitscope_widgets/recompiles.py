@@ -65,10 +65,16 @@ def _sites_html(card: Document) -> str:
         place = f"{words.where(site['position'])}, {times(site)}, {seconds(site['seconds'])}"
         text = site["position"]["text"].strip()
         code = f": <code>{escape(text)}</code>" if text else ""
-        lines.append(f'<p><span class="dim">called from {escape(place)}</span>{code}</p>')
+        lines.append(f'<p><span class="dim">called from {escape(place)}</span>{code}{escape(led(site))}</p>')
     if card["sites_left"]:
         lines.append(f'<p class="dim">and from {plural(card["sites_left"], "more line")}</p>')
     return "".join(lines)
+
+
+def led(site: Document) -> str:
+    """The cell's own lines that led to a helper's: `, led to by In [5], line 3: train(x)`."""
+    told = [f"{words.where(one)}: {one['text'].strip()}" for one in site.get("led", ())]
+    return f", led to by {'; '.join(map(clean, told))}" if told else ""
 
 
 def times(site: Document) -> str:
@@ -111,7 +117,9 @@ def card_text(card: Document, width: int) -> list[str]:
     for site in card["sites"]:
         if site["position"] is not None:
             text = clean(site["position"]["text"].strip())
-            said = f"  called from {words.where(site['position'])}, {times(site)}{': ' + text if text else ''}"
+            said = (
+                f"  called from {words.where(site['position'])}, {times(site)}{': ' + text if text else ''}{led(site)}"
+            )
             lines += wrap(said, width, "    ")
     if card["sites_left"]:
         lines.append(f"  and from {plural(card['sites_left'], 'more line')}")

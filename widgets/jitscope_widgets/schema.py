@@ -138,7 +138,7 @@ FORMS: dict[str, Record] = {
             unknown=Perhaps(_record(kernels=WHOLE, bytes=Maybe(NUMBER), time=Maybe(NUMBER))),
         ),
     ),
-    "stage": _record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity"),
+    "stage": _record(name=OneOf(("trace", "lower", "compile", "load", "first run")), seconds="quantity"),
     "timing": _document(
         "timing",
         title=TEXT,
@@ -149,7 +149,9 @@ FORMS: dict[str, Record] = {
         ),
         can_measure=FLAG,
     ),
-    "site": _record(position=Maybe("position"), compilations=WHOLE, retraces=WHOLE, seconds=NUMBER),
+    "site": _record(
+        position=Maybe("position"), led=Perhaps(Many("position")), compilations=WHOLE, retraces=WHOLE, seconds=NUMBER
+    ),
     "matrix": _record(
         columns=Many(_record(label=TEXT, what=OneOf(("compiled", "reused")), calls=Maybe(WHOLE))),
         rows=Many(_record(path=TEXT, cells=Many(TEXT), changed=Many(FLAG))),
@@ -264,7 +266,7 @@ FORMS: dict[str, Record] = {
         function=TEXT,
         signature=TEXT,
         equations=WHOLE,
-        cache=OneOf(("compiled", "reused")),
+        cache=OneOf(("compiled", "reused", "loaded")),
         headline=TEXT,
         source=Maybe("source"),
         jaxpr=TEXT,
@@ -459,7 +461,7 @@ FORMS: dict[str, Record] = {
         signature=TEXT,
         cell=Maybe(TEXT),
         cell_id=Maybe(TEXT),
-        what=OneOf(("compiled", "recompiled", "reused", "failed")),
+        what=OneOf(("compiled", "recompiled", "reused", "loaded", "failed")),
         because=TEXT,
         seconds=_record(trace=NUMBER, lower=NUMBER, compile=NUMBER),
         equations=WHOLE,

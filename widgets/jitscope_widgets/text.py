@@ -244,7 +244,9 @@ def _source(source: Document, width: int) -> list[str]:
 def _ledger(ledger: Document, width: int) -> list[str]:
     lines: list[str] = []
     for row in ledger["rows"]:
-        spent = ", ".join(f"{stage} {seconds(row['seconds'][stage])}" for stage in ("trace", "lower", "compile"))
+        last = ("load" if row["what"] == "loaded" else "compile", row["seconds"]["compile"])
+        stages = (*((stage, row["seconds"][stage]) for stage in ("trace", "lower")), last)
+        spent = ", ".join(f"{stage} {seconds(taken)}" for stage, taken in stages)
         place = f" in {clean(row['cell'])}" if row["cell"] else ""
         lines += wrap(
             f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10

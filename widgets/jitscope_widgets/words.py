@@ -206,11 +206,11 @@ def spread_words(steady: Document) -> str:
 
 
 def compiled_words(compilation: Document) -> str:
-    """`compiled in 66.1 ms`, or that an earlier compilation is used."""
+    """`compiled in 66.1 ms`, or that an earlier compilation is used, or was loaded from a cache on disk."""
     if compilation["cache"] == "reused":
         return "compiled before"
-    known = spent(compilation)
-    return "compiled" if known is None else f"compiled in {seconds(known)}"
+    known, verb = spent(compilation), compilation["cache"]
+    return verb if known is None else f"{verb} in {seconds(known)}"
 
 
 def spent(compilation: Document) -> float | None:

@@ -7,13 +7,13 @@ import itertools
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import source
-from .signature import short_repr
+from .signature import code_of, short_repr
 
 
 class Inside(NamedTuple):
@@ -30,7 +30,7 @@ class Inside(NamedTuple):
 class Capture(NamedTuple):
     """A value that a function reads from around it. `how`: "closure", "global", "default", "argument" (of a partial), "self".
     `token` differs between values that print alike; `inside` is there for functions; `held` are the numbers inside of a function or an
-    object, by name."""
+    object, by name; `code` see `code_of`."""
 
     name: str
     how: str
@@ -38,6 +38,7 @@ class Capture(NamedTuple):
     token: int
     inside: Inside | None = None
     held: tuple[tuple[str, str], ...] = ()
+    code: str = ""
 
     @property
     def passable(self) -> bool:
@@ -48,7 +49,7 @@ class Capture(NamedTuple):
 class Made(NamedTuple):
     """A function object: `kind` ("function", "lambda", "nested function", "partial", "method", "object"), the qualified name of its
     code, the names of the parameters that a call gives by position, the values it captured, `object`, a weak reference to it
-    (None where there can be none), and the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first."""
+    (None where there can be none), the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first, and the column at which a lambda's begins."""
 
     kind: str
     qualname: str
@@ -56,6 +57,7 @@ class Made(NamedTuple):
     captures: tuple[Capture, ...]
     object: Callable[[], Any] | None
     wrappers: tuple[str, ...] = ()
+    column: int = 0
 
     @property
     def alive(self) -> bool:
@@ -81,29 +83,55 @@ def made(fun: Any) -> Made:
     owner = fun.__self__ if isinstance(fun, types.MethodType) else fun
     while id(fun) not in met and len(met) < _MOST:  # functions may wrap each other
         met.add(id(fun))
-        if isinstance(fun, functools.partial):
-            kind, given = kind or "partial", given + len(fun.args)
-            names = _parameters(fun.func)
+        bound, held = bound_to(fun), getattr(fun, "__dict__", None)
+        if (partial := parts_of_partial(fun)) is not None:
+            inner, args, keywords = partial
+            kind, given = kind or "partial", given + len(args)
+            names = _parameters(inner)
             found += [
                 _capture(names[i] if i < len(names) else f"argument {i}", "argument", value)
-                for i, value in enumerate(fun.args)
+                for i, value in enumerate(args)
             ]
-            found += [_capture(name, "argument", value) for name, value in fun.keywords.items()]
-            fun = fun.func
-        elif isinstance(fun, types.MethodType):
+            found += [_capture(name, "argument", value) for name, value in keywords.items()]
+            fun = inner
+        elif bound is not None:
             kind, given = kind or "method", given + 1
-            found.append(_capture("self", "self", fun.__self__))
-            fun = fun.__func__
-        elif isinstance(getattr(fun, "__dict__", None), dict) and "__wrapped__" in fun.__dict__:
+            found.append(_capture("self", "self", bound[1]))
+            fun = bound[0]
+        elif isinstance(held, dict) and "__wrapped__" in held:
             wrappers.append(_wrapper(fun))
-            fun = fun.__dict__["__wrapped__"]
+            fun = held["__wrapped__"]
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
         return Made(kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers))
     found += _captured(fun, code)
     kind = kind or ("lambda" if code.co_name == "<lambda>" else _nested(code))
     parameters = code.co_varnames[given : code.co_argcount]
-    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers))
+    column = _column(code) if code.co_name == "<lambda>" else 0
+    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers), column)
+
+
+def _column(code: types.CodeType) -> int:
+    return min(
+        (column for line, _, column, _ in code.co_positions() if column and line == code.co_firstlineno), default=0
+    )
+
+
+def bound_to(fun: Any) -> tuple[Any, Any] | None:
+    """The function of a bound method and the object it is bound to; also of an object of a library's that stands for one (equinox's)."""
+    held = fun.__dict__ if not isinstance(fun, (types.MethodType, type)) and hasattr(fun, "__dict__") else {}
+    if isinstance(fun, types.MethodType):
+        return fun.__func__, fun.__self__
+    return (held["__func__"], held["__self__"]) if {"__func__", "__self__"} <= held.keys() else None
+
+
+def parts_of_partial(fun: Any) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
+    """The function of a partial and the arguments it holds; also of one of jax's that can be hashed."""
+    if isinstance(fun, functools.partial):
+        return fun.func, fun.args, fun.keywords
+    if type(fun).__name__ == "HashablePartial" and {"f", "args", "kwargs"} <= vars(fun).keys():
+        return fun.f, fun.args, fun.kwargs
+    return None
 
 
 def _wrapper(fun: Any) -> str:
@@ -170,8 +198,16 @@ def _capture(name: str, how: str, value: Any) -> Capture:
     if short is not None:
         return Capture(name, how, str(short()), _number(value))
     if isinstance(value, types.FunctionType):
-        return Capture(name, how, f"function {value.__name__}", _number(value), inside_of(value), _numbers_in(value))
-    return Capture(name, how, f"object of {kind.__name__}", _number(value), held=_numbers_in(value))
+        return Capture(
+            name,
+            how,
+            f"function {value.__name__}",
+            _number(value),
+            inside_of(value),
+            _numbers_in(value),
+            code_of(value),
+        )
+    return Capture(name, how, f"object of {kind.__name__}", _number(value), None, _numbers_in(value), code_of(value))
 
 
 def _numbers_in(value: Any) -> tuple[tuple[str, str], ...]:

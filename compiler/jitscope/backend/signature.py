@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ..core.avals import ShapedArray
 from ..core.config import Settings
@@ -47,20 +51,40 @@ class Leaf(NamedTuple):
 
 class Static(NamedTuple):
     """One static argument; `token` differs between unequal values that print alike. `content` is what an object holds that is
-    compared by identity, "" for one that is compared by value."""
+    compared by identity, "" for one that is compared by value; `code` see `code_of`."""
 
     name: str
     type: str
     text: str
     token: int
     content: str = ""
+    code: str = ""
 
     @staticmethod
     def of(name: str, value: Any) -> Static:
-        return Static(name, type(value).__name__, _text(value), hash(value), _content(value))
+        return Static(name, type(value).__name__, _text(value), hash(value), _content(value), code_of(value))
 
     def __str__(self) -> str:
         return f"{self.text} ({self.type})"
+
+
+def code_of(value: Any) -> str:
+    """What a function or an object of somebody's class does: the function's name, with its line where it has none of its own, or the
+    class's name. "" for plain values."""
+    kind = type(value)
+    name = value.__dict__.get("__qualname__") if hasattr(value, "__dict__") and not isinstance(value, type) else None
+    name = name or (getattr(value, "__qualname__", None) if isinstance(value, _FUNCTIONS) else None)
+    if isinstance(name, str):
+        code = getattr(value, "__code__", None)
+        return f"{name} of line {code.co_firstlineno}" if code is not None and "<lambda>" in name else name
+    module = kind.__module__.partition(".")[0]
+    plain = module in _PLAIN_MODULES or isinstance(value, (enum.Enum, type, tuple, list, dict))
+    return "" if plain else kind.__qualname__
+
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
+_PLAIN_MODULES = frozenset(("builtins", "numpy", "collections", "ml_dtypes", "jaxlib", "jax", "jitscope", "functools"))
+"""Modules whose objects are values, unless they are functions."""
 
 
 def _text(value: Any) -> str:
@@ -91,7 +115,9 @@ class Signature(NamedTuple):
     """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
     repr) of everything that is neither an argument nor named here; `structure` tells trees apart that print alike. `cleared` and
     `dropped` count how often the function's caches were emptied, and made room; `made` says how the function came to be; `attributes` are
-    the plain values inside of objects that another library counts as static, which tell why `structure` or its own statics changed."""
+    the plain values inside of objects that another library counts as static, which tell why `structure` or its own statics changed;
+    `classes` those of the outermost objects in the arguments, as (path, name), where a library took these apart, so that `tree` has
+    none."""
 
     function: int
     leaves: tuple[Leaf, ...]
@@ -105,6 +131,7 @@ class Signature(NamedTuple):
     dropped: int
     made: Made
     attributes: tuple[Static, ...] = ()
+    classes: tuple[tuple[str, str], ...] = ()
 
     def same(self, other: Signature) -> bool:
         """Whether the programs are: what happened to the caches does not count."""

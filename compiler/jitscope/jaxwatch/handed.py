@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backend.made import bound_to
 from ..backend.signature import Static, is_hashable
 from ..core import source
 from ..core.jaxpr import DebugInfo
@@ -26,11 +27,12 @@ from . import private
 
 class Handed(NamedTuple):
     """What the user calls each of the leaves that a call of `jax.jit` was given; the structure of the arguments in these names, as a tree prints
-    it; the plain values in the arguments, which are static."""
+    it; the plain values in the arguments, which are static; the classes of the outermost objects in them, as (path, name)."""
 
     names: tuple[str, ...]
     tree: str
     attributes: tuple[Static, ...]
+    classes: tuple[tuple[str, str], ...] = ()
 
 
 def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]) -> Handed | None:
@@ -39,14 +41,55 @@ def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[s
     for function, args, kwargs in _libraries(frame):
         with suppress(Exception):  # arguments that do not fit, or are no trees
             bound = inspect.signature(function).bind(*args, **kwargs).arguments
-            given = {**({} if inspect.isroutine(function) else {"self": function}), **bound}
+            owner = function if (method := bound_to(function)) is None else method[1]
+            given = {**({} if inspect.isfunction(function) else {"self": owner}), **bound}
             known = _named(given)
             if all(id(leaf) in known for leaf in leaves):
                 names = tuple(_next(known[id(leaf)]) for leaf in leaves)
                 held = (one for root, value in given.items() for one in _plain(root, value, set()))
                 attributes = (Static.of(*one) for one in held if one[0] not in names)
-                return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
+                classes = tuple(one for root, value in given.items() for one in _classes(root, value))
+                return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)), classes)
     return None
+
+
+def wrapped(frame: FrameType | None) -> Any:
+    """The function that a library's wrapper between the user and jax runs; None where there is none."""
+    return next((function for function, _, _ in _libraries(frame)), None)
+
+
+def directly(frame: FrameType | None) -> bool:
+    """Whether the user's own line calls the function that jax compiles: through a library's wrapper at most, not from inside a library."""
+    package = ""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not source.is_internal(file):
+            if not is_installed(file):
+                return True
+            here = frame.f_globals.get("__name__", "").partition(".")[0]
+            if package not in ("", here) or wrapped(frame) is None:
+                return False
+            package = here
+        frame = frame.f_back
+    return True
+
+
+def _classes(root: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The classes of the outermost objects in an argument: of its parts, where it is a container."""
+    if isinstance(value, Mapping):
+        parts = [(f"{root}[{key!r}]", part) for key, part in islice(value.items(), _MOST_PARTS)]
+    elif type(value) in (tuple, list):
+        parts = [(f"{root}[{i}]", part) for i, part in enumerate(islice(value, _MOST_PARTS))]
+    else:
+        known = private.attributes(value) or (isinstance(value, tuple) and hasattr(value, "_fields"))
+        parts = [(root, type(value).__qualname__)] if known else []
+        yield from parts
+        return
+    for path, part in parts:
+        yield from _classes(path, part)
+
+
+_MOST_PARTS = 100
 
 
 _MOST_ATTRIBUTES = 2000

@@ -351,6 +351,20 @@ def handed_on() -> Iterator[list[Any]]:
         sys.setprofile(before)
 
 
+_cleared: list[Any] = []
+
+
+def times_cleared() -> int:
+    """How often it was seen that jax's caches were cleared, by `jax.clear_caches()`: one of our own is among them."""
+    if not _cleared:
+        register = getattr(module("jax._src.util"), "cache", None)
+        if register is None:
+            return 0
+        numbers = itertools.count()
+        _cleared.append(register(max_size=1, trace_context_in_key=False)(lambda: next(numbers)))
+    return _cleared[0]()
+
+
 _apart = itertools.count(1)
 
 

@@ -3,7 +3,6 @@ function object, device."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import types
@@ -12,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from ..backend.made import Made, made
+from ..backend.made import Made, bound_to, made, parts_of_partial
 from ..backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from ..core.words import cut
 from ..observe.stacks import is_installed
 from . import private
-from .handed import handed, of_lifted
+from .handed import handed, of_lifted, wrapped
 from .private import Entered
 from .programs import Given
 from .translating import OtherAval, aval_of, one_line
@@ -48,7 +47,8 @@ class Call:
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
         self.function = fun_name(fun)
-        self.made, bundled = made(written(entered)), written(entered) is not fun
+        runs = written(entered, frame)
+        self.made, bundled = made(runs), runs is not fun
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
         given = _parameters(fun, entered.args)
@@ -79,10 +79,11 @@ class Call:
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
             hash((text, _structure(structure, text))) if own else _structure(structure, text),
-            0,
+            private.times_cleared(),
             0,
             Made(*self.made),
             own.attributes if own else (),
+            own.classes if own else (),
         )
 
 
@@ -121,22 +122,28 @@ def python_function(fun: Any) -> Any:
     while id(fun) not in met:
         met.add(id(fun))
         inner = getattr(fun, "__dict__", {}).get("__wrapped__") if not isinstance(fun, type) else None
-        if isinstance(fun, types.MethodType):
-            fun = fun.__func__
+        if (bound := bound_to(fun)) is not None:
+            fun = bound[0]
         elif inner is not None:
             fun = inner
-        elif isinstance(fun, functools.partial):
-            fun = fun.func
+        elif (partial := parts_of_partial(fun)) is not None:
+            fun = partial[0]
         elif not isinstance(fun, types.FunctionType) and hasattr(type(fun), "__wrapped__"):
             fun = fun.__wrapped__
     return fun
 
 
-def written(entered: Entered) -> Any:
-    """The function that runs: that of the call, or where a library jits one of its own, the user's among its static arguments."""
+def written(entered: Entered, frame: FrameType | None = None) -> Any:
+    """The function that runs: that of the call, or where a library jits one of its own, the one that this wraps, or the user's among its
+    static arguments. `frame` is below the call."""
     if private.lifted(entered.fun, entered.args) is not None:
         return python_function(entered.fun)
-    return entered.fun if _is_users(entered.fun) else next(_users_functions(_parted(entered)[2]), entered.fun)
+    if _is_users(entered.fun):
+        return entered.fun
+    inside = wrapped(frame)
+    if inside is not None and (_is_users(inside) or _is_object_of_users(inside)):
+        return inside
+    return next(_users_functions(_parted(entered)[2]), entered.fun if inside is None else inside)
 
 
 def _users_functions(value: Any, depth: int = 6) -> Iterator[Any]:
@@ -152,6 +159,12 @@ _MOST_PARTS = 1000
 
 def _is_users(value: Any) -> bool:
     code = getattr(python_function(value), "__code__", None) if callable(value) else None
+    return isinstance(code, types.CodeType) and not is_installed(code.co_filename)
+
+
+def _is_object_of_users(value: Any) -> bool:
+    """Whether a call of an object runs code of the user's."""
+    code = getattr(python_function(type(value).__call__ if callable(value) else None), "__code__", None)
     return isinstance(code, types.CodeType) and not is_installed(code.co_filename)
 
 

@@ -28,7 +28,7 @@ from ..core.source import Position
 from ..observe.recorded import Recorded, recorder
 from ..observe.stacks import is_installed
 from . import marks, private, programs
-from .handed import of_lowered
+from .handed import directly, of_lowered
 from .marks import Marking
 from .recorded import record
 from .retracing import remember
@@ -56,6 +56,7 @@ class _Trace(NamedTuple):
     call_site: Position | None
     around: Place | None
     recorded: Recorded | None
+    direct: bool
     lowered: bool = False
 
 
@@ -223,7 +224,7 @@ class Watcher:
         if entered is None or is_small(entered.fun) or entered.nested:
             return
         call = Call(entered, frame)
-        function, call_site = written(entered), users_position(frame)
+        function, call_site = written(entered, frame), users_position(frame)
         position = _defined(function)
         error = private.raised(frame)
         if error is not None:
@@ -239,7 +240,9 @@ class Watcher:
             self.lookers[1](jaxpr, entered)
         if jaxpr is not None:
             jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(function) or _users_place(frame)
-            self._traces[id(jaxpr)] = _Trace(call, seconds, weakref.ref(jaxpr), position, call_site, around, recorded)
+            self._traces[id(jaxpr)] = _Trace(
+                call, seconds, weakref.ref(jaxpr), position, call_site, around, recorded, directly(frame)
+            )
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
 
@@ -278,7 +281,7 @@ class Watcher:
             self._traces[id(traced)] = trace._replace(lowered=True)
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
             site = site if trace.lowered else trace.call_site or site
-            detail = {"nested": False, "known": trace.lowered}
+            detail = {"nested": False, "known": trace.lowered, "direct": trace.direct}
             if trace.recorded is not None:
                 recorder.keep(number, trace.recorded)
             begin = Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
 from ..core.words import listed, root_of
-from .structures import call_of, changed, told
+from .structures import apart, call_of, changed, classes, told
 
 
 __all__ = ["Difference", "differences"]
@@ -67,6 +67,7 @@ _ALL = "arguments"
 
 _SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device", "redefined": "the function"}
 _VERBS = {
+    "class": "is another",
     "shape": "changed shape",
     "dtype": "changed dtype",
     "weak type": "changed weak type",
@@ -80,13 +81,16 @@ _VERBS = {
 }
 PARTS = (
     "first", "shape", "dtype", "weak type", "static value", "static object", "tree structure", "none", "call form", "kind",
-    "function", "closure", "redefined", "device", "sharding", "donation", "option", "x64", "cache",
+    "function", "closure", "class", "redefined", "device", "sharding", "donation", "option", "x64", "cache",
 )  # fmt: skip
 """What a difference can be of; each is a cause of recompilations (docs/recompilations.md)."""
 
 
 def differences(old: Signature, new: Signature) -> list[Difference]:
-    """All parts in which two keys differ; empty only if they are equal."""
+    """All parts in which two keys differ; empty only if they are equal. Of calls that run other code of the user's, an argument of
+    another class or another function, these alone."""
+    if another := _another(old, new):
+        return another
     found = _function(old, new) + _arguments(old, new)
     found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
     if old.x64 != new.x64:
@@ -135,6 +139,27 @@ _OPTIONS = {"donated arguments": "donation", "out_shardings": "sharding"}
 """Options that are causes of their own."""
 
 
+def _another(old: Signature, new: Signature) -> list[Difference]:
+    """The functions and the objects of a class that stand in place of others with other code: the call is of another program."""
+    sides = [
+        {
+            **{c.name: c.code for c in one.made.captures if c.how in _BOUND and c.code},
+            **{static.name: static.code for static in (*one.statics, *one.attributes) if static.code},
+            **classes(one),
+        }
+        for one in (old, new)
+        if one.made is not None
+    ]
+    if len(sides) < 2:
+        return []
+    before, after = sides
+    return [Difference("class", n, before[n], c) for n, c in after.items() if n in before and before[n] != c]
+
+
+_BOUND = ("closure", "argument", "self")
+"""How a function object came to its values, that decide what it does: not what it reads from around, or where it is given none."""
+
+
 def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Difference]] | None:
     """The earlier key (an object with `signature`) nearest to `new`, latest first among equals, and the differences."""
     best = None
@@ -143,11 +168,15 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
             return candidate, []
     for candidate in reversed(earlier):
         found = differences(candidate.signature, new)
-        if best is None or len(found) < len(best[1]):
+        if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
-        if len(found) <= 1:
+        if _distance(found) <= (False, 1):
             break
     return best
+
+
+def _distance(found: Sequence[Difference]) -> tuple[bool, int]:
+    return any(one.part == "class" for one in found), len(found)
 
 
 def _function(old: Signature, new: Signature) -> list[Difference]:
@@ -232,18 +261,17 @@ def _moved(old: Signature, new: Signature) -> list[Difference]:
 
 
 def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]:
+    """What changed of arrays and of the structure. Where the arrays are the same ones, what became of them comes first."""
     before, after = ({leaf.path: leaf for leaf in s.leaves} for s in (old, new))
-    found = []
+    of_structure = []
     if old.tree != new.tree or before.keys() != after.keys():
-        found += _structures(old, new, before, after, known)
+        of_structure = _structures(old, new, before, after, known)
     elif old.structure != new.structure:
         detail = "static data of its nodes is not equal, though it prints alike"
         root = _common_root(list(after)) or _ALL
-        found.append(Difference("tree structure", root, told(old, root), told(new, root), detail))
-    for path in after:
-        if path in before:
-            found += _leaf(before[path], after[path])
-    return found
+        of_structure = [Difference("tree structure", root, told(old, root), told(new, root), detail)]
+    of_arrays = [one for path in after if path in before for one in _leaf(before[path], after[path])]
+    return of_arrays + of_structure if before.keys() == after.keys() else of_structure + of_arrays
 
 
 def _structures(
@@ -258,6 +286,8 @@ def _structures(
         sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
     root = _common_root(left) or changed(old, new) or _ALL
+    if not left and (sides := apart(old, new, root)) is not None:
+        return [Difference("tree structure", root, *sides, "static data")]
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
     return [Difference(part, root, told(old, argument), told(new, argument), detail)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
@@ -27,7 +28,7 @@ from ..core.config import value_of
 from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, count
 from ..core.records import Record
-from ..core.source import Position
+from ..core.source import Position, position_in
 from ..core.trace import Tracer
 from .differences import Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
@@ -52,7 +53,8 @@ class Row:
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, for looking at, or only lowered), "failed". `seconds`: duration of each step in seconds.
     `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
-    `looked`: it was made to be looked at. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
+    `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
+    `direct`: the user's own line called the function, and not a library's. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
     cell a file is, as its ledger knows.
     """
 
@@ -89,6 +91,8 @@ class Row:
     given: Given | None = None
     library: str = ""
     looked: bool = False
+    led: Position | None = None
+    direct: bool = True
     cell_of: CellOf = no_cell
 
     @property
@@ -144,6 +148,7 @@ class Row:
         if where is None:
             return self.function
         name, wrappers = (made.qualname, made.wrappers) if made else (where.function, ())
+        wrappers = (*wrappers, made.column) if made and made.column else wrappers
         if os.path.isfile(where.file) or "<" in name:
             return self.function, name, wrappers, where.file, where.line
         return name, wrappers
@@ -152,6 +157,16 @@ class Row:
     def cause(self) -> str:
         """Which part of the key was the reason: one of `differences.PARTS`, "" for a first trace."""
         return self.differences[0].part if self.differences and self.against is not None else ""
+
+    @property
+    def place(self) -> Position | None:
+        """The user's line that stands for the call: the cell's own where a helper makes it."""
+        return self.led or self.call_site
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the executable was loaded from a cache on disk, and not compiled."""
+        return self.disk is not None and self.disk.found
 
     @property
     def spent(self) -> float:
@@ -170,6 +185,8 @@ class Row:
         on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
         if self.against is None:
             return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
+        if self.cause == "class":
+            return f"another program: {together(self.differences)}{on_disk}"
         verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
         ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
         return f"{verb} because {together(self.differences)}{ending}{on_disk}"
@@ -286,10 +303,25 @@ class Ledger:
         row.cell_of = lambda file: self.cell_of(file)  # that of a session that begins later
         row.run = self.run_of(row.position.file) if row.position else 0
         row.library, row.looked = record.detail.get("library", ""), self._looking.get()
+        row.direct, row.led = record.detail.get("direct", True), self._led(row)
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
         return row
+
+    def _led(self, row: Row) -> Position | None:
+        """The outermost line of the running cell above the call, if that is another one."""
+        found, frame = None, sys._getframe() if row.cell is not None else None
+        while frame is not None:
+            if self.cell_of(frame.f_code.co_filename) == row.cell:
+                found = frame
+            frame = frame.f_back
+        if found is None:
+            return None
+        led = position_in(found.f_code, found.f_lasti)
+        return (
+            led if row.call_site is None or (led.file, led.line) != (row.call_site.file, row.call_site.line) else None
+        )
 
     def _forget(self, row: Row) -> None:
         """Let go of what a row that is no longer listed holds on to, so that rows do not keep each other alive."""
@@ -344,7 +376,7 @@ class Ledger:
             self._compilations[identity] += 1
             row.number = self._compilations[identity]
             known = row.number > 1 or (row.against is not None and row.against.what == "reused")
-            again = known and row.against is not None and row.cause != "redefined"
+            again = known and row.against is not None and row.cause not in ("redefined", "class")
             row.what = "recompiled" if again else "compiled"
 
     def _reuse(self, row: Row, record: Record) -> None:
@@ -454,14 +486,15 @@ def _forgotten(old: Row, new: Signature, library: str) -> Difference:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None
     of = "cache"
-    if library:
-        before, after = "known", "traced again"
+    if old.signature.cleared != new.cleared:
+        before, after = "kept", "cleared"
+        why = f"{library}.clear_caches() was called" if library else "the caches were cleared"
+    elif library:
+        before, after = "kept", "dropped by jax"
         why = f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen"
     elif old.captures:
         before, after = "one trace", "another trace"
         why = "it captured values of an outer trace, so it holds within that one alone"
-    elif old.signature.cleared != new.cleared:
-        before, after, why = "kept", "cleared", "the caches were cleared"
     elif old.signature.dropped != new.dropped:
         before, after = "kept", "dropped"
         why = "the function was called with more kinds of arguments than are remembered"

@@ -104,6 +104,53 @@ def changed(old: Signature, new: Signature) -> str:
     return names[0].pop() if len(names) == 1 and len(names[0]) == 1 else ""
 
 
+_CONTAINERS = frozenset(("dict", "list", "tuple", "None", "*", "OrderedDict", "defaultdict", "FrozenDict"))
+"""Kinds of nodes that are no objects of a class."""
+
+
+def classes(signature: Signature) -> dict[str, str]:
+    """The classes of the outermost objects in the arguments, by the way to them."""
+    if signature.classes:
+        return dict(signature.classes)
+    call = call_of(signature)
+    if call is None or "CustomNode" not in signature.tree:
+        return {}
+    roots = [*zip(_roots(signature, call.positional), call.positional), *call.named.items()]
+    return dict(one for name, node in roots for one in _outermost(name, node))
+
+
+def _outermost(path: str, node: Node) -> Iterator[tuple[str, str]]:
+    if node.kind not in _CONTAINERS:
+        yield path, node.kind
+        return
+    keys = node.keys or range(len(node.children))
+    for key, child in zip(keys, node.children):
+        yield from _outermost(f"{path}[{key}]", child)
+
+
+def apart(old: Signature, new: Signature, root: str) -> tuple[str, str] | None:
+    """The first node of an argument at which two calls differ in static data alone, as it prints in each; None where there is none."""
+    sides = [_argument(signature, root) for signature in (old, new)]
+    if any(side is None for side in sides):
+        return None
+    pairs = [pair for pair in zip(*(list(_nodes(side)) for side in sides if side)) if pair[0] != pair[1]]
+    if not pairs:
+        return None
+    old_node, new_node = pairs[-1]
+    if old_node._replace(data="") != new_node._replace(data=""):
+        return None
+    before, after = (f"{one.kind}[{cut(one.data, 60)}]" for one in (old_node, new_node))
+    return before, after
+
+
+def _argument(signature: Signature, root: str) -> Node | None:
+    call = call_of(signature)
+    if call is None:
+        return None
+    own = [node for name, node in zip(_roots(signature, call.positional), call.positional) if name == root]
+    return own[0] if len(own) == 1 else call.named.get(root)
+
+
 def changed_data(signatures: Sequence[Signature]) -> list[str]:
     """The classes whose static data differ between calls that are alike in all else of their structure; none where more differs."""
     calls = [call_of(signature) for signature in signatures]

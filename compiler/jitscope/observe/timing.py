@@ -26,7 +26,10 @@ def quantity(value: float | None, unit: str, origin: str = "measured", note: str
 def timing_document(row: Row) -> dict[str, Any]:
     """What each step of a row took."""
     stages = [
-        {"name": name, "seconds": quantity(row.seconds[step], "s", note=_note(row, step))}
+        {
+            "name": "load" if row.loaded and step == "compile" else name,
+            "seconds": quantity(row.seconds[step], "s", note=_note(row, step)),
+        }
         for step, name in STAGES
         if step in row.seconds
     ]

@@ -98,7 +98,7 @@ export interface FusionDoc {
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; again?: boolean; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
-export interface Stage { name: "trace" | "lower" | "compile" | "first run"; seconds: Quantity }
+export interface Stage { name: "trace" | "lower" | "compile" | "load" | "first run"; seconds: Quantity }
 export interface TimingDoc {
   kind: "timing";
   version: 1;
@@ -108,7 +108,13 @@ export interface TimingDoc {
   steady: { median: Quantity; low: Quantity; high: Quantity; runs: number; source: "button" | "cell" } | null;
   can_measure: boolean;
 }
-export interface Site { position: Position | null; compilations: number; retraces: number; seconds: number }
+export interface Site {
+  position: Position | null;
+  led?: Position[];
+  compilations: number;
+  retraces: number;
+  seconds: number;
+}
 export interface Matrix {
   columns: { label: string; what: "compiled" | "reused"; calls: number | null }[];
   rows: { path: string; cells: string[]; changed: boolean[] }[];
@@ -202,7 +208,7 @@ export interface CompilationDoc {
   function: string;
   signature: string;
   equations: number;
-  cache: "compiled" | "reused";
+  cache: "compiled" | "reused" | "loaded";
   headline: string;
   source: SourceDoc | null;
   jaxpr: string;
@@ -563,7 +569,7 @@ export interface LedgerRow {
   signature: string;
   cell: string | null;
   cell_id: string | null;
-  what: "compiled" | "recompiled" | "reused" | "failed";
+  what: "compiled" | "recompiled" | "reused" | "loaded" | "failed";
   because: string;
   seconds: { trace: number; lower: number; compile: number };
   equations: number;

@@ -36,11 +36,12 @@ function compiledIn(group: Group): HTMLElement | null {
   if (!compiled.length) return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
   const stages = stagesOf(compiled);
   if (!stages) return null;
+  const verb = compiled.every(({ cache }) => cache === "loaded") ? "loaded" : "compiled";
   const note =
     compiled.length > 1
-      ? `${compiled.length} programs, traced, lowered and compiled`
+      ? `${compiled.length} programs, traced, lowered and ${verb}`
       : stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
-  const words = compiled.length > 1 ? `compiled ${compiled.length} times in ` : "compiled in ";
+  const words = compiled.length > 1 ? `${verb} ${compiled.length} times in ` : `${verb} in `;
   return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(secondsOf(compiled)!)));
 }
 

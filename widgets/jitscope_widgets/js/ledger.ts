@@ -5,11 +5,11 @@ import { seconds } from "./numbers";
 import type { View } from "./mount";
 import { choice } from "./tabs";
 
-const SIGNS: Record<LedgerRow["what"], string> = { compiled: "●", recompiled: "▲", reused: "○", failed: "✕" };
+const SIGNS: Record<LedgerRow["what"], string> = { compiled: "●", recompiled: "▲", reused: "○", loaded: "○", failed: "✕" };
 
 function rowElement(row: LedgerRow, host: Host): HTMLElement {
   const cost = row.seconds.trace + row.seconds.lower + row.seconds.compile;
-  const stages = `trace ${seconds(row.seconds.trace)}, lower ${seconds(row.seconds.lower)}, compile ${seconds(row.seconds.compile)}`;
+  const stages = `trace ${seconds(row.seconds.trace)}, lower ${seconds(row.seconds.lower)}, ${row.what === "loaded" ? "load" : "compile"} ${seconds(row.seconds.compile)}`;
   const facts = [row.what, row.cell, plural(row.equations, "equation"), row.calls === null ? "calls not counted" : plural(row.calls, "call")];
   const parts = [
     h("span", { class: "jitscope-ledger-sign", "data-what": row.what, "aria-hidden": "true" }, SIGNS[row.what] ?? "●"),

@@ -50,6 +50,9 @@ function sites(card: RecompilationCard, host: Host): HTMLElement | null {
         {},
         h("span", { class: "jitscope-muted" }, "called from ", positionLink(site.position, host), `, ${said}`),
         text ? h("code", { class: "jitscope-call" }, text) : null,
+        ...(site.led ?? []).map((one) =>
+          h("span", { class: "jitscope-muted" }, ", led to by ", positionLink(one, host), ` ${one.text.trim()}`),
+        ),
       ),
     ];
   });

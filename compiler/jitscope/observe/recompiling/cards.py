@@ -9,9 +9,9 @@ from ...core import words
 from ..differences import together
 from ..fixes import Edit, fix_document
 from ..ledger import Row
-from ..positions import position_document
+from ..positions import CellOf, position_document
 from ..timing import quantity
-from .groups import Group, groups, wanted
+from .groups import Group, groups, occasional, wanted
 from .matrix import matrix_document
 from .remedies import Remedy, remedy, without_edit
 from .sizes import sizes_of
@@ -57,8 +57,10 @@ def recompilations_document(
 
 
 def loud(rows: Iterable[Row]) -> list[Row]:
-    """The rows to tell of unasked: all but those that the user wanted so."""
-    return [row for row in rows if not wanted(row)]
+    """The rows to tell of unasked: all but those that the user wanted so, and functions that two lines call, each its own way."""
+    rows = [row for row in rows if not wanted(row)]
+    often = {(row.identity, row.cause) for row in rows if not occasional(row)}
+    return [row for row in rows if (row.identity, row.cause) in often]
 
 
 def card_document(group: Group, editor: Editor | None = None) -> Document:
@@ -72,7 +74,9 @@ def card_document(group: Group, editor: Editor | None = None) -> Document:
         "because": because(group),
         "seconds": quantity(group.seconds, "s", note="to trace, lower and compile again"),
         "definition": position_document(group.rows[-1].position, cell_of),
-        "sites": [_site(position_document(at, cell_of), rows) for at, rows in list(sites.items())[:MOST_SITES]],
+        "sites": [
+            _site(position_document(at, cell_of), rows, cell_of) for at, rows in list(sites.items())[:MOST_SITES]
+        ],
         "sites_left": max(0, len(sites) - MOST_SITES),
         "matrix": matrix_document(group),
         "fix": _fix(group, editor),
@@ -80,10 +84,12 @@ def card_document(group: Group, editor: Editor | None = None) -> Document:
     }
 
 
-def _site(position: Document | None, rows: list[Row]) -> Document:
-    compiled = sum(row.what == "recompiled" for row in rows)
+def _site(position: Document | None, rows: list[Row], cell_of: CellOf) -> Document:
+    compiled = sum(row.what == "recompiled" and not row.loaded for row in rows)
+    led = dict.fromkeys(row.led for row in rows if row.led is not None)
     return {
         "position": position,
+        "led": [position_document(at, cell_of) for at in list(led)[:MOST_SITES]],
         "compilations": compiled,
         "retraces": len(rows) - compiled,
         "seconds": sum(row.spent for row in rows),

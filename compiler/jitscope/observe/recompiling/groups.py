@@ -9,6 +9,7 @@ from typing import Any
 from ...core.source import Position, is_internal
 from ..differences import Difference
 from ..ledger import Row
+from ..stacks import is_installed
 
 
 @dataclass
@@ -32,11 +33,11 @@ class Group:
     @property
     def compilations(self) -> int:
         """How often it was compiled again."""
-        return sum(row.what in ("recompiled", "compiled") for row in self.rows)
+        return sum(row.what in ("recompiled", "compiled") and not row.loaded for row in self.rows)
 
     @property
     def retraces(self) -> int:
-        """How often it was traced again for a program that was known."""
+        """How often it was traced again for a program that was known, or that a cache on disk had."""
         return len(self.rows) - self.compilations
 
     @property
@@ -82,16 +83,24 @@ def wanted(row: Row) -> bool:
     return row.cause == "redefined" or bool(row.differences and {one.path for one in row.differences} <= WATCHING)
 
 
+def occasional(row: Row) -> bool:
+    """Whether a row is the second kind of arguments of a function, and another line than the first one's gave it: two programs are right."""
+    base = row.against
+    return row.cause in ("shape", "tree structure") and row.number <= 2 and base is not None and base.place != row.place
+
+
 def again(row: Row) -> bool:
     """Whether a row is of something made again that the user's own calls paid for."""
     if row.nested or row.derived or not row.cause or row.what not in ("recompiled", "reused", "compiled"):
         return False
-    if row.what == "compiled" and row.cause != "redefined":
+    if (row.what == "compiled" and row.cause != "redefined") or row.cause == "class":
         return False
     return not _of_the_library(row)
 
 
 def _of_the_library(row: Row) -> bool:
+    if not row.direct and (row.position is None or is_installed(row.position.file)):
+        return True
     if row.call_site is not None and is_internal(row.call_site.file):
         return True
     if row.call_site is None:  # a thread may run a function by itself
