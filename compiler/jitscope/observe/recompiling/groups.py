@@ -84,9 +84,13 @@ def wanted(row: Row) -> bool:
 
 
 def occasional(row: Row) -> bool:
-    """Whether a row is the second kind of arguments of a function, and another line than the first one's gave it: two programs are right."""
+    """Whether a row is the second kind of arguments of a function, seen once each as far as is known, and from two lines: two programs
+    are right."""
     base = row.against
-    return row.cause in ("shape", "tree structure") and row.number <= 2 and base is not None and base.place != row.place
+    if row.cause not in ("shape", "tree structure") or row.number > 2 or base is None or base.calls > 1:
+        return False
+    sides = [(one.place.file, one.place.line) for one in (base, row) if one.place is not None]
+    return len(set(sides)) == 2
 
 
 def again(row: Row) -> bool:
