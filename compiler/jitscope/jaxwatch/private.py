@@ -351,18 +351,11 @@ def handed_on() -> Iterator[list[Any]]:
         sys.setprofile(before)
 
 
-_cleared: list[Any] = []
-
-
-def times_cleared() -> int:
-    """How often it was seen that jax's caches were cleared, by `jax.clear_caches()`: one of our own is among them."""
-    if not _cleared:
-        register = getattr(module("jax._src.util"), "cache", None)
-        if register is None:
-            return 0
-        numbers = itertools.count()
-        _cleared.append(register(max_size=1, trace_context_in_key=False)(lambda: next(numbers)))
-    return _cleared[0]()
+@functools.cache
+def clearings() -> Callable[[], int]:
+    """Tells how often jax's caches were seen cleared (`jax.clear_caches()`): a cache of our own is among them."""
+    register, numbers = getattr(module("jax._src.util"), "cache", None), itertools.count()
+    return register(1, False)(lambda: next(numbers)) if register else lambda: 0
 
 
 _apart = itertools.count(1)

@@ -79,7 +79,7 @@ class Call:
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
             hash((text, _structure(structure, text))) if own else _structure(structure, text),
-            private.times_cleared(),
+            private.clearings()(),
             0,
             Made(*self.made),
             own.attributes if own else (),
