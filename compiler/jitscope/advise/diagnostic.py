@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ..core.names import Names
 from ..core.source import Position
-from .catalogue import CATALOGUE
+from .catalogue import CATALOGUE, Severity
 
 
 Origin = Literal["look", "trace", "miss", "run"]
@@ -59,11 +59,13 @@ class Diagnostic:
     fix: Fix = Fix("")
     evidence: tuple[str, ...] = ()
     origin: Origin = field(default="look", compare=False)
+    lower: Severity | None = field(default=None, compare=False)
+    """How severe this one is, where that is less than its id says: a look cannot know whether it fails."""
 
     @property
-    def severity(self) -> str:
+    def severity(self) -> Severity:
         """ "error" raises, "warning" gives a wrong result in silence, "info" is slow or misleading."""
-        return CATALOGUE[self.id].severity
+        return self.lower or CATALOGUE[self.id].severity
 
     @property
     def place(self) -> tuple[str, str, int]:
@@ -115,7 +117,7 @@ def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Di
     edits = {one.place: one.fix for one in looked if one.fix.edits}
     ran = [replace(one, fix=edits.get(one.place, one.fix)) if not one.fix.edits else one for one in ran]
     met = {(one.file, one.span.line) for one in ran if one.severity == "error"}
-    kept = [one for one in looked if one.severity != "error" or (one.file, one.span.line) not in met]
+    kept = [one for one in looked if CATALOGUE[one.id].severity != "error" or (one.file, one.span.line) not in met]
     return distinct([*kept, *ran])
 
 

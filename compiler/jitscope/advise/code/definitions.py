@@ -35,12 +35,29 @@ class Definitions(Generic[T]):
 
     def at(self, scope: ast.AST, name: str, at: ast.AST) -> T | None:
         """What the name means at a place: the last it was given before, where code of that scope itself uses it; a function that
-        does is called later, in a notebook with what its own cell and those before define."""
+        does is called later, in a notebook with what its own cell and those before define. None where it was given something
+        unknown since."""
         given = self._given.get((scope, name))
         if not given:
             return None
-        before = [what for line, what in given if line <= self._until(scope, at)]
-        return before[-1] if before else given[0][1]
+        until = self._until(scope, at)
+        before = [one for one in given if one[0] <= until]
+        line, what = before[-1] if before else given[0]
+        return None if self._is_lost(scope, name, line, until) else what
+
+    def _is_lost(self, scope: ast.AST, name: str, since: int, until: float) -> bool:
+        """Whether something else was given the name after a line: what is made of its own value (`f = jit(f)`) is not."""
+        known = {line for line, _ in self._given[scope, name]}
+        return any(
+            since < one.lineno <= until and one.lineno not in known and not self._is_made_of(name, one)  # pyright: ignore[reportAttributeAccessIssue]
+            for one in self._code.scopes.binders(scope, name)
+            if not isinstance(one, ast.arg)
+        )
+
+    def _is_made_of(self, name: str, target: ast.AST) -> bool:
+        statement = self._code.statement_around(target)
+        value = getattr(statement, "value", None) or getattr(statement, "iter", None)
+        return value is not None and any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
 
     def _until(self, scope: ast.AST, at: ast.AST) -> float:
         around = next((one for one in self._code.around(at) if isinstance(one, _SCOPES)), self._code.tree)

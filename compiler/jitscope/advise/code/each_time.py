@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 EACH_TIME = frozenset(
-    "grad value_and_grad jvp vjp jacrev jacfwd hessian checkpoint remat vmap filter_vmap nnx.vmap".split()
+    "grad value_and_grad jvp vjp jacrev jacfwd hessian checkpoint remat vmap filter_vmap nnx.vmap shard_map".split()
 )
 """Transformations that run the function whenever they are called."""
 

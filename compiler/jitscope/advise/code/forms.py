@@ -44,7 +44,10 @@ def choices(pattern: ast.pattern) -> list[ast.pattern]:
     return pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
 
 
-VALUE_TYPES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
+VALUE_TYPES = {
+    "float", "int", "complex", "bool", "str", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64", "numpy.integer",
+    "numpy.floating", "numpy.number", "numpy.bool_",
+}  # fmt: skip
 """Types of values, which tracers do not have."""
 
 

@@ -49,7 +49,9 @@ class Traced:
         return self.ends and not self.each_time
 
 
-_WITH_VALUES = {"grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "checkpoint", "remat"}
+_WITH_VALUES = {
+    "grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "jacfwd", "hessian", "checkpoint", "remat", "shard_map",
+}  # fmt: skip
 
 _TAKES: dict[str, tuple[int, ...]] = {
     "jax.jit": (0,), "jax.pmap": (0,), "jax.vmap": (0,), "jax.grad": (0,), "jax.value_and_grad": (0,), "jax.jacfwd": (0,),
@@ -122,7 +124,7 @@ class Functions:
                     if isinstance(target, ast.Name):
                         self._by_scope.add(self.scope_of(node), target.id, node, node.value)
             elif isinstance(node, ast.ClassDef):
-                self._classes.add(self.code.tree, node.name, node, node)
+                self._classes.add(self.scope_of(node), node.name, node, node)
         for node in self.code.nodes:
             if isinstance(node, ast.Assign) and (lifted := self._lifted_by(node.value)):
                 self._lifted |= {target.id: lifted for target in node.targets if isinstance(target, ast.Name)}
@@ -138,7 +140,7 @@ class Functions:
                         self._by_scope.add(self.scope_of(node), target.id, node, returned[0])
 
     def _collect_object(self, target: ast.expr, value: ast.Call) -> None:
-        made, layer = self.class_made(value), self.code.names.dotted(value.func).startswith(_LAYERS)
+        made, layer = self.class_made(value), self.code.dotted(value.func).startswith(_LAYERS)
         match target:
             case ast.Name(id=name):
                 owner = self.scope_of(target)
@@ -167,17 +169,19 @@ class Functions:
     def _lifted_by(self, node: ast.expr) -> ast.ClassDef | None:
         """The class of this program of which a library makes one that is called as it is: `nn.remat(Block)`."""
         match node:
-            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.names.dotted(func) in _LIFTING:
+            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.dotted(func) in _LIFTING:
                 return self._class(name, node)
         return None
 
     def _class(self, name: str, at: ast.AST) -> ast.ClassDef | None:
-        """The class that a name means at a place; the scope that defines it is not looked at."""
-        return self._classes.at(self.code.tree, name, at)
+        """The class that a name means at a place."""
+        scope = self.code.scopes.binding(name, at)
+        return self._classes.at(scope, name, at) if scope is not None else None
 
     def is_class(self, node: ast.expr) -> bool:
         """Whether a name means a class of this program."""
-        return isinstance(node, ast.Name) and self._classes.has(self.code.tree, node.id)
+        scope = self.code.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
+        return scope is not None and self._classes.has(scope, node.id)  # pyright: ignore[reportAttributeAccessIssue]
 
     def instance(self, node: ast.expr, at: ast.AST) -> ast.ClassDef | None:
         """The class of the object that an expression gives: `self`, a name that was given one, or a call that makes one."""
@@ -185,11 +189,11 @@ class Functions:
             case ast.Name(id="self" | "cls"):
                 return next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
             case ast.Name(id=name):
-                scope = self.scope_of(at)
-                while not self._instances.has(scope, name) and not isinstance(scope, ast.Module):
-                    if not isinstance(scope, ast.ClassDef) and name in parameters(scope):  # pyright: ignore[reportArgumentType]
-                        return self._argument(scope, name)  # pyright: ignore[reportArgumentType]
-                    scope = self.scope_of(scope)
+                scope = self.code.scopes.binding(name, at)
+                if scope is None:
+                    return None
+                if not self._instances.has(scope, name) and isinstance(scope, Function) and name in parameters(scope):
+                    return self._argument(scope, name)
                 return self._instances.at(scope, name, at)
             case ast.Attribute(value=ast.Name(id="self") as base, attr=name) if (
                 owner := self.instance(base, at)
@@ -245,9 +249,7 @@ class Functions:
             made = self._made.get((self.scope_of(at), node.id)) or self._made.get((self.code.tree, node.id))
             return self.transformed(made, at) if made is not None else None
         match node:
-            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.names.dotted(func).startswith(
-                _LIBRARIES
-            ):
+            case ast.Call(func=func, args=[ast.Name(id=name), *_]) if self.code.dotted(func).startswith(_LIBRARIES):
                 return self.named(name, at)
         return None
 
@@ -255,7 +257,7 @@ class Functions:
         """Whether an expression is a layer of a library, which gives arrays for arrays: `nn.Dense(3)`, `self.linear`."""
         match node:
             case ast.Call(func=func):
-                return self.code.names.dotted(func).startswith(_LAYERS)
+                return self.code.dotted(func).startswith(_LAYERS)
             case ast.Name(id=name):
                 return (self.scope_of(at), name) in self._layers
             case ast.Attribute(value=ast.Name(id="self") as base, attr=name):
@@ -291,7 +293,7 @@ class Functions:
 
     def _is_of_flax(self, owner: ast.ClassDef) -> bool:
         return any(
-            self.code.names.dotted(base) == "flax.linen.Module"
+            self.code.dotted(base) == "flax.linen.Module"
             or (
                 isinstance(base, ast.Name)
                 and (above := self._class(base.id, owner)) is not None
@@ -328,28 +330,23 @@ class Functions:
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """The function, class or module that a node stands in."""
-        scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
-        return next((one for one in self.code.around(node) if isinstance(one, scopes)), self.code.tree)
+        scope = self.code.scopes.of(node)
+        while not isinstance(scope, ast.ClassDef | ast.Module | Function):
+            scope = self.code.scopes.of(scope)
+        return scope
 
     def named(self, name: str, at: ast.AST) -> Function | None:
         """The function that a name means at a place, if the program defines it."""
-        scope = self.scope_of(at)
-        while True:
-            if not isinstance(scope, ast.ClassDef) and self._by_scope.has(scope, name):
-                return self._by_scope.at(scope, name, at)
-            if isinstance(scope, ast.Module):
-                return None
-            scope = self.scope_of(scope)
+        scope = self.code.scopes.binding(name, at)
+        return self._by_scope.at(scope, name, at) if scope is not None else None
 
     def compiled_at(self, call: ast.Call) -> Traced | None:
         """The compiled function that a call calls, if the program tells: by a decorator, a name, or at once."""
         match call.func:
             case ast.Name(id=name):
-                scope: ast.AST | None = self.scope_of(call)
-                while scope is not None:
-                    if (scope, name) in self.compiled:
-                        return self._meant_at(call, scope, self.compiled[scope, name])
-                    scope = self.scope_of(scope) if not isinstance(scope, ast.Module) else None
+                scope = self.code.scopes.binding(name, call)
+                if scope is not None and (scope, name) in self.compiled:
+                    return self._meant_at(call, scope, self.compiled[scope, name])
             case ast.Attribute(value=base, attr=name):
                 owner = self.instance(base, call)
                 given = self.compiled.get((owner, name), ()) if owner is not None else ()
@@ -432,9 +429,9 @@ class Functions:
     def _decorated(self, node: Function, decorator: ast.expr) -> list[Traced]:
         """`@jit`, `@partial(jit, static_argnums=0)`, `@jit(static_argnames="n")`."""
         call = decorator if isinstance(decorator, ast.Call) else None
-        dotted = self.code.names.dotted(call.func if call else decorator)
+        dotted = self.code.dotted(call.func if call else decorator)
         if call and dotted == "functools.partial" and call.args:
-            dotted = self.code.names.dotted(call.args[0])
+            dotted = self.code.dotted(call.args[0])
         if dotted in _SORTING:
             return [Traced(node, _SORTING[dotted], decorator, frozenset(parameters(node)))]
         if dotted not in _TAKES or dotted.startswith("jax.lax."):
@@ -446,7 +443,7 @@ class Functions:
 
     def _of_call(self, call: ast.Call) -> list[Traced]:
         """`jit(f)`, `jit(grad(f))`, `lax.scan(body, …)`."""
-        dotted = self.code.names.dotted(call.func)
+        dotted = self.code.dotted(call.func)
         if dotted in _SORTING:
             meant = self._meant(call.args[0], call) if call.args else []
             return [Traced(f, _SORTING[dotted], call, frozenset(parameters(f)), bound) for f, bound in meant]
@@ -478,7 +475,7 @@ class Functions:
             case ast.Call() if self.class_made(node):
                 return self._method(node, at)
             case ast.Call(func=func, args=[inner, *rest], keywords=keywords):
-                dotted = self.code.names.dotted(func)
+                dotted = self.code.dotted(func)
                 if dotted == "functools.partial":
                     if self.applied(inner, at) is not None:
                         rest = rest[1:]

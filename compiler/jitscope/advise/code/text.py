@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...core.names import Names
 from ..diagnostic import Span
+from .scopes import Scopes
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -49,8 +50,32 @@ class Code:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 self.nodes.append(child)
+        self._dotted: dict[ast.AST, str] = {}
         self._ordered: list[ast.AST] = []
         self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Which scope each name belongs to."""
+        return Scopes(self.nodes)
+
+    def dotted(self, node: ast.AST) -> str:
+        """The canonical name of an expression such as `jnp.sum`, or ""; a name that its own scope gives something else is none."""
+        found = self._dotted.get(node)
+        if found is None:
+            found = self._dotted[node] = self._dotted_anew(node)
+        return found
+
+    def _dotted_anew(self, node: ast.AST) -> str:
+        dotted = self.names.dotted(node)
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not dotted or not isinstance(root, ast.Name) or root not in self.parents:
+            return dotted
+        scope = self.scopes.binding(root.id, root)
+        given = self.scopes.binders(scope, root.id) if scope is not None else ()
+        return dotted if not given or any(isinstance(one, ast.alias) for one in given) else ""
 
     @cached_property
     def outside(self) -> list[ast.AST]:

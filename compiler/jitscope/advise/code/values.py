@@ -66,6 +66,9 @@ _PLAIN = (
 )  # fmt: skip
 """Functions of the library whose result is known while tracing, whatever they are given."""
 
+OF_TREES = ("jax.tree.", "jax.tree_util.", "jax.device_put", "jax.block_until_ready", "jax.experimental.shard_map.")
+"""Functions that give arrays, or trees of them, for such; what others of the library give may be anything."""
+
 TREE_MAPS = frozenset(
     {
         "jax.tree.map",
@@ -86,9 +89,39 @@ def gives_static(dotted: str) -> bool:
 def gives_array(dotted: str) -> bool:
     """Whether a function of the library gives an array (traced, if it is called while tracing)."""
     module, _, name = dotted.rpartition(".")
-    return (dotted.startswith(ARRAY_MODULES) and name not in _GIVE_STATIC) or (
-        module in _LAYERS and name in _ACTIVATIONS
-    )
+    if module in _LAYERS:
+        return name in _ACTIVATIONS
+    of_arrays = dotted.startswith(ARRAY_MODULES) and name not in _GIVE_STATIC and name not in _GIVE_OTHERS
+    return of_arrays and not gives_trees(dotted) and name[:1].islower() and ".initializers" not in module
+
+
+def gives_trees(dotted: str) -> bool:
+    """Whether a function of the library gives lists, tuples or whatever it is given: arrays are in it, or it is one."""
+    module, _, name = dotted.rpartition(".")
+    return name in _GIVE_TREES.get(module, ())
+
+
+_GIVE_TREES = {
+    "jax.lax": frozenset(
+        "scan cond switch while_loop fori_loop map associative_scan stop_gradient psum pmean pmax pmin all_gather ppermute pshuffle "
+        "pswapaxes all_to_all psum_scatter optimization_barrier with_sharding_constraint top_k sort sort_key_val custom_root "
+        "custom_linear_solve platform_dependent pvary pcast reduce reduce_window split reduce_precision".split()
+    ),
+    "jax.lax.linalg": frozenset("eig eigh lu qr svd schur tridiagonal".split()),
+    "jax.numpy": frozenset(
+        "split array_split hsplit vsplit dsplit meshgrid broadcast_arrays nonzero histogram histogram2d histogramdd unique "
+        "unique_all unique_counts unique_inverse divmod modf frexp gradient atleast_1d atleast_2d atleast_3d ix_ "
+        "polydiv polyfit unravel_index mask_indices tril_indices triu_indices tril_indices_from triu_indices_from "
+        "diag_indices diag_indices_from mgrid ogrid unstack".split()
+    ),
+    "jax.numpy.linalg": frozenset("eig eigh qr svd slogdet lstsq".split()),
+    "jax.scipy.linalg": frozenset("eigh lu lu_factor qr rsf2csf schur svd cho_factor polar".split()),
+}  # fmt: skip
+_GIVE_OTHERS = frozenset(
+    "vectorize frompyfunc ufunc printoptions set_printoptions get_printoptions save savez load dtype custom_gradient as_dtype "
+    "conv_dimension_numbers padtype_to_pads axis_size axis_index broadcast_shapes key_impl default_prng_impl".split()
+)
+"""Functions that give functions, types or other values."""
 
 
 _LAYERS = ("flax.linen", "flax.nnx")

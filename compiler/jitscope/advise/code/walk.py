@@ -13,6 +13,7 @@ from typing import Any
 
 from . import forms, values
 from .functions import Functions, Traced, defaulted, parameters
+from .holders import Holders
 from .text import Code, Function
 from .values import Kind, joined
 
@@ -47,11 +48,15 @@ class Region:
         """Whether arguments have no values here."""
         return self.traced is not None and self.traced.abstract
 
+    @property
+    def stages(self) -> bool:
+        """Whether all operations of arrays are traced here, and not only those of the arguments."""
+        return self.traced is not None and not self.traced.each_time
+
 
 Listener = Callable[[Event, "Walk"], None]
 Scope = dict[str, Kind]
 _DEEPEST = 6
-_GENERATORS = {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"}
 
 
 class Walk:
@@ -62,26 +67,19 @@ class Walk:
         self._returned: dict[Any, Kind] = {}
         self.sequences: dict[str, ast.expr] = {}
         """Names of the module that hold lists, tuples and dicts, with what makes these."""
-        self.containers: set[str] = set()
-        """Names, and attributes of `self`, that are given a list, dict or set somewhere."""
-        self._arrays: set[ast.expr] = set()
-        """Arguments of calls that are arrays with values."""
+        self.holders = Holders(code, self.functions)
         self.with_arrays: list[ast.Call] = []
         """Calls that are given arrays."""
-        self.generators: set[str] = set()
-        """Names, and attributes of `self`, that are given a random generator of NumPy or Python."""
+        self._arrays: set[ast.expr] = set()  # what they are given
         self._outer: dict[Function | None, set[str]] = {}
         """The names that functions assign in a scope around them."""
         for node in code.parents:
             if isinstance(node, ast.Global | ast.Nonlocal):
                 self._outer.setdefault(code.function_around(node), set()).update(node.names)
-            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    for one, value in forms.pairs(target, node.value):
-                        if isinstance(one, ast.Name | ast.Attribute) and forms.is_container(value):
-                            self.containers.add(code.source(one))
-                        if isinstance(value, ast.Call) and code.names.dotted(value.func) in _GENERATORS:
-                            self.generators.add(code.source(one))
+
+    def are_arrays(self, function: Function, name: str) -> bool | None:
+        """Whether all calls that the program shows give an argument an array; None where it shows no call."""
+        return self._is_array(function, name) if self.functions.given(function, name) else None
 
     def run(self) -> None:
         """Walk the module, then all functions that are not traced, then those that are."""
@@ -112,7 +110,7 @@ class Walk:
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
-        key = (function, region.abstract, region.outer, tuple(given.values()))
+        key = (function, region.abstract, region.stages, region.outer, tuple(given.values()))
         if key in self._returned:
             return self._returned[key]
         self._returned[key] = Kind.UNKNOWN  # of a call in its own body
@@ -133,7 +131,9 @@ class Walk:
         while outer is not None:
             found = next((one for one in self.functions.traced if one.function is outer and one.abstract), None)
             for name in parameters(outer):
-                is_traced = found is not None and name not in found.static
+                is_traced = (
+                    found is not None and name not in found.static and len(self.code.scopes.binders(outer, name)) == 1
+                )
                 scope.setdefault(name, Kind.TREE if is_traced else Kind.UNKNOWN)
             outer = self.code.function_around(outer)
         return scope
@@ -345,7 +345,7 @@ class Walk:
         return Kind.STATIC
 
     def _attribute(self, base: ast.expr, attr: str, scope: Scope, region: Region) -> Kind:
-        if self.code.names.dotted(base):
+        if self.code.dotted(base):
             return Kind.STATIC
         kind = self.value(base, scope, region)
         if attr in values.STATIC_ATTRIBUTES and kind is not Kind.UNKNOWN:
@@ -382,7 +382,7 @@ class Walk:
             case ast.Tuple() | ast.List() | ast.Dict() | ast.Set() | ast.Attribute(attr="shape"):
                 return True
             case ast.Call(func=func):
-                return self.code.names.dotted(func) in ("jax.numpy.shape", "numpy.shape")
+                return self.code.dotted(func) in ("jax.numpy.shape", "numpy.shape")
         return False
 
     def _logical(self, node: ast.BoolOp, parts: list[ast.expr], scope: Scope, region: Region) -> Kind:
@@ -414,7 +414,7 @@ class Walk:
                 pass
             case _:
                 return False
-        names = [self.code.names.dotted(one) or getattr(one, "id", "") for one in named]
+        names = [self.code.dotted(one) or getattr(one, "id", "") for one in named]
         return all(name in forms.VALUE_TYPES for name in names) and self.value(value, scope, region).is_traced
 
     def _index_kinds(self, index: ast.expr, scope: Scope, region: Region) -> list[Kind]:
@@ -446,7 +446,7 @@ class Walk:
     def _call(self, node: ast.Call, scope: Scope, region: Region) -> Kind:
         given = [self.value(a, scope, region) for a in node.args]
         given += [self.value(k.value, scope, region) for k in node.keywords]
-        dotted = self.code.names.dotted(node.func)
+        dotted = self.code.dotted(node.func)
         base = Kind.UNKNOWN
         if isinstance(node.func, ast.Attribute) and not dotted:
             base = self.value(node.func.value, scope, region)
@@ -467,13 +467,17 @@ class Walk:
             if dotted == "jax.random.split" and not region.abstract:
                 return Kind.UNKNOWN
             made = Kind.MASK if dotted.rpartition(".")[2] in values.GIVE_MASKS else Kind.TRACED
-            return made if region.abstract else Kind.ARRAY
+            if not region.abstract:
+                return Kind.ARRAY
+            return made if any_traced or region.stages else Kind.UNKNOWN
+        if values.gives_trees(dotted):
+            return Kind.TREE if any_traced or (region.abstract and region.stages) else Kind.UNKNOWN
         if values.gives_static(dotted):
             return Kind.STATIC
         if dotted in values.TREE_MAPS and node.args:
             return self._mapped(node, given, scope, region)
         if dotted.startswith("jax."):
-            return Kind.TREE if any_traced else Kind.UNKNOWN
+            return Kind.TREE if any_traced and dotted.startswith(values.OF_TREES) else Kind.UNKNOWN
         if dotted.startswith("numpy."):
             return Kind.NUMPY if dotted.rpartition(".")[2] not in ("shape", "ndim", "size", "prod") else Kind.STATIC
         match node.func:
@@ -509,15 +513,16 @@ class Walk:
     def _mapped(self, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind:
         """What a map over trees gives: trees of what its function gives, which need not be arrays. The function itself is not looked at."""
         function, leaves = node.args[0], [self._part(kind) for kind in given[1 : len(node.args)]]
-        if dotted := self.code.names.dotted(function):
-            return self._part(self._result(node, dotted, Kind.UNKNOWN, leaves, scope, region))
+        if dotted := self.code.dotted(function):
+            made = self._result(node, dotted, Kind.UNKNOWN, leaves, scope, region)
+            return Kind.TREE if made.is_traced else Kind.UNKNOWN
         if isinstance(function, ast.Name):
             if (named := self.functions.named(function.id, node)) is None:
                 return Kind.STATIC if function.id in values.BUILTINS_STATIC else Kind.UNKNOWN
             function = named
         if not isinstance(function, ast.FunctionDef | ast.Lambda) or region.depth >= _DEEPEST:
             return Kind.UNKNOWN
-        if self.code.names.dotted(node.func).endswith("with_path"):
+        if self.code.dotted(node.func).endswith("with_path"):
             leaves.insert(0, Kind.STATIC)
         kinds = dict.fromkeys(parameters(function), Kind.UNKNOWN) | dict(zip(parameters(function), leaves))
         listener, returned, self._listener, self._returned = (
@@ -532,7 +537,7 @@ class Walk:
             )
         finally:
             self._listener, self._returned = listener, returned
-        return made if made is Kind.STATIC else self._part(made)
+        return made if made is Kind.STATIC else Kind.TREE if made.is_traced else Kind.UNKNOWN
 
     def _of_transformed(self, node: ast.Call, given: list[Kind], region: Region) -> Kind:
         """`nnx.grad(loss)(model)`, called while tracing: the function is traced with it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..code.forms import VALUE_TYPES, choices
 from ..code.functions import parameters
@@ -92,9 +93,7 @@ def _of_tracers(event: Event, walk: Walk) -> bool:
     """Whether a comprehension is passed whose elements are calls that give traced arrays."""
     match event.node.args:
         case [ast.GeneratorExp(elt=ast.Call(func=func)) | ast.ListComp(elt=ast.Call(func=func))]:
-            gives = gives_array(walk.code.names.dotted(func)) or (
-                isinstance(func, ast.Attribute) and func.attr in METHODS
-            )
+            gives = gives_array(walk.code.dotted(func)) or (isinstance(func, ast.Attribute) and func.attr in METHODS)
             return gives and event.inner[0].is_traced
     return False
 
@@ -162,14 +161,15 @@ def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         match node.func.id, above:
             case "isinstance", _ if len(node.args) == 2:
                 classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-                yield from _never(walk, node, node.args[0], classes)
+                for one in _never(walk, node, node.args[0], classes):
+                    yield replace(one, lower="info") if event.region.depth else one  # other calls may pass values
             case "type", ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]):
                 yield from _never(walk, above, node.args[0], [other])
 
 
 def _never(walk: Walk, test: ast.AST, value: ast.expr, classes: Sequence[ast.expr]) -> Iterator[Diagnostic]:
     """A test of a traced value for a type, if no tracer has that."""
-    if classes and all((walk.code.names.dotted(one) or getattr(one, "id", "")) in VALUE_TYPES for one in classes):
+    if classes and all((walk.code.dotted(one) or getattr(one, "id", "")) in VALUE_TYPES for one in classes):
         what, name = short(walk.code, test), short(walk.code, value)
         what = f"`case {what}:` is never taken" if isinstance(test, ast.pattern) else f"`{what}` is False"
         message = f"{what} while tracing, whatever was passed: `{name}` is a tracer there."

@@ -66,7 +66,7 @@ def _writes(code: Code) -> Iterator[tuple[str, ast.AST]]:
             case ast.Call(func=ast.Attribute(value=base, attr=name), args=args, keywords=keywords):
                 if name in _CHANGING:
                     yield ast.unparse(base), node
-                if args and (name in _FILLING or code.names.dotted(node.func) in _OF_NUMPY):
+                if args and (name in _FILLING or code.dotted(node.func) in _OF_NUMPY):
                     yield ast.unparse(args[0]), node
                 yield from ((ast.unparse(k.value), node) for k in keywords if k.arg == "out")
 
@@ -82,7 +82,7 @@ def _is_buffer(name: str, around: Sequence[ast.AST], code: Code) -> bool:
     made = [node for node in code.nodes if _gives(node, name)]
     return bool(made) and all(
         isinstance(node.value, ast.Call)
-        and code.names.dotted(node.value.func).startswith("numpy.")
+        and code.dotted(node.value.func).startswith("numpy.")
         and not any(loop in code.around(node) for loop in loops)
         for node in made
     )
@@ -128,7 +128,7 @@ def _readers(name: str, nodes: Iterable[ast.AST | None], walk: Walk) -> Iterator
                 for given in (*call.args, *(k.value for k in call.keywords))
                 for one in _parts(given)
             ):
-                dotted = walk.code.names.dotted(call.func)
+                dotted = walk.code.dotted(call.func)
                 if dotted in _OF_MEMORY or walk.functions.compiled_at(call) is not None:
                     yield call
 
@@ -155,7 +155,7 @@ def _waits(nodes: Iterable[ast.AST | None], readers: Sequence[ast.Call], code: C
         for call in ast.walk(node) if node is not None else ():
             if not isinstance(call, ast.Call):
                 continue
-            dotted = code.names.dotted(call.func)
+            dotted = code.dotted(call.func)
             attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if attribute == "block_until_ready" or dotted in ("jax.block_until_ready", "jax.device_get"):
                 return True

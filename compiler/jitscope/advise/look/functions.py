@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.forms import bound, stored
 from ..code.functions import parameters
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -22,17 +23,58 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     traced = {one.function for one in walk.functions.traced if one.abstract}
     for node in code.nodes:
-        if not (isinstance(node, ast.Call) and code.names.dotted(node.func) == "jax.jit" and node.args):
+        if not (isinstance(node, ast.Call) and code.dotted(node.func) == "jax.jit" and node.args):
             continue
         function = code.function_around(node)
         if not _is_new(node.args[0], walk) or function in traced or _is_kept(node, code.parents):
             continue
         loop = next((one for one in code.around(node) if isinstance(one, (*_LOOPS, ast.FunctionDef, ast.Lambda))), None)
-        called = isinstance(above := code.parents.get(node), ast.Call) and above.func is node
+        above = code.parents.get(node)
+        called = isinstance(above, ast.Call) and above.func is node
+        if isinstance(above, ast.Attribute) and above.attr in ("lower", "trace", "eval_shape"):
+            continue  # it is made to be compiled, and not to be called
         if isinstance(loop, _LOOPS) and not _in_iterable(node, loop, code.parents):
+            if _is_of_iteration(node.args[0], loop, walk) or _is_called_in_loop(node, loop, walk):
+                continue
             yield _fresh(walk, node, "iteration of the loop")
         elif called and isinstance(function, ast.FunctionDef) and _is_called_again(function.name, walk):
             yield _fresh(walk, node, f"call of {function.name}")
+
+
+def _is_of_iteration(function: ast.expr, loop: ast.AST, walk: Walk) -> bool:
+    """Whether a function is made before the loop, so that it is the same in all iterations, or reads what changes with them, so that
+    each needs a program of its own."""
+    parts: list[ast.AST] = [function]
+    for name in [one for one in ast.walk(function) if isinstance(one, ast.Name)]:
+        defined = walk.functions.named(name.id, name)
+        parts += [defined] if defined is not None else []
+    if isinstance(function, ast.Name) and len(parts) > 1 and loop not in walk.code.around(parts[1]):
+        return True
+    own = {name for part in parts for name in bound(part)} | {getattr(part, "name", "") for part in parts}
+    changing = (
+        (stored(loop) | {n.name for n in ast.walk(loop) if isinstance(n, ast.FunctionDef)}) - own - _numbers(loop)
+    )
+    return any(isinstance(one, ast.Name) and one.id in changing for part in parts for one in ast.walk(part))
+
+
+def _numbers(loop: ast.AST) -> set[str]:
+    """The names that a loop gives numbers, which could be arguments as well."""
+    if not isinstance(loop, ast.For):
+        return set()
+    match loop.iter:
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) if all(isinstance(one, ast.Constant) for one in elts):
+            return stored(loop.target)
+        case ast.Call(func=ast.Name(id="range")):
+            return stored(loop.target)
+    return set()
+
+
+def _is_called_in_loop(node: ast.AST, loop: ast.AST, walk: Walk) -> bool:
+    """Whether what is made has a name that a loop within calls: it is compiled once for many calls."""
+    above = walk.code.parents.get(node)
+    names = stored(above) if isinstance(above, ast.Assign) else set()
+    inner = [one for one in ast.walk(loop) if isinstance(one, _LOOPS) and one is not loop]
+    return any(isinstance(one, ast.Name) and one.id in names for each in inner for one in ast.walk(each))
 
 
 def _is_called_again(name: str, walk: Walk) -> bool:
@@ -53,7 +95,7 @@ def _is_new(node: ast.expr, walk: Walk) -> bool:
         case ast.Lambda():
             return True
         case ast.Call(func=func):
-            return walk.code.names.dotted(func) in _TRANSFORMS
+            return walk.code.dotted(func) in _TRANSFORMS
         case ast.Name(id=name):
             function = walk.functions.named(name, node)
             return (
@@ -111,7 +153,7 @@ def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
             return "a set", "Pass a frozenset."
         case ast.ListComp():
             return "a list", "Pass a tuple."
-        case ast.Call(func=func) if walk.code.names.dotted(func).startswith(("numpy.", "jax.numpy.")):
+        case ast.Call(func=func) if walk.code.dotted(func).startswith(("numpy.", "jax.numpy.")):
             return "an array", "Leave it out of the static arguments: arrays are traced."
     return "", ""
 
@@ -142,7 +184,7 @@ def _is_registered(owner: ast.ClassDef, walk: Walk) -> bool:
         return True
     return any(
         isinstance(node, ast.Call)
-        and "register" in walk.code.names.dotted(node.func)
+        and "register" in walk.code.dotted(node.func)
         and any(isinstance(a, ast.Name) and a.id == owner.name for a in node.args)
         for node in walk.code.nodes
     )
@@ -155,22 +197,18 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
     """grad-bad-signature of `grad(f)(3)`, x64-truncation of `dtype=jnp.float64`."""
     code = walk.code
     enabled = next((i for i, line in enumerate(code.lines, 1) if "enable_x64" in line), None)
+    inside: list[tuple[ast.expr, str]] = []
     for node in code.nodes:
         if not isinstance(node, ast.Call):
             continue
-        dotted = code.names.dotted(node.func)
-        if enabled is None or (node.lineno < enabled and code.function_around(node) is None):
-            for value in _dtypes(node, dotted, walk):
-                name = _wide(value, walk)
-                if name:
-                    message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
-                    fix = (
-                        'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for ' + _WIDE[name] + "."
-                    )
-                    yield diagnostic(code, "x64-truncation", value, message, Fix(fix))
+        dotted, is_inside = code.dotted(node.func), code.function_around(node) is not None
+        if enabled is None or (node.lineno < enabled and not is_inside):
+            wide = [(value, name) for value in _dtypes(node, dotted, walk) if (name := _wide(value, walk))]
+            inside += wide if is_inside else []
+            yield from (_cut(walk, value, name) for value, name in wide if not is_inside)
         match node.func:
             case ast.Call(func=func) if (
-                code.names.dotted(func) in ("jax.grad", "jax.value_and_grad") and not node.func.keywords
+                code.dotted(func) in ("jax.grad", "jax.value_and_grad") and not node.func.keywords
             ):
                 if node.args and isinstance(node.args[0], ast.Constant) and type(node.args[0].value) is int:
                     number = node.args[0]
@@ -178,13 +216,24 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
                     yield diagnostic(
                         code, "grad-bad-signature", number, message, Fix(f"Write {code.source(number)}.0.")
                     )
+    if inside:
+        yield _cut(walk, *min(inside, key=lambda one: code.span(one[0])), True)
+
+
+def _cut(walk: Walk, value: ast.expr, name: str, inside: bool = False) -> Diagnostic:
+    """What a 64-bit type becomes; in a function only while nobody turns them on, which the program that calls it may do."""
+    message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
+    if inside:
+        message = f"{name} becomes {_WIDE[name]} here, unless your program turns 64-bit types on."
+    fix = f'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for {_WIDE[name]}.'
+    return diagnostic(walk.code, "x64-truncation", value, message, Fix(fix), "info" if inside else None)
 
 
 def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and not dotted:
         base = node.func.value.func if isinstance(node.func.value, ast.Call) else node.func.value
-        of_ours = walk.code.names.dotted(base).startswith("jax.")
-        yield from (a for a in node.args[:1] if of_ours or walk.code.names.dotted(a).startswith("jax."))
+        of_ours = walk.code.dotted(base).startswith("jax.")
+        yield from (a for a in node.args[:1] if of_ours or walk.code.dotted(a).startswith("jax."))
     if dotted.startswith("jax."):
         yield from (k.value for k in node.keywords if k.arg == "dtype")
         if (
@@ -195,5 +244,5 @@ def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
 
 
 def _wide(value: ast.expr, walk: Walk) -> str:
-    name = walk.code.names.dotted(value).rpartition(".")[2] or str(getattr(value, "value", ""))
+    name = walk.code.dotted(value).rpartition(".")[2] or str(getattr(value, "value", ""))
     return name if name in _WIDE else ""

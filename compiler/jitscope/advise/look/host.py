@@ -21,7 +21,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     module, _, name = event.dotted.partition(".")
     if module in ("numpy", "math", "scipy", "pandas") and name and name.split(".")[0] not in _FINE:
-        if any(kind.is_traced for kind in event.inner):
+        given = zip([*node.args, *(k.value for k in node.keywords)], event.inner)
+        if any(kind.is_traced and not _is_dict(one, walk) for one, kind in given):
             yield _found(event, walk, f"{module}.{name}", "array" if module == "numpy" else "number")
         return
     match node.func:
@@ -32,6 +33,13 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             message = f".{method}() asks for values, and those of `{short(code, node.func.value)}` are not known while tracing."
             fix = rewriting(code, node, "number", "Return the array, and ask for its value outside.")
             yield diagnostic(code, "host-call-on-tracer", node, message, fix)
+
+
+def _is_dict(node: ast.expr, walk: Walk) -> bool:
+    """Whether a name is given a dict, which NumPy does not look into."""
+    scope = walk.code.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
+    binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()  # pyright: ignore[reportAttributeAccessIssue]
+    return any(isinstance(getattr(walk.code.parents.get(one), "value", None), ast.Dict) for one in binders)
 
 
 def _found(event: Event, walk: Walk, called: str, asked: str) -> Diagnostic:
@@ -58,6 +66,7 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     node, code = event.node, walk.code
     is_list = isinstance(node.value, ast.Name) and node.value.id in walk.sequences
+    is_list = is_list and code.scopes.binding(node.value.id, node) in (code.tree, None)
     if is_list and event.inner[:1] == [Kind.TREE] and isinstance(node.slice, ast.Name):
         text, index = short(code, node.value), short(code, node.slice)
         message = f"`{text}` is a list of Python, and the index `{index}` is not known while tracing."

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
+from typing import Literal
 
-from ...core.words import root_of
+from ...core.words import counted, root_of
 from ..code.forms import bound, keyword, stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
@@ -33,7 +35,7 @@ class _Draws:
 
     def used(self, call: ast.Call) -> str:
         """The source of the key that a call uses up, or ""."""
-        dotted = self.code.names.dotted(call.func)
+        dotted = self.code.dotted(call.func)
         if dotted.startswith("jax.random."):
             if dotted.rpartition(".")[2] in _NO_USE:
                 return ""
@@ -57,12 +59,25 @@ class _Draws:
         rngs = keyword(call, "rngs")
         if isinstance(rngs, ast.Dict) and len(rngs.values) == 1:
             return rngs.values[0] if self._is_key(rngs.values[0]) else None
-        infers = (
-            isinstance(call.func, ast.Call) and self.code.names.dotted(call.func.func) == "numpyro.infer.Predictive"
-        )
+        infers = isinstance(call.func, ast.Call) and self.code.dotted(call.func.func) == "numpyro.infer.Predictive"
         drawing = isinstance(call.func, ast.Attribute) and call.func.attr in ("init", "run", "sample") and not dotted
         first = call.args[0] if call.args else None
         return first if (infers or drawing) and self._is_key(first) else None
+
+    def same(self, first: ast.Call, second: ast.Call, code: Code) -> Literal["equal", "related", "meant"]:
+        """How the numbers that two calls draw from one key belong together: "equal" where one distribution is drawn twice in one function
+        or cell, "meant" where people want it so: one order for two arrays, one seed for two models or runs, in a function that is kept."""
+        one, other = (code.dotted(call.func) for call in (first, second))
+        drawn = [dotted.rpartition(".")[2] if dotted.startswith("jax.random.") else "" for dotted in (one, other)]
+        if all(name in _SHARED for name in drawn) and first is not second:
+            return "meant"
+        if not any(drawn) and all(self._is_of_library(call) for call in (first, second)):
+            return "meant"
+        together = code.function_around(first) is not None or code.cell_of(first) is code.cell_of(second)
+        return "equal" if drawn[0] and drawn[0] == drawn[1] and together else "related"
+
+    def _is_of_library(self, call: ast.Call) -> bool:
+        return self._given_to_library(call, self.code.dotted(call.func)) is not None
 
     def _is_key(self, node: ast.expr | None) -> bool:
         """Whether a name is given a key somewhere in the program."""
@@ -80,7 +95,7 @@ class _Draws:
         return found
 
     def _gives_keys(self, function: ast.expr) -> bool:
-        return self.code.names.dotted(function) in (
+        return self.code.dotted(function) in (
             *_SEEDS,
             "jax.random.split",
             "jax.random.fold_in",
@@ -113,7 +128,7 @@ class _Draws:
 
 def _drawn_with(call: ast.Call, code: Code) -> str:
     """The name of the key that a function of the library uses up, or ""."""
-    dotted = code.names.dotted(call.func)
+    dotted = code.dotted(call.func)
     if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
         return ""
     key = call.args[0] if call.args else keyword(call, "key")
@@ -134,17 +149,51 @@ def _source(key: ast.expr | None, code: Code) -> str:
 
 
 def used_twice(walk: Walk) -> Iterator[Diagnostic]:
-    """key-reuse."""
+    """key-reuse. What certainly gives the same numbers twice is told at each line; of what is one by the letter alone (a key that is split
+    after it was drawn with, one seed for two experiments) the first of a program."""
     code = walk.code
-    if not any(dotted.startswith("jax") for dotted in code.names.table.values()) or "random" not in code.text:
+    if "random" not in code.text or _is_test(code.file.rpartition("/")[2]):
         return
     draws = _Draws(walk)
     bodies = [code.tree.body]
-    bodies += [n.body for n in code.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = (n for n in code.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    bodies += [n.body for n in functions if not n.name.startswith("test")]
+    found: dict[ast.Call, Diagnostic] = {}
     for body in bodies:
         look = _Reuse(draws)
         look.block(body, {})
-        yield from look.found.values()
+        found |= look.found
+    weak = sorted((one for one in found.values() if one.lower), key=lambda one: one.span)
+    yield from (one for one in found.values() if not one.lower)
+    if weak:
+        more = f" So are {counted(len(weak) - 1, 'other key')} of this program." if len(weak) > 1 else ""
+        yield replace(weak[0], message=weak[0].message + more)
+
+
+def _is_test(file: str) -> bool:
+    """Tests draw what they need from whatever key there is."""
+    return file.startswith("test_") or file.endswith("_test.py")
+
+
+def _is_lost(key: str, paths: set[str]) -> bool:
+    """Whether a key belongs to what was given a new value."""
+    return any(key == path or key.startswith((f"{path}[", f"{path}.")) for path in paths)
+
+
+def _given_anew(node: ast.AST, code: Code) -> set[str]:
+    """What a statement gives a value, by its source: names, attributes, elements; of an object whose method is called all attributes."""
+    found: set[str] = set()
+    for one in ast.walk(node):
+        match one:
+            case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                found.add(code.source(one))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))):
+                found.add("self")
+    return found
+
+
+_SHARED = {"permutation", "choice", "shuffle"}
+"""Samplers that draw an order: two arrays are often shuffled by one on purpose."""
 
 
 class _Reuse:
@@ -178,13 +227,19 @@ class _Reuse:
             case ast.Try(body=body, handlers=handlers, finalbody=final):
                 self.branches([body, *(h.body for h in handlers)], uses)
                 self.block(final, uses)
+            case ast.Match(subject=subject, cases=cases):
+                self.expression(subject, uses)
+                self.branches([*(case.body for case in cases), []], uses)
             case _:
                 self.expression(node, uses)
-                for name in stored(node):
-                    for key in [k for k in uses if k == name or k.startswith((f"{name}[", f"{name}."))]:
-                        del uses[key]
+                self.forget(_given_anew(node, self.code), uses)
                 return not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
         return True
+
+    def forget(self, paths: set[str], uses: Uses) -> None:
+        """What was given a new value is no used key any more."""
+        for key in [key for key in uses if _is_lost(key, paths)]:
+            del uses[key]
 
     def branches(self, blocks: list[list[ast.stmt]], uses: Uses) -> None:
         """What is used in one of several blocks is used after them; what one of them gave anew is fresh there only."""
@@ -197,9 +252,7 @@ class _Reuse:
     def loop(self, body: list[ast.stmt], uses: Uses, own: set[str]) -> None:
         """Twice: the second iteration meets what the first used up."""
         for _ in range(2):
-            for name in own:
-                for key in [k for k in uses if k == name or k.startswith((f"{name}[", f"{name}."))]:
-                    del uses[key]
+            self.forget(own, uses)
             if not self.block(body, uses):
                 return
 
@@ -238,6 +291,9 @@ class _Reuse:
         if first is None:
             uses[key] = call
             return
+        how = self.draws.same(first, call, self.code)
+        if how == "meant":
+            return
         if first is call:
             again = "in every iteration"
             fix = "Split it before the loop and take one key for each iteration: for k in jax.random.split(key, n)."
@@ -245,7 +301,8 @@ class _Reuse:
             again = f"here, after {self.code.line_told(first, call)}"
             fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
         message = f"the key `{key}` is used again {again}: the random numbers are not independent of each other."
-        self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))
+        lower = None if how == "equal" else "info"
+        self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix), lower)
 
 
 # --- not threaded -------------------------------------------------------------------------------------------------------------
@@ -268,7 +325,7 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
     names = bound(function)
     each = _REPEATED[traced.by]
     for call in _own_calls(function, code):
-        dotted = code.names.dotted(call.func)
+        dotted = code.dotted(call.func)
         if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
             continue
         key = call.args[0] if call.args else None
@@ -278,9 +335,12 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
         ):
             root = root.value
         own = names - traced.static
-        captured = isinstance(root, ast.Name) and root.id not in own and not code.names.dotted(root)
+        captured = isinstance(root, ast.Name) and root.id not in own and not code.dotted(root)
         seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))
         if captured or seeded:
+            is_meant = (
+                isinstance(root, ast.Name) and traced.by == "vmap" and root.id in traced.static
+            )  # by in_axes=None
             how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
             message = f"{how} in every {each}, so every {each} draws the same numbers."
             fix = {
@@ -288,7 +348,9 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
                 "row": "Map over the keys as well: jax.vmap(f)(jax.random.split(key, n), xs).",
                 "call": "Take the key as an argument, and pass another one in each call.",
             }[each]
-            yield diagnostic(code, "key-not-threaded", call, message, Fix(fix))
+            yield diagnostic(
+                code, "key-not-threaded", call, message, Fix(fix), "info" if is_meant or not captured else None
+            )
 
 
 def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:
@@ -300,7 +362,7 @@ def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:
 def _is_seed(node: ast.AST | None, code: Code) -> bool:
     return (
         isinstance(node, ast.Call)
-        and code.names.dotted(node.func) in _SEEDS
+        and code.dotted(node.func) in _SEEDS
         and bool(node.args)
         and isinstance(node.args[0], ast.Constant)
     )

@@ -7,13 +7,16 @@ import ast
 from ...core.advice import rewritten
 from ...core.messages import sentence
 from ...core.words import cut
+from ..catalogue import Severity
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix
 
 
-def diagnostic(code: Code, id: str, node: ast.AST, message: str, fix: Fix | str = "") -> Diagnostic:
-    """A diagnostic at a node."""
-    return Diagnostic(id, code.file, code.span(node), message, Fix(fix) if isinstance(fix, str) else fix)
+def diagnostic(
+    code: Code, id: str, node: ast.AST, message: str, fix: Fix | str = "", lower: Severity | None = None
+) -> Diagnostic:
+    """A diagnostic at a node; `lower` is its severity where a look cannot be as sure as its id is."""
+    return Diagnostic(id, code.file, code.span(node), message, Fix(fix) if isinstance(fix, str) else fix, lower=lower)
 
 
 def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ..code.forms import stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
+from ..code.values import gives_static
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -218,7 +219,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
             if reader is not None:
                 message = f"`{name}` is donated here: its memory is given away, and {code.line_told(reader, call)} reads it again."
                 fix = f"Give the result its name, {name} = {short(code, call)}, or do not donate it."
-                yield diagnostic(code, "donation-misuse", call, message, Fix(fix))
+                yield diagnostic(code, "donation-misuse", call, message, Fix(fix), "warning")
 
 
 def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:
@@ -251,12 +252,18 @@ def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
 
 
 def _is_asked_about(node: ast.Name, code: Code) -> bool:
-    """`x.is_deleted()`, `x.shape` and `del x` are fine."""
+    """`x.is_deleted()`, `x.shape`, `del x`, `f.lower(x)` and `jax.eval_shape(f, x)` are fine."""
     above = code.parents.get(node)
-    return isinstance(above, ast.Delete) or (
-        isinstance(above, ast.Attribute)
-        and above.attr in ("is_deleted", "shape", "dtype", "ndim", "size", "aval", "sharding")
-    )
+    match above:
+        case ast.Delete():
+            return True
+        case ast.Attribute(attr=attr):
+            return attr in ("is_deleted", "delete", "shape", "dtype", "ndim", "size", "aval", "sharding")
+        case ast.Call(func=ast.Attribute(attr="lower" | "trace" | "eval_shape") as asked):
+            return node is not asked.value
+        case ast.Call(func=ast.Name(id="type" | "len" | "id" | "isinstance")):
+            return True
+    return isinstance(above, ast.Call) and gives_static(code.dotted(above.func))
 
 
 def _stores(node: ast.AST, name: str) -> bool:

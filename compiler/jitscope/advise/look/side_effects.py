@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ..code.forms import stored
 from ..code.functions import parameters
+from ..code.text import Function
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, replacing, short
-from .updates import is_by_name
+from .updates import is_by_name, may_be_reference
 
 
 # --- prints ---------------------------------------------------------------------------------------------------------------
@@ -72,7 +74,7 @@ def _is_for_people(node: ast.AST, walk: Walk) -> bool:
     """In the text of an error or an assertion a tracer is what people want to see; `jax.debug.print` has its own rules."""
     return any(
         isinstance(one, ast.Raise | ast.Assert)
-        or (isinstance(one, ast.Call) and walk.code.names.dotted(one.func).startswith("jax.debug."))
+        or (isinstance(one, ast.Call) and walk.code.dotted(one.func).startswith("jax.debug."))
         for one in walk.code.around(node)
     )
 
@@ -115,13 +117,14 @@ def _reads(target: ast.Name, walk: Walk) -> bool:
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `p["w"] = …`, `state.count = …` on what came from outside."""
     node, function = event.node, event.region.function
-    if event.what != "store" or not _ends(event) or function is None or _is_ref(node, walk):
+    if event.what != "store" or not _ends(event) or function is None or may_be_reference(node, walk):
         return
     base = _root(node)
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
-    if base in event.region.outer:
-        yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
+    if base in event.region.outer or (base not in parameters(function) and not _is_local(base, event, walk)):
+        if _is_plain(node, walk):
+            yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
             _is_kept(event)
@@ -130,9 +133,27 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             and not _bound_anew(base, function)
             and not _given_back(base, function)
         ):
-            yield _copy_changed(walk, node, short(walk.code, node))
-    elif not _is_local(base, event, walk):
-        yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
+            found = _copy_changed(walk, node, short(walk.code, node))
+            yield replace(found, lower="info") if _is_read_later(base, node, function) else found
+
+
+def _is_read_later(name: str, node: ast.AST, function: Function) -> bool:
+    """Whether a function goes on with what it changed: that may be all that is wanted."""
+    return any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) and one.lineno > node.end_lineno  # pyright: ignore
+        for one in ast.walk(function)
+    )
+
+
+def _is_plain(node: ast.expr, walk: Walk) -> bool:
+    """Whether what is stored into is a Python object for sure: elements of a list or dict, and attributes but `value`, which variables
+    of libraries keep traced values in."""
+    if isinstance(node, ast.Subscript):
+        return is_by_name(node, walk) or walk.holders.is_container(node.value)
+    own = isinstance(node, ast.Attribute) and (
+        walk.functions.is_class(node.value) or walk.functions.instance(node.value, node)
+    )
+    return bool(own) or getattr(node, "attr", "") not in ("value", "raw_value")
 
 
 def _kept(event: Event, walk: Walk, traced: bool, what: str) -> Iterator[Diagnostic]:
@@ -145,7 +166,7 @@ def _kept(event: Event, walk: Walk, traced: bool, what: str) -> Iterator[Diagnos
 
 def environment(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """host-nondeterminism of `os.environ["HOME"]`."""
-    if event.what == "index" and _is_kept(event) and walk.code.names.dotted(event.node.value) == "os.environ":
+    if event.what == "index" and _is_kept(event) and walk.code.dotted(event.node.value) == "os.environ":
         yield _frozen(walk, event.node, "os.environ")
 
 
@@ -167,12 +188,11 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         case ast.Attribute(value=ast.Name() | ast.Attribute() | ast.Subscript() as base, attr=attr) if _is_outer(
             base, event, walk
         ):
-            what = code.source(base)
-            if what in walk.generators:
+            if walk.holders.is_generator(base):
                 if kept:
                     yield _frozen(walk, node, "random.")
             elif attr in _CHANGING:
-                yield from _changing(event, walk, what)
+                yield from _changing(event, walk, base)
         case ast.Attribute(value=base, attr=attr) if kept and attr in _ADDING and _is_lost(base, event, walk):
             yield _copy_changed(walk, node, code.source(base))
         case ast.Name(id="next") if kept and node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
@@ -192,15 +212,40 @@ def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
     )
 
 
-def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
-    """`log.append(x)`, where `log` is from outside."""
-    node = event.node
-    if node.func.attr == "update" and (len(node.args) > 1 or not isinstance(walk.code.parents.get(node), ast.Expr)):
-        return  # a dict's or set's takes one argument and gives nothing: this one is an optimizer's
-    if any(kind.is_traced for kind in event.inner) and isinstance(walk.code.parents.get(node), ast.Expr):
+def _changing(event: Event, walk: Walk, base: ast.expr) -> Iterator[Diagnostic]:
+    """`log.append(x)`, where `log` is a list from outside; a method of that name that gives something is another's."""
+    node, what = event.node, walk.code.source(base)
+    is_statement = isinstance(walk.code.parents.get(node), ast.Expr)
+    known = walk.holders.is_container(base)
+    if not known and (not is_statement or node.func.attr not in ("append", "extend")):
+        return
+    if walk.functions.instance(base, node) is not None or _is_undone(base, event, walk):
+        return
+    if any(kind.is_traced for kind in event.inner) and is_statement:
         yield _leaking(walk, node, what)
-    elif _is_kept(event) and (what in walk.containers or node.func.attr not in ("update", "add", "remove")):
-        yield _change_in(event)(walk, node, what)
+    elif _is_kept(event):
+        found = _change_in(event)(walk, node, what)
+        counts = known and [*map(type, node.args)] == [ast.Constant]  # one for each trace, as who counts traces does
+        yield replace(found, lower="info") if counts else found
+
+
+_UNDOING = ({"append", "extend", "insert", "appendleft"}, {"pop", "popleft", "clear", "remove"})
+
+
+def _is_undone(base: ast.expr, event: Event, walk: Walk) -> bool:
+    """Whether a function takes from a list again what it puts there: a stack, which is after the trace as it was before."""
+    what = walk.code.source(base)
+    for function in (one for one in walk.code.around(event.node) if isinstance(one, Function)):
+        done = {
+            call.func.attr
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and walk.code.source(call.func.value) == what
+        }
+        if all(done & some for some in _UNDOING):
+            return True
+    return False
 
 
 def _change_in(event: Event) -> Callable[[Walk, ast.AST, str], Diagnostic]:
@@ -212,7 +257,7 @@ def _change_in(event: Event) -> Callable[[Walk, ast.AST, str], Diagnostic]:
 def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk: Walk) -> bool:
     """Whether a name, or an attribute of one, is from outside of what is traced."""
     name, function = _root(node), event.region.function
-    if name is None or function is None or walk.code.names.dotted(node):
+    if name is None or function is None or walk.code.dotted(node):
         return False
     if name in event.region.outer:
         return not isinstance(node, ast.Name)
@@ -248,14 +293,7 @@ def raises_in_branches(walk: Walk) -> Iterator[Diagnostic]:
 
 def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
     message = f"this stores a tracer in `{name}`, outside of the traced function: there it has no value once the trace has ended."
-    return diagnostic(walk.code, "tracer-leak", node, message, "Return the value from the function.")
-
-
-def _is_ref(node: ast.AST, walk: Walk) -> bool:
-    """Whether elements of a `Ref` may be meant, which can be changed: programs with some say so, and write `ref[...]`."""
-    if not isinstance(node, ast.Subscript):
-        return False
-    return getattr(node.slice, "value", None) is ... or "new_ref" in walk.code.text
+    return diagnostic(walk.code, "tracer-leak", node, message, "Return the value from the function.", "warning")
 
 
 def _root(node: ast.AST) -> str | None:

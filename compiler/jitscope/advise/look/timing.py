@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.forms import stored
 from ..code.functions import parameters
-from ..code.text import Code
-from ..code.values import gives_array
+from ..code.text import Code, Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -30,7 +30,7 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     yield from _timers(walk)
     yield from _magics(walk)
-    if not _CLOCKS & {code.names.dotted(n.func) for n in code.nodes if isinstance(n, ast.Call)}:
+    if not _CLOCKS & {code.dotted(n.func) for n in code.nodes if isinstance(n, ast.Call)}:
         return
     for node in code.nodes:
         for field in ("body", "orelse"):
@@ -42,22 +42,24 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
 def _timers(walk: Walk) -> Iterator[Diagnostic]:
     """`timeit.timeit(lambda: f(x))`."""
     for node in walk.code.nodes:
-        if isinstance(node, ast.Call) and node.args and walk.code.names.dotted(node.func) in _TIMERS:
+        if isinstance(node, ast.Call) and node.args and walk.code.dotted(node.func) in _TIMERS:
             timed = node.args[0]
-            work = _work(timed, walk) if isinstance(timed, ast.Lambda) and not _waits(timed, walk.code) else None
-            if work is not None:
-                yield _misleading(walk, node, work)
+            measured = _Measured(walk)
+            if isinstance(timed, ast.Lambda):
+                measured.takes(timed.body)
+            if measured.work is not None:
+                yield _misleading(walk, node, measured.work)
 
 
 def _magics(walk: Walk) -> Iterator[Diagnostic]:
     """`%timeit f(x)`, `%time y = f(x)`, and cells that begin so."""
     for first, last in [span for cell in walk.code.cells for span in cell.timed]:
         inside = [n for n in walk.code.nodes if isinstance(n, ast.stmt) and first <= n.lineno <= last]
-        work = None
+        measured = _Measured(walk)
         for statement in [n for n in inside if walk.code.parents[n] not in inside]:
-            work = None if _waits(statement, walk.code) else work or _work(statement, walk)
-        if work is not None:
-            yield _misleading(walk, work, work)
+            measured.takes(statement)
+        if measured.work is not None:
+            yield _misleading(walk, measured.work, measured.work)
 
 
 def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
@@ -71,29 +73,25 @@ def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
 
 def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
-    started, work = False, None
+    measured: _Measured | None = None
+    cell = None
     for statement in block:
-        reads = [n for n in code.within(statement) if isinstance(n, ast.Call) and code.names.dotted(n.func) in _CLOCKS]
+        if code.cells and code.cell_of(statement) is not cell:
+            measured, cell = None, code.cell_of(statement)  # between cells there is time
+        reads = [n for n in code.within(statement) if isinstance(n, ast.Call) and code.dotted(n.func) in _CLOCKS]
         reads = [read for read in reads if not _is_computed_with(read, walk)]
         is_start = (
             isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.value in reads
         )
-        if (
-            started
-            and work is not None
-            and reads
-            and not isinstance(statement, ast.For | ast.While | ast.With | ast.FunctionDef)
-        ):
-            yield _misleading(walk, reads[-1], work)
-            started, work = is_start, None
-            continue
+        is_block = isinstance(statement, ast.For | ast.While | ast.With | ast.FunctionDef)
+        if measured is not None and measured.work is not None and reads and not is_block:
+            if not measured.is_shown_before(reads[-1], statement):
+                yield _misleading(walk, reads[-1], measured.work)
+            measured = None
         if is_start:
-            started, work = True, None
-        elif started:
-            if _waits(statement, code):
-                work = None
-            else:
-                work = work or _work(statement, walk)
+            measured = _Measured(walk)
+        elif measured is not None:
+            measured.takes(statement)
 
 
 def _is_computed_with(read: ast.Call, walk: Walk) -> bool:
@@ -102,17 +100,78 @@ def _is_computed_with(read: ast.Call, walk: Walk) -> bool:
     return any(walk.functions.compiled_at(one) is not None for one in around)
 
 
-def _work(statement: ast.AST, walk: Walk) -> ast.Call | None:
-    for node in walk.code.within(statement):
-        if isinstance(node, ast.Call):
-            dotted = walk.code.names.dotted(node.func)
-            if (
-                walk.functions.compiled_at(node) is not None
-                or _is_given_compiled(node, walk)
-                or (gives_array(dotted) and dotted.startswith(("jax.numpy.", "jax.lax.")))
-            ):
-                return node
-    return None
+class _Measured:
+    """What runs between two reads of a clock: `work` is a compiled call whose result nobody waited for so far."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk, self.code = walk, walk.code
+        self.work: ast.Call | None = None
+        self._results: set[str] = set()
+
+    def takes(self, statement: ast.AST) -> None:
+        """One more statement runs."""
+        calls = [node for node in self.code.within(statement) if isinstance(node, ast.Call)]
+        works = [call for call in calls if self._is_work(call)]
+        self._results |= stored(statement) if works else set()
+        if any(self._waits(call, works) for call in calls) or self._shows(statement):
+            self.work, self._results = None, set()
+        elif works or self._reads(statement):
+            self.work = self.work or (works[0] if works else None)
+            self._results |= stored(statement)
+
+    def _is_work(self, call: ast.Call) -> bool:
+        dotted = self.code.dotted(call.func)
+        heavy = dotted in _HEAVY or dotted.startswith(_HEAVY_MODULES)
+        return heavy or self.walk.functions.compiled_at(call) is not None or _is_given_compiled(call, self.walk)
+
+    def _reads(self, node: ast.AST) -> bool:
+        return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
+
+    def is_shown_before(self, read: ast.Call, statement: ast.AST) -> bool:
+        """Whether the text of a result is made before the clock is read: `f"{loss} after {time.time() - start}"`."""
+        texts = (one for one in self.code.within(statement) if isinstance(one, ast.FormattedValue))
+        at = (read.lineno, read.col_offset)
+        return any(self._reads(one) and (one.value.lineno, one.value.col_offset) < at for one in texts)
+
+    def _shows(self, statement: ast.AST) -> bool:
+        """Whether the truth or the text of a result is asked for."""
+        return any(
+            self._reads(one.test if isinstance(one, ast.Assert | ast.If | ast.While) else one.value)
+            for one in self.code.within(statement)
+            if isinstance(one, ast.Assert | ast.If | ast.While | ast.FormattedValue)
+        )
+
+    def _waits(self, call: ast.Call, works: list[ast.Call]) -> bool:
+        """Whether a call waits, or may: of a function that nobody knows and that is given what was computed."""
+        name = call.func.id if isinstance(call.func, ast.Name) else self.code.dotted(call.func)
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if (name in _WAITING_CALLS and call.args) or method in _WAITING:
+            return True
+        given = [*call.args, *(k.value for k in call.keywords)]
+        if call in works or not any(self._reads(one) or set(works) & set(ast.walk(one)) for one in given):
+            return False
+        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        if function is not None:
+            return waits_within(function, self.code)
+        return not self.code.dotted(call.func).startswith("jax.") and method not in _KEEPING and name not in _LAZY
+
+
+_KEEPING = {"append", "extend", "add", "insert", "update", "setdefault", "_replace", "replace", "lower", "compile"}
+_LAZY = {"len", "range", "enumerate", "zip", "list", "tuple", "dict", "isinstance", "type", "reversed", "iter", "next"}
+_HEAVY = {f"jax.numpy.{name}" for name in ("matmul", "dot", "tensordot", "einsum", "vdot", "inner", "outer", "convolve", "sort", "kron")} | {
+    "jax.lax.dot", "jax.lax.dot_general", "jax.lax.conv", "jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map",
+}  # fmt: skip
+_HEAVY_MODULES = ("jax.numpy.linalg.", "jax.numpy.fft.", "jax.lax.linalg.", "jax.scipy.")
+
+
+def waits_within(function: Function, code: Code) -> bool:
+    """Whether a function waits for something."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return any(
+        (isinstance(call.func, ast.Attribute) and call.func.attr in _WAITING)
+        or (call.func.id if isinstance(call.func, ast.Name) else code.dotted(call.func)) in _WAITING_CALLS
+        for call in calls
+    )
 
 
 def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
@@ -129,14 +188,3 @@ def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
         and getattr(node.args[at], "id", "") in compiled
         for node in walk.code.nodes
     )
-
-
-def _waits(statement: ast.AST, code: Code) -> bool:
-    for node in code.within(statement):
-        if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else code.names.dotted(node.func)
-            if (name in _WAITING_CALLS and node.args) or (
-                isinstance(node.func, ast.Attribute) and node.func.attr in _WAITING
-            ):
-                return True
-    return False

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Iterator
 
+from ..code.forms import cuts_axes
 from ..code.functions import parameters
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
@@ -17,14 +20,37 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
-    by_name = is_by_name(node, walk)
-    if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
-        return  # a Ref, which can be changed
-    argument = event.kind is Kind.TREE and event.region.abstract and not by_name and _is_argument(node.value, event)
+    if may_be_reference(node, walk) or is_by_name(node, walk) or _is_expected_to_fail(node, walk):
+        return
+    argument = event.kind is Kind.TREE and event.region.abstract and _is_array_argument(node, event, walk)
     if event.kind.is_tracer or event.kind is Kind.ARRAY or argument:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+_REFERENCES = re.compile(r"\b(?:pallas|hijax|new_ref|array_ref|mutable_array|freeze|ArrayRef|MutableArray)\b")
+
+
+def may_be_reference(node: ast.AST, walk: Walk) -> bool:
+    """Whether elements of a reference may be meant, which can be changed: programs with some say so, and write `ref[...]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    return getattr(node.slice, "value", None) is ... or _REFERENCES.search(walk.code.text) is not None
+
+
+def _is_expected_to_fail(node: ast.AST, walk: Walk) -> bool:
+    """Whether an error of what is done here is caught."""
+    around = [node, *walk.code.around(node)]
+    return any(
+        isinstance(one, ast.Try) and inner in one.body and any(map(_catches, one.handlers))
+        for inner, one in itertools.pairwise(around)
+    )
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(name is None or getattr(name, "id", "") in ("Exception", "BaseException", "TypeError") for name in names)
 
 
 def is_by_name(node: ast.expr, walk: Walk) -> bool:
@@ -46,10 +72,17 @@ def is_by_name(node: ast.expr, walk: Walk) -> bool:
     return False
 
 
-def _is_argument(node: ast.expr, event: Event) -> bool:
-    """Whether it is an argument's name: what a function makes itself of traced values may be a dict or a list of them."""
-    function = event.region.function
-    return isinstance(node, ast.Name) and function is not None and node.id in parameters(function)
+def _is_array_argument(node: ast.Subscript, event: Event, walk: Walk) -> bool:
+    """Whether it is an argument that must be an array: a slice of a list takes no number, and all calls give one. What a function makes
+    itself of traced values may be a dict or a list of them."""
+    function, base = event.region.function, node.value
+    if not isinstance(base, ast.Name) or function is None or base.id not in parameters(function):
+        return False
+    known = walk.are_arrays(function, base.id)
+    if known is not None:
+        return known
+    augmented = isinstance(walk.code.parents.get(node), ast.AugAssign)
+    return cuts_axes(node.slice) or (augmented and isinstance(node.slice, ast.Slice))
 
 
 def rebound(walk: Walk) -> Iterator[Diagnostic]:
@@ -97,7 +130,7 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "drop" or not isinstance(node, ast.Call) or code.is_shown(node):
         return
-    dotted = code.names.dotted(node.func)
+    dotted = code.dotted(node.func)
     base = _unchanged(event, dotted)
     if base is not None:
         message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
@@ -137,7 +170,7 @@ def _only_computes(function: ast.expr, walk: Walk) -> bool:
     if not isinstance(function, ast.Lambda) or isinstance(function.body, ast.Constant):
         return False
     calls = [node for node in ast.walk(function.body) if isinstance(node, ast.Call)]
-    return all(walk.code.names.dotted(call.func).startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) for call in calls)
+    return all(walk.code.dotted(call.func).startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) for call in calls)
 
 
 def _unchanged(event: Event, dotted: str) -> ast.expr | None:
