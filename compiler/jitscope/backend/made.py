@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import itertools
-import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -256,21 +256,24 @@ def is_same_code(one: types.CodeType, other: types.CodeType) -> bool:
     """Whether two pieces of code do the same, wherever they stand and whatever their docstrings say."""
     if one is other:
         return True
-    return (
-        (one.co_code, one.co_names, one.co_varnames, one.co_freevars, one.co_flags)
-        == (other.co_code, other.co_names, other.co_varnames, other.co_freevars, other.co_flags)
-        and one.co_argcount == other.co_argcount
-        and len(one.co_consts) == len(other.co_consts)
-        and all(map(_is_same_constant, _constants(one), _constants(other)))
-    )
+    if _frame(one) != _frame(other):
+        return False
+    steps, others = list(dis.get_instructions(one)), list(dis.get_instructions(other))
+    return len(steps) == len(others) and all(map(_is_same_step, steps, others))
 
 
-_HAS_DOCSTRING = 0x4000000  # from Python 3.13 on; before, the first constant is the docstring or None
+_HAS_DOCSTRING = 0x4000000  # since Python 3.13
 
 
-def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    has = sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING
-    return code.co_consts[1:] if has and not code.co_name.startswith("<") else code.co_consts
+def _frame(code: types.CodeType) -> tuple[Any, ...]:
+    return code.co_argcount, code.co_kwonlyargcount, code.co_varnames, code.co_freevars, code.co_flags & ~_HAS_DOCSTRING
+
+
+def _is_same_step(one: dis.Instruction, other: dis.Instruction) -> bool:
+    """Whether two instructions do the same; a docstring moves the numbers of constants, not the constants."""
+    if one.opcode != other.opcode:
+        return False
+    return _is_same_constant(one.argval, other.argval) if one.opcode in dis.hasconst else one.argrepr == other.argrepr
 
 
 def _is_same_constant(one: Any, other: Any) -> bool:
