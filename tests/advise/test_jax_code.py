@@ -262,6 +262,17 @@ import jax, optax, equinox as eqx
 optax.apply_updates(params, updates)  # <- update-result-dropped
 eqx.apply_updates(model, updates)  # <- update-result-dropped
 """,
+    "the state of an optimizer that nobody keeps": """
+import jax, optax
+tx = optax.chain(optax.clip(1.0), optax.adam(optax.constant_schedule(1e-3)))
+plain = optax.chain(optax.clip(1.0), optax.sgd(1e-3))
+state, none = tx.init(params), plain.init(params)
+for batch in batches:
+    updates, _ = tx.update(jax.grad(loss)(params, batch), state, params)  # <- update-result-dropped
+    params = optax.apply_updates(params, updates)
+    updates, _ = plain.update(jax.grad(loss)(params, batch), none, params)
+    params = optax.apply_updates(params, updates)
+""",
     "a key for each": """
 import equinox as eqx, jax, jax.numpy as jnp, optax, flax.linen as nn
 key = jax.random.key(0)

@@ -91,7 +91,8 @@ WHY: dict[str, str] = {
     # updates and donation
     "item-assignment": "Arrays cannot be changed. `x.at[i].set(v)` gives a new array with the change; compiled, it works in place where "
     "it can.",
-    "update-result-dropped": "Functions give new arrays and change none. A result that is not bound to a name is lost.",
+    "update-result-dropped": "Functions give new arrays and change none. A result that is not bound to a name is lost. "
+    "So is an optimizer's new state that nobody keeps: each step of Adam is then its first, without a word.",
     "donation-misuse": "A donated argument gives its memory to the result and is gone after the call. Rebind the name to the result, or "
     "do not donate.",
     "numpy-alias-race": "A program may read a NumPy array's memory while it still runs, after the call has returned. A later write to "

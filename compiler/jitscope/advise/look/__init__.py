@@ -12,7 +12,20 @@ from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
 from ..silencing import heard
-from . import branching, buffers, functions, host, keeping, keys, outside, shapes, side_effects, timing, updates
+from . import (
+    branching,
+    buffers,
+    functions,
+    host,
+    keeping,
+    keys,
+    optimizers,
+    outside,
+    shapes,
+    side_effects,
+    timing,
+    updates,
+)
 from .proving import proved
 
 
@@ -27,7 +40,7 @@ OF_EVENTS: tuple[OfEvents, ...] = (
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
     keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
-    updates.rebound, keeping.cached,
+    updates.rebound, keeping.cached, optimizers.states,
 )  # fmt: skip
 
 
