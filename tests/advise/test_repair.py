@@ -260,6 +260,29 @@ def test_the_way_leads_from_the_guilty_arguments_alone() -> None:
     assert any(node["label"] == "mul" and "mark" not in node for node in document["graph"]["nodes"])
 
 
+NUMPYS = {
+    "a function that NumPy wrote in Python": "np.zeros_like(x)",
+    "one that calls others of NumPy": "np.average(x)",
+    "a class of NumPy's": "np.poly1d(x)",
+}
+
+
+@pytest.mark.parametrize("called", NUMPYS.values(), ids=NUMPYS)
+def test_it_stops_at_the_users_line_and_not_inside_an_installed_library(called: str) -> None:
+    text = (
+        f"class Model:\n    def inner(self, x):\n        return {called} * 2\n    def outer(self, p):\n"
+        "        return self.inner(p['x']) * p['y']\njax.jit(Model().outer)({'x': jnp.ones(3), 'y': 2.0})\n"
+    )
+    error = run(text)[1]
+    document = observe.stopped_document(error)  # pyright: ignore[reportArgumentType]
+    assert document is not None
+    told = [(step["kind"], step["text"], step["position"] and step["position"]["line"]) for step in document["steps"]]
+    assert told == [("argument", "p['x']: f32[3]", None), ("stop", called, 3)]
+    if called == "np.zeros_like(x)":
+        (fix,) = fixes_of(error)
+        assert fix.checked and "return jnp.zeros_like(x) * 2" in applied(text, fix.edits)
+
+
 @pytest.mark.parametrize("raised", ["raise ValueError('mine')", "undefined", "{}[0]"])
 def test_errors_of_the_users_own_have_no_document(raised: str) -> None:
     error = run(f"@jax.jit\ndef f(x):\n    y = x * 2\n    {raised}\n    return y\nf(1.0)\n")[1]

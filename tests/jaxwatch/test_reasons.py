@@ -1,7 +1,9 @@
 """Why jax traced a function again: each case changes one thing, and that one is named."""
 
 import functools
+import os
 import sys
+import sysconfig
 
 import jax
 import jax.numpy as jnp
@@ -333,13 +335,11 @@ def test_a_dtype_ranks_before_static_data_that_changed_too(rows):
 
 
 def test_functions_of_installed_libraries_have_a_card_only_for_the_users_own_arguments(rows, monkeypatch):
-    from jitscope.observe import stacks
-
     library = {"jax": jax}
     exec(
         compile(
             "@jax.jit\ndef inner(v): return v + 1\ndef outer(v): return inner(v)\n",
-            f"{stacks._INSTALLED[0]}lib.py",
+            os.path.join(sysconfig.get_path("purelib"), "lib.py"),
             "exec",
         ),
         library,

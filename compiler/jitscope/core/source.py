@@ -9,7 +9,9 @@ import itertools
 import linecache
 import os
 import re
+import site
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from operator import itemgetter
@@ -168,6 +170,20 @@ def is_internal(filename: str) -> bool:
 def is_stdlib(filename: str) -> bool:
     """Whether a file is one of Python's own library."""
     return filename.startswith(_STDLIB + os.sep) and "site-packages" not in filename
+
+
+@functools.lru_cache(4096)
+def is_installed(filename: str) -> bool:
+    """Whether a file belongs to Python or to an installed library."""
+    return filename.startswith(_installed())
+
+
+@functools.cache
+def _installed() -> tuple[str, ...]:
+    paths = {*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()}
+    libraries = {p for p in paths if "site-packages" in p or "dist-packages" in p}
+    libraries |= {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]}
+    return (*(f"{p}/" for p in sorted(libraries) if p not in (sys.prefix, sys.base_prefix)), "<frozen ")
 
 
 _LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")

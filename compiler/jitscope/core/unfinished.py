@@ -131,21 +131,26 @@ def _is_internal(frame: FrameType) -> bool:
     return source.is_internal(frame.f_code.co_filename)
 
 
+def _is_written(frame: FrameType) -> bool:
+    """Whether a frame is the user's own: neither this library's nor an installed one's."""
+    return not (_is_internal(frame) or source.is_installed(frame.f_code.co_filename))
+
+
 def _guilty(frames: Frames, of: Callable[[Any], Any]) -> tuple[list[Var], Position | None]:
     """The variables of a trace that the innermost call with some of them was given, and the user's line around it."""
     for at, (frame, lasti) in enumerate(frames):
-        values = _arguments(frame) if _is_internal(frame) else _named(frame, lasti)
+        values = _named(frame, lasti) if _is_written(frame) else _arguments(frame)
         found = [v for x in values if (v := of(x)) is not None]
         if found:
             return found, _user(frames[at:])
     return [], _user(frames)
 
 
-def _user(frames: list[tuple[FrameType, int]]) -> Position | None:
-    return next(
-        (source.position_in(f.f_code, lasti) for f, lasti in frames if not source.is_internal(f.f_code.co_filename)),
-        None,
-    )
+def _user(frames: Frames) -> Position | None:
+    """The innermost line of the user's; of an installed library's, where all are."""
+    found = [one for one in frames if not _is_internal(one[0])]
+    frame, lasti = next((one for one in found if _is_written(one[0])), found[0] if found else (None, 0))
+    return source.position_in(frame.f_code, lasti) if frame is not None else None
 
 
 def _arguments(frame: FrameType) -> Iterator[Any]:

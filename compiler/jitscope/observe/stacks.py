@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import site
-import sys
-import sysconfig
 from collections.abc import Sequence
 from itertools import pairwise
 from types import CodeType
@@ -13,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core import source
 from ..core.jaxpr import JaxprEqn
-from ..core.source import Position, is_internal, position_in
+from ..core.source import Position, is_installed, is_internal, position_in
 
 
 class Frame(NamedTuple):
@@ -116,19 +112,3 @@ def _is_part(code: CodeType, around: CodeType | None) -> bool:
 
 
 _COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
-
-
-@functools.lru_cache(4096)
-def is_installed(file: str) -> bool:
-    """Whether a file belongs to Python or to an installed library."""
-    return file.startswith((*_INSTALLED, "<frozen "))
-
-
-def _folders() -> tuple[str, ...]:
-    paths = {*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()}
-    libraries = {p for p in paths if "site-packages" in p or "dist-packages" in p}
-    libraries |= {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]}
-    return tuple(f"{p}/" for p in sorted(libraries) if p not in (sys.prefix, sys.base_prefix))
-
-
-_INSTALLED = _folders()

@@ -132,12 +132,13 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
     steps: list[Document] = []
     (last,) = [node for node in graph["nodes"] if node["id"] == stop]
     end = next(iter(last["positions"]), None)
+    trees = {None, *(node["id"] for node in graph["nodes"] if node["kind"] == "group" and node["scope"] is None)}
     for node in [*(node for node in graph["nodes"] if node["id"] in on_path), last]:
         position = next(iter(node["positions"]), None)
         at_end = node is not last and _same_line(position, end)
-        if at_end or (node["kind"] in ("input", "constant") and node["scope"] is not None):
+        if at_end or (node["kind"] in _ARGUMENTS and node["scope"] not in trees):
             continue
-        kind = "stop" if node["id"] == stop else "argument" if node["kind"] in ("input", "constant") else "line"
+        kind = "stop" if node["id"] == stop else "argument" if node["kind"] in _ARGUMENTS else "line"
         if kind == "argument":
             text = f"{node['label']}: {', '.join(node['types'])}"
         else:
@@ -149,6 +150,9 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
         else:
             steps.append(step)
     return steps
+
+
+_ARGUMENTS = ("input", "constant")
 
 
 def _same_line(one: Document | None, other: Document | None) -> bool:
