@@ -87,7 +87,7 @@ WHY: dict[str, str] = {
     "key-reuse": "Random functions have no state: the same key gives the same numbers, each time. Split a key into as many as there are "
     "draws, and use each once.",
     "key-not-threaded": "A key that is the same in each iteration, in each row or at each call draws the same numbers there. Scan or vmap "
-    "over split keys, or pass the key as an argument.",
+    "over split keys, or pass the key as an argument. Dropout of a module whose key is from outside has one mask for all steps.",
     # updates and donation
     "item-assignment": "Arrays cannot be changed. `x.at[i].set(v)` gives a new array with the change; compiled, it works in place where "
     "it can.",

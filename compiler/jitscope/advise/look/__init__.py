@@ -19,6 +19,7 @@ from . import (
     host,
     keeping,
     keys,
+    masks,
     optimizers,
     outside,
     shapes,
@@ -40,7 +41,7 @@ OF_EVENTS: tuple[OfEvents, ...] = (
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
     keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
-    updates.rebound, keeping.cached, optimizers.states,
+    updates.rebound, keeping.cached, optimizers.states, masks.masks,
 )  # fmt: skip
 
 
