@@ -101,9 +101,12 @@ class SharpBits:
 
     def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
         known = one.id in TO_DO and jaxwatch.mistake(error) is not None
+        view = one.id == "item-assignment" and isinstance(
+            error, ValueError
+        )  # NumPy's of an array: see advise.run.readonly
         own = one.fix.text and (known or type(error).__module__.startswith("jax"))
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
-        if cell is None or not (own or (one.fix.edits and _holds_outside(one, error))):
+        if cell is None or not (own or view or (one.fix.edits and _holds_outside(one, error))):
             return None
         return _document([_item(cell, one)])
 

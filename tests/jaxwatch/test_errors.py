@@ -207,6 +207,11 @@ OUTSIDE = {
         "kept = []\n@jax.jit\ndef leak(v):\n    kept.append(v)\n    return v\nleak(x)\nkept[0] + 1",
         ("tracer-leak", 4, "Return the value from the function"),
     ),
+    "a view of a result": ("out = np.asarray(x)\nout[0] = 1", ("item-assignment", 2, "Write `np.array(x)` in line 1")),
+    "a view of a view": (
+        "rows = np.asarray(x).reshape(2, 2)[1:]\nrows.sort()",
+        ("item-assignment", 2, "Make `rows` a copy"),
+    ),
 }
 
 

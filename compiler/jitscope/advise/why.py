@@ -90,7 +90,7 @@ WHY: dict[str, str] = {
     "over split keys, or pass the key as an argument. Dropout of a module whose key is from outside has one mask for all steps.",
     # updates and donation
     "item-assignment": "Arrays cannot be changed. `x.at[i].set(v)` gives a new array with the change; compiled, it works in place where "
-    "it can.",
+    "it can. `np.asarray(x)` looks into an array's memory and cannot be written either; `np.array(x)` makes a copy.",
     "update-result-dropped": "Functions give new arrays and change none. A result that is not bound to a name is lost. "
     "So is an optimizer's new state that nobody keeps: each step of Adam is then its first, without a word.",
     "donation-misuse": "A donated argument gives its memory to the result and is gone after the call. Rebind the name to the result, or "

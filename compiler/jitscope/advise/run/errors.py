@@ -24,6 +24,7 @@ from ..catalogue import CATALOGUE
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
+from . import readonly
 from .nans import told_of_failure
 
 
@@ -39,6 +40,8 @@ def explained(error: BaseException) -> Diagnostic | None:
     names = imported(frame.f_globals)
     if (told := told_of_failure(error)) is not None:
         return told.in_names(names)
+    if (told := readonly.written_to(error, frame, where, names)) is not None:
+        return told
     known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
