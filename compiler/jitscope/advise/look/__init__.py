@@ -16,6 +16,7 @@ from . import (
     branching,
     buffers,
     functions,
+    growing,
     host,
     keeping,
     keys,
@@ -36,7 +37,7 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.dropped, keeping.defaults,
+    updates.assignments, updates.dropped, keeping.defaults, growing.arrays,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
