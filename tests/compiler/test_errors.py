@@ -254,6 +254,36 @@ def test_the_users_own_errors_pass_unchanged():
         assert (frames[-1].name, frames[-1].line) == ("f", 'raise Mine("here")')
 
 
+DIFFERING = {
+    "two arguments": (
+        lambda: jx.vmap(lambda a, b: a + b)(floats(3, 2), floats(4, 2)),
+        "argument a (f32[3,2], axis 0) has 3, argument b (f32[4,2], axis 0) has 4.",
+    ),
+    "a part of a tree": (
+        lambda: jx.vmap(lambda p, q: p["w"] + q, in_axes=(0, 1))({"v": floats(3), "w": floats(3, 2)}, floats(4, 2)),
+        "argument p['v'] (f32[3], axis 0) and 1 more have 3, argument q (f32[4,2], axis 1) has 2.",
+    ),
+    "more arguments": (
+        lambda: jx.vmap(lambda a, *rest: a)(floats(2), floats(2), floats(5)),
+        "argument a (f32[2], axis 0) and 1 more have 2, argument rest[1] (f32[5], axis 0) has 5.",
+    ),
+    "a size": (
+        lambda: jx.vmap(lambda a: a, axis_size=4)(floats(3)),
+        "argument a (f32[3], axis 0) has 3, axis_size has 4.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERING)
+def test_mapped_axes_that_differ_are_told_by_name_with_the_line(case):
+    call, expected = DIFFERING[case]
+    with pytest.raises(ValueError) as caught:
+        call()
+    said = str(caught.value)
+    assert f"differ in size: {expected}" in said and f"in line {call.__code__.co_firstlineno} of <lambda>" in said
+    assert "what to do: " in said and "in_axes=(0, None)" in said
+
+
 def test_internal_frames_can_be_left_out_of_tracebacks():
     def files(mode):
         with jx.traceback_filtering(mode), pytest.raises(ValueError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from .. import tree
 from ..control.bodies import name_of
 from ..core.avals import aval_of, marked
 from ..core.folding import folding
+from ..core.messages import message_here
+from ..core.parameters import Parameters
 from ..ops.linear import reduce_sum_p
 from ..transforms.steps import vmap_step
 from ..transforms.vmap import BatchAxis, vmap_flat
@@ -154,9 +157,33 @@ def _mapped_size(fun: Any, leaves: list, dims: list, names: list[str], given: in
         nothing = "it was called without arrays" if not leaves else "all in_axes are None"
         raise ValueError(f"vmap of {name_of(fun)}: nothing is mapped ({nothing}); give axis_size")
     if len(set(sizes.values())) > 1:
-        rows = ", ".join(f"{n} has {s}" for n, s in sizes.items())
-        raise ValueError(f"vmap of {name_of(fun)}: the mapped axes differ in size: {rows}")
+        raise ValueError(_sizes_that_differ(fun, leaves, dims, names, sizes))
     return next(iter(sizes.values()))
+
+
+def _sizes_that_differ(fun: Any, leaves: list, dims: list, names: list[str], sizes: dict[str, int]) -> str:
+    """One argument of each size, as the function calls it, with its type and axis, and how many more have that size."""
+    told = {
+        n: f"{_called(fun, n)} ({aval_of(x).short()}, axis {d})"
+        for x, d, n in zip(leaves, dims, names)
+        if d is not None
+    }
+    rows = []
+    for size in dict.fromkeys(sizes.values()):
+        first, *more = [told.get(name, name) for name, one in sizes.items() if one == size]
+        rows.append(f"{first}{(more and f' and {len(more)} more') or ''} {'have' if more else 'has'} {size}")
+    advice = "map axes of one size; an argument that is the same for all examples has None in in_axes, as in in_axes=(0, None)"
+    return message_here(f"vmap of {name_of(fun)}: the mapped axes differ in size: {', '.join(rows)}.", advice)
+
+
+def _called(fun: Any, name: str) -> str:
+    """An argument's name in the function, in place of its number where that is known."""
+    number = _NUMBER.match(name)
+    own = Parameters(fun).name(int(number[1])) if number and Parameters(fun).names else ""
+    return f"argument {own}{name[number.end() :]}" if number and own else name
+
+
+_NUMBER = re.compile(r"argument (\d+)")
 
 
 def _place(fun: Any, axis: BatchAxis, x: Any, dim: int | None, wanted: int | None, sum_match: bool) -> Any:
