@@ -234,13 +234,13 @@ IDIOMS = {
 import equinox as eqx, jax
 key = jax.random.key(0)
 a = eqx.nn.Linear(2, 2, key=key)
-b = eqx.nn.Linear(2, 2, key=key)  # <- key-reuse
+b = eqx.nn.Linear(2, 2, key=key)
 """,
     "modules of flax made of one key": """
 import jax, jax.numpy as jnp, flax.linen as nn
 key = jax.random.key(0)
 a = nn.Dense(2).init(key, jnp.ones((1, 3)))
-b = nn.Dense(2).init(key, jnp.ones((1, 3)))  # <- key-reuse
+b = nn.Dense(2).init(key, jnp.ones((1, 3)))
 """,
     "a chain and its noise": """
 import jax, numpyro
@@ -249,7 +249,7 @@ key, other = jax.random.split(jax.random.key(0))
 mcmc = MCMC(NUTS(model), num_warmup=5, num_samples=5)
 mcmc.run(key)
 first = Predictive(model, num_samples=3)(other)
-second = Predictive(model, num_samples=3)(other)  # <- key-reuse
+second = Predictive(model, num_samples=3)(other)
 """,
     "one key for the dropout of each step": """
 import jax, flax.linen as nn

@@ -421,9 +421,11 @@ def test_memory_that_is_not_there_is_told_with_the_line():
     with pytest.raises(XlaError, match="there is not enough memory to run <lambda>"):
         jx.jit(lambda x: big(x)[0], donate_argnums=0)(jnp.float32(2))
     assert caught.value.status == "RESOURCE_EXHAUSTED"
-    assert re.search(r"16\.8 MB for what it returns and \d+\.\d TB for what it computes in between", str(caught.value))
+    assert re.search(
+        r"16\.8 MB for what it returns and \d+(\.\d)? TB for what it computes in between", str(caught.value)
+    )
     assert ": big(2.0)" in str(caught.value)
-    with pytest.raises(XlaError, match=r"281\.5 TB for what it returns and 0 bytes"):
+    with pytest.raises(XlaError, match=r"281 TB for what it returns and 0 bytes"):
         jnp.ones(shape)
     with pytest.raises(XlaError, match="RESOURCE_EXHAUSTED"):
         jnp.asarray(np.broadcast_to(np.float32(1), shape))

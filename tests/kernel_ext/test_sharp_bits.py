@@ -145,7 +145,7 @@ def test_a_compiled_cell_tells_them_in_its_view(shell):
     shell.cell(IMPORTS)
     ran = shell.cell("%%jit\nlog = []\ndef f(x):\n    log.append(x)\n    return x + 1\nf(jnp.ones(3)), f(jnp.ones(4))")
     text = ran.shown[-1]["text/plain"]
-    assert "1 sharp bit: 1 error\n\nerror: tracer-leak  In [3], line 4, columns 5-17" in text
+    assert "1 sharp bit: 1 warning\n\nwarning: tracer-leak  In [3], line 4, columns 5-17" in text
     assert "recompile-shape" not in text  # a card tells that
     assert "axis 0 of x is 3, then 4" in text
     ran = shell.cell("%%jit\ndef g(x):\n    return -x if x > 0 else x\ng(1.0)")
