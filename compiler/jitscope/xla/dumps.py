@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from . import profiler
+from .cpu_tuning import HAS_OLDER_EMITTER
 from .program import Executable, compile_options, to_the_end
 
 
-WITH_LLVM = {"xla_dump_emitter_re": ".*"}
-"""Options with which XLA writes LLVM's IR, before and after its passes (jaxlib 0.10 does so without)."""
+WITH_LLVM: dict[str, str] = {} if HAS_OLDER_EMITTER else {"xla_dump_emitter_re": "llvm"}
+"""Options with which XLA writes LLVM's IR, before and after its passes. That of jaxlib 0.10 does so without; asked for what else emitters
+write (`.*`), all releases may end the process."""
 
 
 class Source(NamedTuple):
