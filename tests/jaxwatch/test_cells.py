@@ -67,7 +67,7 @@ def test_other_cells_have_a_line(cells):
 
 def test_of_small_programs_alone_nothing_is_promised():
     small = [jaxwatch.Small("add", 1.0, 0.0, None)] * 2
-    assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s."
+    assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s: add 2 s."
 
 
 def test_the_setting_says_which_cells(cells):
