@@ -34,8 +34,8 @@ def test_kernels_runs_and_times():
     assert np.isnan(by_code["while"].share)
     assert sum(k.share for k in found if k.opcode != "while") == pytest.approx(1)
     assert [k.total for k in found] == sorted((k.total for k in found), reverse=True)
-    inside = sum(k.total for k in found if k.runs == 10)
-    assert inside <= by_code["while"].total
+    slowest = max(k.total for k in found if k.runs == 10)  # several threads may run at once
+    assert slowest <= by_code["while"].total
     for k in found:
         assert 0 < k.low <= k.median <= k.high
     names = {

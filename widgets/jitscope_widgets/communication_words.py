@@ -26,7 +26,7 @@ def headline(document: Document) -> str:
 
 def total(one: Document) -> str:
     """`1 all-reduce, 8.2 kB from each device`"""
-    if one["runs"] is None:
+    if one["runs"] is None or one["gives"] is None:
         return say("collectives, runs unknown", count=f"{one['count']:,}", what=one["what"])
     return say("collectives", runs=f"{one['runs']:,}", what=one["what"], bytes=size(one["gives"]))
 

@@ -337,7 +337,9 @@ def class_name(kind: type) -> str:
 def as_numpy(x: Any) -> str:
     """How an object of another library gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
     kind = type(x)
-    if not is_of_library(kind) or jax_kind(x) is not None:  # of JAX's keys and tracers there is more to say
+    if (
+        not is_of_library(kind) or isinstance(x, (np.ndarray, np.generic)) or jax_kind(x) is not None
+    ):  # of JAX's keys and tracers there is more to say
         return ""
     if hasattr(kind, "to_numpy"):
         return "{}.to_numpy()"

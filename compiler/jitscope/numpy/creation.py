@@ -166,7 +166,7 @@ def _from_sequence(x: Any, to: Any) -> Any:
 
 def _unknown(leaf: Any) -> bool:
     """Whether an operation on a member of a sequence is recorded: JAX computes with what NumPy knows alone."""
-    return isinstance(leaf, Array) and not evaluating()
+    return not isinstance(leaf, (int, float, complex, np.ndarray, np.generic)) and not evaluating()
 
 
 def _on_host(x: Any) -> Any:
