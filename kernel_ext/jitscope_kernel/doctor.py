@@ -62,7 +62,7 @@ def _jaxlib() -> Finding:
     if lacking:
         return Finding("jaxlib", "broken", f"{version} lacks {', '.join(lacking)}", upgrade)
     if versions.is_verified():
-        return Finding("jaxlib", "ok", f"{version}, which jitscope is verified with")
+        return Finding("jaxlib", "ok", f"{version}, one of the releases that jitscope supports")
     return Finding("jaxlib", "ok", f"{version}, newer than what jitscope is verified with; it has all that is used")
 
 

@@ -19,7 +19,7 @@ from .runtime import xc
 
 
 OLDEST, VERIFIED = "0.10.2", ("0.10", "0.11", "0.12")
-"""The oldest release that is supported, and the minor releases that the tests were run with."""
+"""The oldest release that is supported, and the minor releases that are supported: docs/versions.md says how far each was verified."""
 
 # What we use of jaxlib; of several with a stroke between them, one. In brackets, the parameters that are given.
 _USED = {
