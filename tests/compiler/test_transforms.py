@@ -491,7 +491,7 @@ ERRORS = {
     "linear shape": (lambda: jx.linearize(f, 1.0)[1](X), ValueError, "f32[]"),
     "vmap sizes": (lambda: jx.vmap(f)(X, X[:2]), ValueError, "argument 0 has 3, argument 1 has 2"),
     "vmap sizes in trees": (lambda: jx.vmap(lambda t: t)({"a": X, "b": [X[:2]]}), ValueError,
-                            "argument 0['a'] has 3, argument 0['b'][0] has 2"),
+                            "argument t['a'] (f32[3], axis 0) has 3, argument t['b'][0] (f32[2], axis 0) has 2"),
     "vmap axis_size": (lambda: jx.vmap(f, axis_size=4)(X, X), ValueError, "axis_size has 4"),
     "vmap of nothing": (lambda: jx.vmap(f, in_axes=None)(X), ValueError, "give axis_size"),
     "vmap rank": (lambda: jx.vmap(f, in_axes=(1, None))(X, 1.0), ValueError, "f32[3] and has no axis 1"),
