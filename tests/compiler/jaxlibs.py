@@ -23,7 +23,8 @@ SELECTED = frozenset(
 
 
 tuned = pytest.mark.skipif(
-    not cpu_tuning.SMALL_LOOPS.holds(), reason=f"nothing is tuned to jaxlib {versions.JAXLIB}: programs are plain there"
+    not cpu_tuning.SMALL_LOOPS.holds(),
+    reason=f"small loops are not tuned to jaxlib {versions.JAXLIB}: XLA's own limit is taken",
 )
 guarded = pytest.mark.skipif(
     not cpu_tuning.LIBRARY_FOR_PRODUCTS_ALONE.holds(),

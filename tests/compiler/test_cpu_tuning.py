@@ -14,12 +14,13 @@ from benchmarks import cpu_tuning as benchmark
 from jitscope import random
 from jitscope.xla import cpu_tuning
 from jitscope.xla.cpu_tuning import Tuning
-from tests.compiler.jaxlibs import guarded, tuned
+from tests.compiler.jaxlibs import guarded
 
 
 ENTRIES = {name: entry for name, entry in vars(cpu_tuning).items() if isinstance(entry, Tuning)}
 SAFETY = ("LIBRARY_FOR_PRODUCTS_ALONE", "LONG_CHAINS", "NOT_FUSED")
 SPEEDS = [name for name in ENTRIES if name not in SAFETY]
+HOLDING = [name for name in SPEEDS if ENTRIES[name].holds()]
 
 
 def test_each_entry_is_measured() -> None:
@@ -28,8 +29,7 @@ def test_each_entry_is_measured() -> None:
         assert entry.why and entry.remove and re.search(r"\d", entry.measured)
 
 
-@tuned
-@pytest.mark.parametrize("name", benchmark.PROGRAMS)
+@pytest.mark.parametrize("name", [name for name in benchmark.PROGRAMS if name in HOLDING])
 def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, args = benchmark.PROGRAMS[name]
     with_it = jx.jit(lambda *xs: function(*xs)).lower(*args)
@@ -42,8 +42,7 @@ def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch
     jx.clear_caches()
 
 
-@tuned
-@pytest.mark.parametrize("name", SPEEDS)
+@pytest.mark.parametrize("name", HOLDING)
 def test_other_jaxlibs_and_platforms_get_plain_programs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = ENTRIES[name]
     assert entry.holds("cpu") and not entry.holds("cuda") and not entry.holds("")
@@ -57,7 +56,6 @@ def test_wrong_results_are_kept_away_with_every_jaxlib(monkeypatch: pytest.Monke
     assert cpu_tuning.LIBRARY_FOR_PRODUCTS_ALONE.holds()
 
 
-@tuned
 def test_a_program_for_another_platform_sorts_floats_as_they_are() -> None:
     sort = jx.jit(lambda x: jnp.sort(x))
     x = np.zeros(1000, np.float32)

@@ -16,7 +16,6 @@ from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, io
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import UNROLLED_SEARCH
 from ._ufunc import kind_of
 from .dtypes import requested
 from .indexing import getitem
@@ -163,7 +162,7 @@ def search(ordered: Any, values: Any, side: str, index: Any, unrolled: bool = Fa
         )
 
     steps = size.bit_length() if is_static((size,)) else 32
-    if not (unrolled or UNROLLED_SEARCH.reaches(steps)):
+    if not unrolled:
         return fori_loop(0, steps, step, (low, high))[0]
     for i in range(steps):
         low, high = step(i, (low, high))
