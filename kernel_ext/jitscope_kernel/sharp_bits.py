@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope.advise.code.ipython import edits_in, lines_in, python_of
+from jitscope.advise.code.sharing import with_arrays
 from jitscope.advise.program import of_cells
 from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import TO_DO, explained
@@ -277,7 +278,8 @@ def _looked(before: Sequence[Cell], cells: Sequence[Cell]) -> list[Diagnostic]:
     texts = {cell.text for cell in cells}
     earlier = [cell for cell in before if cell.text not in texts]  # not a cell that is there, or ran, again
     every = [(cell.label, cell.text) for cell in (*earlier, *cells)]
-    found = [(at - len(earlier), one) for at, one in _look(tuple(every))]
+    needed = [at for at, needs in enumerate(with_arrays([text for _, text in every])) if needs]
+    found = [(needed[at] - len(earlier), one) for at, one in _look(tuple(every[at] for at in needed))]
     return [replace(one, file=cells[at].file) for at, one in found if at >= 0]
 
 

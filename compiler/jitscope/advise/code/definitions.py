@@ -6,6 +6,7 @@ import ast
 from typing import Generic, TypeVar
 
 from .text import Code
+from .tree import below
 
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Definitions(Generic[T]):
     def _is_made_of(self, name: str, target: ast.AST) -> bool:
         statement = self._code.statement_around(target)
         value = getattr(statement, "value", None) or getattr(statement, "iter", None)
-        return value is not None and any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
+        return value is not None and any(isinstance(one, ast.Name) and one.id == name for one in below(value))
 
     def _until(self, scope: ast.AST, at: ast.AST) -> float:
         around = next((one for one in self._code.around(at) if isinstance(one, _SCOPES)), self._code.tree)

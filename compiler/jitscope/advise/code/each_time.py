@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from .text import Function
+from .tree import below
 
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def compiled_within(functions: Functions) -> set[Function]:
         function = todo.pop()
         if function not in found:
             found.add(function)
-            named = (_meant_by(node, functions) for node in ast.walk(function))
+            named = (_meant_by(node, functions) for node in below(function))
             todo += [one for one in named if one is not None]
     return found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from .tree import below
+
 
 def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """What an assignment gives each of its targets: `a, b = 1, 2`."""
@@ -15,12 +17,12 @@ def pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
 
 def stored(node: ast.AST) -> set[str]:
     """The names that a statement, a target or a function's body gives a value."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in below(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def bound(function: ast.AST) -> set[str]:
     """The same, and the arguments."""
-    return stored(function) | {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+    return stored(function) | {a.arg for a in below(function) if isinstance(a, ast.arg)}
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:

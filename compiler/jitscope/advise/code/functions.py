@@ -11,6 +11,7 @@ from .definitions import Definitions
 from .each_time import EACH_TIME, compiled_within
 from .libraries import Libraries
 from .text import Cell, Code, Function
+from .tree import below
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ class Functions:
     # names
 
     def _collect(self) -> None:
-        for node in self.code.nodes:
+        assigned = self.code.of(ast.Assign)
+        for node in self.code.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._by_scope.add(self.scope_of(node), node.name, node, node)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
@@ -125,15 +127,15 @@ class Functions:
                         self._by_scope.add(self.scope_of(node), target.id, node, node.value)
             elif isinstance(node, ast.ClassDef):
                 self._classes.add(self.scope_of(node), node.name, node, node)
-        for node in self.code.nodes:
-            if isinstance(node, ast.Assign) and (lifted := self._lifted_by(node.value)):
+        for node in assigned:
+            if lifted := self._lifted_by(node.value):
                 self._lifted |= {target.id: lifted for target in node.targets if isinstance(target, ast.Name)}
-        for node in self.code.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in assigned:
+            if isinstance(node.value, ast.Call):
                 for target in node.targets:
                     self._collect_object(target, node.value)
-        for node in self.code.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in assigned:
+            if isinstance(node.value, ast.Call):
                 returned = self._returned_by(node.value)
                 for target in node.targets if len(returned) == 1 else []:
                     if isinstance(target, ast.Name) and not self._by_scope.has(self.scope_of(node), target.id):
@@ -219,8 +221,8 @@ class Functions:
     def _calls(self) -> dict[Function, list[ast.Call]]:
         """The calls of functions of this program by a name, or of what a library made of one: `nnx.grad(loss)(model)`."""
         found: dict[Function, list[ast.Call]] = {}
-        for call in self.code.nodes:
-            if isinstance(call, ast.Call) and (function := self._callee(call.func, call)) is not None:
+        for call in self.code.of(ast.Call):
+            if (function := self._callee(call.func, call)) is not None:
                 found.setdefault(function, []).append(call)
         return found
 
@@ -233,8 +235,8 @@ class Functions:
         """The calls whose results names are given, by scope."""
         return {
             (self.scope_of(node), target.id): node.value
-            for node in self.code.nodes
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for node in self.code.of(ast.Assign)
+            if isinstance(node.value, ast.Call)
             for target in node.targets
             if isinstance(target, ast.Name)
         }
@@ -288,7 +290,7 @@ class Functions:
 
     @cached_property
     def _apply_fns(self) -> list[Function | None]:
-        calls = [node for node in self.code.nodes if isinstance(node, ast.Call)]
+        calls = self.code.of(ast.Call)
         return [self.applied(k.value, call) for call in calls for k in call.keywords if k.arg == "apply_fn"]
 
     def _is_of_flax(self, owner: ast.ClassDef) -> bool:
@@ -367,7 +369,7 @@ class Functions:
     # what is traced
 
     def _find(self) -> None:
-        for node in self.code.nodes:
+        for node in self.code.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.Call):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for i, decorator in enumerate(node.decorator_list):
                     found = self._decorated(node, decorator)
@@ -377,7 +379,7 @@ class Functions:
                 if not node.decorator_list and (cell := self._compiling_cell(node)):
                     static = cell.static.get(node.name, frozenset())
                     self._note([Traced(node, "jit", node, static)], (self.scope_of(node), node.name))
-            elif isinstance(node, ast.Call):
+            else:
                 found = self._of_call(node)
                 above = self.code.parents.get(node)
                 target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
@@ -420,7 +422,7 @@ class Functions:
             isinstance(node, ast.FunctionDef)
             and isinstance(self.code.parents.get(node), ast.Module)
             and bool(parameters(node))
-            and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node))
+            and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in below(node))
         )
         if not plain or cell is None or not cell.compiles(node.name) or self._libraries.left_alone(node, cell):
             return None

@@ -21,8 +21,8 @@ class Holders:
         self._code, self._functions = code, functions
         self._containers: set[Holder] = set()
         self._generators: set[Holder] = set()
-        for node in code.nodes:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        for node in code.of(ast.Assign, ast.AnnAssign):
+            if node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     for one, value in forms.pairs(target, node.value):
                         self._note(one, value)

@@ -43,6 +43,7 @@ def python_of(cell: str) -> Python | None:
     return None if no_python(found.text) else found
 
 
+@functools.lru_cache(256)
 def without_magics(cell: str) -> Python:
     """The same, of which it is not known whether it is Python."""
     lines = lines_in(cell)

@@ -23,13 +23,13 @@ class Libraries:
         self._code = code
         self._imported: dict[str, set[str]] = {}
         self._defined: dict[str, list[ast.AST]] = {}
-        for node in code.nodes:
+        for node in code.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._defined.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.Import):
                 for alias in node.names:
                     self._note(alias.asname or alias.name.partition(".")[0], alias.name)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
+            elif not node.level:
                 for alias in node.names:
                     self._note(alias.asname or alias.name, node.module or "")
 

@@ -6,9 +6,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from .tree import below, children
+
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OPENING = {*_FUNCTIONS, *_COMPREHENSIONS, ast.arguments, ast.ClassDef, ast.comprehension}
+"""Nodes below which another scope begins."""
+_BINDING = {
+    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping,
+}  # fmt: skip
 
 
 class Scopes:
@@ -18,15 +26,19 @@ class Scopes:
         self._own: dict[ast.AST, ast.AST] = {nodes[0]: nodes[0]}
         self._bound: dict[tuple[ast.AST, str], list[ast.AST]] = {}
         self._elsewhere: dict[tuple[ast.AST, str], type[ast.AST]] = {}
+        binding: list[ast.AST] = []
         for node in nodes:
-            own = self._own[node]
-            for child in ast.iter_child_nodes(node):
+            own, kind = self._own[node], node.__class__
+            for child in children(node):
                 self._own[child] = own
-            for child, scope in self._below(node, own):
-                self._own[child] = scope
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                self._elsewhere.update({(own, name): type(node) for name in node.names})
-        for node in nodes:
+            if kind in _OPENING:
+                for child, scope in self._below(node, own):
+                    self._own[child] = scope
+            elif kind is ast.Global or kind is ast.Nonlocal:
+                self._elsewhere.update({(own, name): kind for name in node.names})  # pyright: ignore[reportAttributeAccessIssue]
+            if kind in _BINDING:
+                binding.append(node)
+        for node in binding:
             for name in _given_by(node):
                 self._bound.setdefault((self._binder(self._own[node], name, node), name), []).append(node)
 
@@ -43,7 +55,7 @@ class Scopes:
             case ast.ClassDef(body=body):
                 yield from ((child, node) for child in body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                yield from ((child, node) for child in ast.iter_child_nodes(node))
+                yield from ((child, node) for child in children(node))
             case ast.comprehension(iter=iterated) if node is own.generators[0]:  # pyright: ignore[reportAttributeAccessIssue]
                 yield iterated, self._own[own]
 
@@ -97,7 +109,7 @@ class Scopes:
 def _is_target(node: ast.AST, comprehension: ast.AST) -> bool:
     """Whether a stored name is one that a comprehension loops with, and not one that `:=` gives a value."""
     generators: list[ast.comprehension] = comprehension.generators  # pyright: ignore[reportAttributeAccessIssue]
-    return any(node is one for generator in generators for one in ast.walk(generator.target))
+    return any(node is one for generator in generators for one in below(generator.target))
 
 
 def _given_by(node: ast.AST) -> Iterator[str]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...core.names import Names
 from ..diagnostic import Span
 from .scopes import Scopes
+from .tree import below, children
 
 
+Node = TypeVar("Node", bound=ast.AST)
+_first = operator.itemgetter(0)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -42,17 +46,26 @@ class Code:
         self.lines = text.split("\n")
         self.tree = ast.parse(text)
         self.names = Names(known)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.nodes: list[ast.AST] = [self.tree]
+        self.nodes: list[ast.AST] = below(self.tree)
         """All nodes, as `ast.walk` gives them."""
-        for node in self.nodes:
+        self.parents: dict[ast.AST, ast.AST] = {child: node for node in self.nodes for child in children(node)}
+        for node in self.of(ast.Import, ast.ImportFrom):
             self.names.learn(node)
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-                self.nodes.append(child)
         self._dotted: dict[ast.AST, str] = {}
         self._ordered: list[ast.AST] = []
         self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    @cached_property
+    def _by_type(self) -> dict[type[ast.AST], list[tuple[int, ast.AST]]]:
+        found: dict[type[ast.AST], list[tuple[int, ast.AST]]] = {}
+        for at, node in enumerate(self.nodes):
+            found.setdefault(node.__class__, []).append((at, node))
+        return found
+
+    def of(self, *types: type[Node]) -> list[Node]:
+        """All nodes of these types, as `ast.walk` gives them."""
+        found = [one for each in types for one in self._by_type.get(each, ())]
+        return [node for _, node in (sorted(found, key=_first) if len(types) > 1 else found)]  # pyright: ignore[reportReturnType]
 
     @cached_property
     def scopes(self) -> Scopes:
@@ -83,7 +96,7 @@ class Code:
         found: list[ast.AST] = [self.tree]
         for node in found:
             if not isinstance(node, Function):
-                found.extend(ast.iter_child_nodes(node))
+                found.extend(children(node))
         return found
 
     def within(self, node: ast.AST) -> list[ast.AST]:
@@ -96,7 +109,7 @@ class Code:
     def _order(self, node: ast.AST) -> None:
         first = len(self._ordered)
         self._ordered.append(node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._order(child)
         self._spans[node] = first, len(self._ordered)
 

@@ -15,6 +15,7 @@ from . import forms, values
 from .functions import Functions, Traced, defaulted, parameters
 from .holders import Holders
 from .text import Code, Function
+from .tree import below
 from .values import Kind, joined
 
 
@@ -73,9 +74,8 @@ class Walk:
         self._arrays: set[ast.expr] = set()  # what they are given
         self._outer: dict[Function | None, set[str]] = {}
         """The names that functions assign in a scope around them."""
-        for node in code.parents:
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                self._outer.setdefault(code.function_around(node), set()).update(node.names)
+        for node in code.of(ast.Global, ast.Nonlocal):
+            self._outer.setdefault(code.function_around(node), set()).update(node.names)
 
     def are_arrays(self, function: Function, name: str) -> bool | None:
         """Whether all calls that the program shows give an argument an array; None where it shows no call."""
@@ -87,8 +87,8 @@ class Walk:
         scope: Scope = {}
         self._block(self.code.tree.body, scope, top)
         traced = {one.function for one in self.functions.traced}
-        for node in self.code.nodes:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in traced:
+        for node in self.code.of(ast.FunctionDef, ast.AsyncFunctionDef):
+            if node not in traced:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self._function(node, plain, Region(node, None))
         for one in self.functions.traced:
@@ -202,7 +202,7 @@ class Walk:
     def _cases(self, cases: list[ast.match_case], kind: Kind, scope: Scope, region: Region) -> None:
         """What `match` asks of a value of this kind."""
         for case in cases:
-            for part in ast.walk(case.pattern):
+            for part in below(case.pattern):
                 if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
                     scope[part.name] = kind
             self._tell("match", case.pattern, kind, region)

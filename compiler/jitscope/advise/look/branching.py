@@ -122,8 +122,8 @@ def _flag(event: Event, walk: Walk) -> Diagnostic | None:
 def _given_flag(function: Function, name: str, walk: Walk) -> bool:
     positional = [*function.args.posonlyargs, *function.args.args]
     at = next((i for i, a in enumerate(positional) if a.arg == name), None)
-    for call in walk.code.nodes:
-        if isinstance(call, ast.Call) and (made := walk.functions.compiled_at(call)) and made.function is function:
+    for call in walk.code.of(ast.Call):
+        if (made := walk.functions.compiled_at(call)) and made.function is function:
             given = {k.arg: k.value for k in call.keywords}
             value = given.get(name) or (call.args[at] if at is not None and at < len(call.args) else None)
             if _is_flag(value):

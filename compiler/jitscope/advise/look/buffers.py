@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from ..code.text import Code
+from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic
@@ -38,7 +39,7 @@ def _imports_jax(code: Code) -> bool:
     return any(
         (isinstance(node, ast.Import) and any(a.name.split(".")[0] == "jax" for a in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jax")
-        for node in code.nodes
+        for node in code.of(ast.Import, ast.ImportFrom)
     )
 
 
@@ -57,7 +58,7 @@ def _around(node: ast.AST, code: Code) -> list[ast.AST]:
 
 def _writes(code: Code) -> Iterator[tuple[str, ast.AST]]:
     """What is changed in place, by its text, and the node that does it."""
-    for node in code.nodes:
+    for node in code.of(ast.Subscript, ast.AugAssign, ast.Call):
         match node:
             case ast.Subscript(value=ast.Name() | ast.Attribute() as base, ctx=ast.Store()):
                 yield ast.unparse(base), node
@@ -115,14 +116,14 @@ def _in_later_line(name: str, write: ast.AST, walk: Walk) -> bool:
     for at, one in enumerate(before):
         readers = list(_readers(name, [one], walk))
         if readers and not _waits(before[at:], readers, code):
-            return not any(_gives(node, name) for later in before[at:] for node in ast.walk(later))
+            return not any(_gives(node, name) for later in before[at:] for node in below(later))
     return False
 
 
 def _readers(name: str, nodes: Iterable[ast.AST | None], walk: Walk) -> Iterator[ast.Call]:
     """The calls that give a buffer, or a view of it, to a compiled function, or make an array of its memory."""
     for node in nodes:
-        for call in ast.walk(node) if node is not None else ():
+        for call in below(node) if node is not None else ():
             if isinstance(call, ast.Call) and any(
                 ast.unparse(one) == name
                 for given in (*call.args, *(k.value for k in call.keywords))
@@ -152,7 +153,7 @@ def _waits(nodes: Iterable[ast.AST | None], readers: Sequence[ast.Call], code: C
     """Whether something waits for what the readers give: `float(y)`, `np.asarray(y)`, `y.block_until_ready()`."""
     results = {ast.unparse(target) for call in readers for target in _targets(code.statement_around(call))}
     for node in nodes:
-        for call in ast.walk(node) if node is not None else ():
+        for call in below(node) if node is not None else ():
             if not isinstance(call, ast.Call):
                 continue
             dotted = code.dotted(call.func)
@@ -161,7 +162,7 @@ def _waits(nodes: Iterable[ast.AST | None], readers: Sequence[ast.Call], code: C
                 return True
             plain = call.func.id if isinstance(call.func, ast.Name) else ""
             if attribute in ("item", "tolist") or plain in _OF_VALUES or dotted.startswith("numpy."):
-                inside = list(ast.walk(call))
+                inside = list(below(call))
                 if any(one in readers or ast.unparse(one) in results for one in inside if isinstance(one, ast.expr)):
                     return True
     return False

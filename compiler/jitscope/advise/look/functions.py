@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..code.forms import bound, stored
 from ..code.functions import parameters
+from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -22,8 +23,8 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
     """recompile-fresh-function: `jit` of a new function in each iteration, or in each call."""
     code = walk.code
     traced = {one.function for one in walk.functions.traced if one.abstract}
-    for node in code.nodes:
-        if not (isinstance(node, ast.Call) and code.dotted(node.func) == "jax.jit" and node.args):
+    for node in code.of(ast.Call):
+        if not (code.dotted(node.func) == "jax.jit" and node.args):
             continue
         function = code.function_around(node)
         if not _is_new(node.args[0], walk) or function in traced or _is_kept(node, code.parents):
@@ -45,16 +46,14 @@ def _is_of_iteration(function: ast.expr, loop: ast.AST, walk: Walk) -> bool:
     """Whether a function is made before the loop, so that it is the same in all iterations, or reads what changes with them, so that
     each needs a program of its own."""
     parts: list[ast.AST] = [function]
-    for name in [one for one in ast.walk(function) if isinstance(one, ast.Name)]:
+    for name in [one for one in below(function) if isinstance(one, ast.Name)]:
         defined = walk.functions.named(name.id, name)
         parts += [defined] if defined is not None else []
     if isinstance(function, ast.Name) and len(parts) > 1 and loop not in walk.code.around(parts[1]):
         return True
     own = {name for part in parts for name in bound(part)} | {getattr(part, "name", "") for part in parts}
-    changing = (
-        (stored(loop) | {n.name for n in ast.walk(loop) if isinstance(n, ast.FunctionDef)}) - own - _numbers(loop)
-    )
-    return any(isinstance(one, ast.Name) and one.id in changing for part in parts for one in ast.walk(part))
+    changing = (stored(loop) | {n.name for n in below(loop) if isinstance(n, ast.FunctionDef)}) - own - _numbers(loop)
+    return any(isinstance(one, ast.Name) and one.id in changing for part in parts for one in below(part))
 
 
 def _numbers(loop: ast.AST) -> set[str]:
@@ -73,14 +72,14 @@ def _is_called_in_loop(node: ast.AST, loop: ast.AST, walk: Walk) -> bool:
     """Whether what is made has a name that a loop within calls: it is compiled once for many calls."""
     above = walk.code.parents.get(node)
     names = stored(above) if isinstance(above, ast.Assign) else set()
-    inner = [one for one in ast.walk(loop) if isinstance(one, _LOOPS) and one is not loop]
-    return any(isinstance(one, ast.Name) and one.id in names for each in inner for one in ast.walk(each))
+    inner = [one for one in below(loop) if isinstance(one, _LOOPS) and one is not loop]
+    return any(isinstance(one, ast.Name) and one.id in names for each in inner for one in below(each))
 
 
 def _is_called_again(name: str, walk: Walk) -> bool:
     """Whether the program calls a function twice, or in a loop."""
     code = walk.code
-    calls = [n for n in code.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name]
+    calls = [n for n in code.of(ast.Call) if isinstance(n.func, ast.Name) and n.func.id == name]
     return len(calls) > 1 or any(isinstance(one, _LOOPS) for call in calls for one in code.around(call))
 
 
@@ -128,9 +127,9 @@ def _in_iterable(node: ast.AST, loop: ast.AST, parents: dict[ast.AST, ast.AST]) 
 def unhashable(walk: Walk) -> Iterator[Diagnostic]:
     """static-unhashable: a list, dict, set or array given for a static argument."""
     code = walk.code
-    for call in code.nodes:
-        traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
-        if traced is None or not isinstance(call, ast.Call) or not traced.static:
+    for call in code.of(ast.Call):
+        traced = walk.functions.compiled_at(call)
+        if traced is None or not traced.static:
             continue
         names = [name for name in parameters(traced.function) if name not in traced.bound]
         given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
@@ -183,10 +182,9 @@ def _is_registered(owner: ast.ClassDef, walk: Walk) -> bool:
     if any(isinstance(node, ast.FunctionDef) and node.name == "tree_flatten" for node in owner.body):
         return True
     return any(
-        isinstance(node, ast.Call)
-        and "register" in walk.code.dotted(node.func)
+        "register" in walk.code.dotted(node.func)
         and any(isinstance(a, ast.Name) and a.id == owner.name for a in node.args)
-        for node in walk.code.nodes
+        for node in walk.code.of(ast.Call)
     )
 
 
@@ -198,9 +196,7 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     enabled = next((i for i, line in enumerate(code.lines, 1) if "enable_x64" in line), None)
     inside: list[tuple[ast.expr, str]] = []
-    for node in code.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in code.of(ast.Call):
         dotted, is_inside = code.dotted(node.func), code.function_around(node) is not None
         if enabled is None or (node.lineno < enabled and not is_inside):
             wide = [(value, name) for value in _dtypes(node, dotted, walk) if (name := _wide(value, walk))]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..code.text import Function
+from ..code.tree import below
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
 from .making import diagnostic
@@ -42,9 +43,7 @@ def _joins(call: ast.Call, name: str) -> bool:
 def _only_grows(loop: ast.For | ast.While, name: str, statement: ast.stmt) -> bool:
     """Whether a loop gives a name nothing else, and goes on after that."""
     stores = [
-        one
-        for one in ast.walk(loop)
-        if isinstance(one, ast.Name) and one.id == name and not isinstance(one.ctx, ast.Load)
+        one for one in below(loop) if isinstance(one, ast.Name) and one.id == name and not isinstance(one.ctx, ast.Load)
     ]
     ends = any(isinstance(one, ast.Break | ast.Return | ast.Raise) for one in loop.body)
     return len(stores) == 1 and statement in loop.body and not ends
@@ -59,9 +58,8 @@ def _runs(node: ast.AST, walk: Walk, met: frozenset[Function] = frozenset()) -> 
     if function in met or any(one.function is function for one in walk.functions.traced):
         return False
     return any(
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
+        isinstance(call.func, ast.Name)
         and walk.functions.named(call.func.id, call) is function
         and _runs(call, walk, met | {function})
-        for call in walk.code.nodes
+        for call in walk.code.of(ast.Call)
     )

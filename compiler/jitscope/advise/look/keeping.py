@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..code.text import Function
+from ..code.tree import below
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
@@ -55,18 +56,18 @@ def _is_container(node: ast.expr | None) -> bool:
 
 
 def _stored(function: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.id for node in below(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def cached(walk: Walk) -> Iterator[Diagnostic]:
     """tracer-leak of an `lru_cache`d function that makes an array: called while tracing, it keeps the tracer, and gives it to the
     next that asks."""
     code = walk.code
-    for function in code.nodes:
-        if not isinstance(function, ast.FunctionDef) or not _is_cached(function, walk):
+    for function in code.of(ast.FunctionDef):
+        if not _is_cached(function, walk):
             continue
         made = _arrays_returned(function, walk)
-        calls = [n for n in code.nodes if isinstance(n, ast.Call) and _names(n, function, walk)]
+        calls = [n for n in code.of(ast.Call) if _names(n, function, walk)]
         traced = [call for call in calls if _is_traced(call, walk)]
         if made is None or not traced or not _is_asked_again(traced, calls, walk):
             continue

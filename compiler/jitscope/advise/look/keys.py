@@ -12,6 +12,7 @@ from ...core.words import counted, root_of
 from ..code.forms import bound, keyword, stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
+from ..code.tree import below, children
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -88,7 +89,7 @@ class _Draws:
     @cached_property
     def _keys(self) -> set[str]:
         found: set[str] = set()
-        for node in self.code.nodes:
+        for node in self.code.of(ast.Assign, ast.For):
             match node:
                 case ast.Assign(targets=targets, value=ast.Call(func=func)) if self._gives_keys(func):
                     found.update(*(stored(target) for target in targets))
@@ -158,7 +159,7 @@ def used_twice(walk: Walk) -> Iterator[Diagnostic]:
         return
     draws = _Draws(walk)
     bodies = [code.tree.body]
-    functions = (n for n in code.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    functions = code.of(ast.FunctionDef, ast.AsyncFunctionDef)
     bodies += [n.body for n in functions if not n.name.startswith("test")]
     found: dict[ast.Call, Diagnostic] = {}
     for body in bodies:
@@ -185,7 +186,7 @@ def _is_lost(key: str, paths: set[str]) -> bool:
 def _given_anew(node: ast.AST, code: Code) -> set[str]:
     """What a statement gives a value, by its source: names, attributes, elements; of an object whose method is called all attributes."""
     found: set[str] = set()
-    for one in ast.walk(node):
+    for one in below(node):
         match one:
             case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                 found.add(code.source(one))
@@ -270,7 +271,7 @@ class _Reuse:
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
             self.comprehension(node, uses)
             return
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.expression(child, uses)
         if isinstance(node, ast.Call) and (key := self.draws.used(node)):
             self.use(node, key, uses)
@@ -279,10 +280,10 @@ class _Reuse:
         """A loop with names of its own."""
         own = {name for g in node.generators for name in stored(g.target)}
         outer = {key: call for key, call in uses.items() if root_of(key) not in own}
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.expression(child, outer)
-        once = set(ast.walk(node.generators[0].iter))
-        for call in [c for c in ast.walk(node) if isinstance(c, ast.Call) and c not in once]:
+        once = set(below(node.generators[0].iter))
+        for call in [c for c in below(node) if isinstance(c, ast.Call) and c not in once]:
             key = self.draws.used(call)
             if key and root_of(key) not in own:
                 self.use(call, key, outer)
@@ -356,7 +357,7 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
 
 
 def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:
-    for node in ast.walk(function):
+    for node in below(function):
         if isinstance(node, ast.Call) and code.function_around(node) is function:
             yield node
 
@@ -374,7 +375,7 @@ def _is_seeded(name: str, function: Function, code: Code) -> bool:
     """Whether the only value a function gives a name is a key with a fixed seed."""
     given = [
         node.value
-        for node in ast.walk(function)
+        for node in below(function)
         if isinstance(node, ast.Assign) and any(name in stored(target) for target in node.targets)
     ]
     return len(given) == 1 and _is_seed(given[0], code)

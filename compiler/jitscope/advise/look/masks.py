@@ -22,8 +22,8 @@ def masks(walk: Walk) -> Iterator[Diagnostic]:
     """key-not-threaded of `net.apply(params, x, rngs={"dropout": key})` in a compiled step, where `key` is from outside of it."""
     if "rngs" not in walk.code.text:
         return
-    for call in walk.code.nodes:
-        if not isinstance(call, ast.Call) or not _draws(call, walk):
+    for call in walk.code.of(ast.Call):
+        if not _draws(call, walk):
             continue
         rngs = _meant(keyword(call, "rngs"), walk)
         found = [(key, each) for key in _keys(rngs, walk) for each in [_repeated(key, call, walk)] if each]

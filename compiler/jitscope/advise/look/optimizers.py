@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...core.words import root_of
 from ..code.forms import keyword, stored
 from ..code.text import Function
+from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
 from .making import diagnostic, short
@@ -78,15 +79,12 @@ def _is_dropped(step: _Step, walk: Walk) -> bool:
     if not step.later:
         return True
     scope = code.scopes.binding(step.later, step.statement)
-    if scope is None or any(isinstance(one, ast.Global | ast.Nonlocal) for one in ast.walk(scope)):
+    if scope is None or any(isinstance(one, ast.Global | ast.Nonlocal) for one in below(scope)):
         return False
     reads = [
         node
-        for node in code.nodes
-        if isinstance(node, ast.Name)
-        and node.id == step.later
-        and isinstance(node.ctx, ast.Load)
-        and code.scopes.binding(node.id, node) is scope
+        for node in code.of(ast.Name)
+        if node.id == step.later and isinstance(node.ctx, ast.Load) and code.scopes.binding(node.id, node) is scope
     ]
     in_step = isinstance(scope, Function) and _loop(step, walk) is None
     return not any(one.lineno > step.call.lineno for one in reads) if in_step else not reads
@@ -122,7 +120,7 @@ def _names_of(step: _Step) -> set[str]:
 
 def _goes_on(updates: Sequence[str], loop: ast.For | ast.While) -> bool:
     """Whether a statement of a loop makes new parameters of the old ones and of updates: `p = apply_updates(p, updates)`."""
-    for one in ast.walk(loop):
+    for one in below(loop):
         if isinstance(one, ast.AugAssign) and _reads(one.value) & {*updates}:
             return True
         if isinstance(one, ast.Assign):
@@ -133,7 +131,7 @@ def _goes_on(updates: Sequence[str], loop: ast.For | ast.While) -> bool:
 
 
 def _reads(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    return {one.id for one in below(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
 def _is_used(step: _Step, function: ast.FunctionDef) -> bool:
@@ -146,7 +144,7 @@ def _is_made(step: _Step, function: ast.FunctionDef, walk: Walk) -> bool:
     return any(
         isinstance(one, ast.Assign)
         and one is not step.statement
-        and any(isinstance(inner, ast.Call) for inner in ast.walk(one.value))
+        and any(isinstance(inner, ast.Call) for inner in below(one.value))
         and any(stored(target) & names for target in one.targets)
         for one in walk.code.within(function)
     )
@@ -156,7 +154,7 @@ def _is_called_in_training(step: _Step, function: ast.FunctionDef, walk: Walk) -
     """Whether a loop calls a function with one state again and again, and takes parameters of it that it gives to the next call."""
     if _is_made(step, function, walk):
         return False
-    for call in (node for node in walk.code.nodes if isinstance(node, ast.Call)):
+    for call in walk.code.of(ast.Call):
         if not isinstance(call.func, ast.Name) or walk.functions.named(call.func.id, call) is not function:
             continue
         around = walk.code.around(call)
@@ -194,18 +192,17 @@ def _keeps_state(step: _Step, walk: Walk) -> bool | None:
     code, optimizer = walk.code, step.optimizer
     made = [
         node.value
-        for node in code.nodes
-        if isinstance(node, ast.Assign) and any(ast.unparse(one) == ast.unparse(optimizer) for one in node.targets)
+        for node in code.of(ast.Assign)
+        if any(ast.unparse(one) == ast.unparse(optimizer) for one in node.targets)
     ]
     if made:
         return all(_is_stateful(one, walk) for one in made)
     applied = any(
-        isinstance(node, ast.Call)
-        and code.dotted(node.func) in ("optax.apply_updates", "jax.optimizers.apply_updates", "equinox.apply_updates")
+        code.dotted(node.func) in ("optax.apply_updates", "jax.optimizers.apply_updates", "equinox.apply_updates")
         and len(node.args) == 2
         and step.updates in _reads(node.args[1])
         and code.function_around(node) is code.function_around(step.statement)
-        for node in code.nodes
+        for node in code.of(ast.Call)
     )
     return None if applied else False
 

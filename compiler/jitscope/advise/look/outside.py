@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ..code.forms import stored
 from ..code.functions import Traced, parameters
 from ..code.text import Code, Function
+from ..code.tree import below
 from ..code.values import gives_static
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -116,8 +117,8 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
     """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name."""
     found: dict[str, list[ast.stmt]] = {}
     values: dict[str, str] = {}
-    for node in code.nodes:
-        if not isinstance(node, ast.Assign | ast.AugAssign) or code.function_around(node) is not None:
+    for node in code.of(ast.Assign, ast.AugAssign):
+        if code.function_around(node) is not None:
             continue
         if any(isinstance(one, ast.ClassDef) for one in code.around(node)):
             continue
@@ -128,7 +129,7 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
             if path and (path in values or not isinstance(target, ast.Name)) and not again:
                 found.setdefault(path, []).append(node)
             values[path] = value
-    for node in code.nodes:
+    for node in code.of(ast.Expr):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
                 if _path(base) and code.function_around(node) is None:
@@ -167,7 +168,7 @@ def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
         seen.add(function)
         bound = stored(function)
         bound |= set(parameters(function)) - (static & _BOUND)
-        for node in ast.walk(function):
+        for node in below(function):
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
                 path = _path(node)
                 root = path.split(".")[0].split("[")[0]
@@ -210,9 +211,9 @@ def _bindings(code: Code, name: str) -> list[int]:
 def donated(walk: Walk) -> Iterator[Diagnostic]:
     """donation-misuse: a name that was donated and is read later in the same block."""
     code = walk.code
-    for call in code.nodes:
-        traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
-        if traced is None or not isinstance(call, ast.Call):
+    for call in code.of(ast.Call):
+        traced = walk.functions.compiled_at(call)
+        if traced is None:
             continue
         for name in _donated_names(call, traced):
             reader = _next_reader(call, name, code)
@@ -242,7 +243,7 @@ def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
     if statement is None or _stores(statement, name):
         return None
     for later in code.after(statement):
-        for node in ast.walk(later):
+        for node in below(later):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 if not _is_asked_about(node, code):
                     return node
@@ -268,6 +269,5 @@ def _is_asked_about(node: ast.Name, code: Code) -> bool:
 
 def _stores(node: ast.AST, name: str) -> bool:
     return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store | ast.Del)
-        for one in ast.walk(node)
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store | ast.Del) for one in below(node)
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..code.forms import stored
 from ..code.functions import parameters
 from ..code.text import Function
+from ..code.tree import below
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -104,14 +105,14 @@ def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def _is_static_note(event: Event, walk: Walk) -> bool:
     """Whether a name of the function around is given what is the same in each trace: a shape, a structure. Nobody counts with it."""
     scope = walk.functions.scope_of(event.node)
-    outer = {name for node in ast.walk(scope) if isinstance(node, ast.Nonlocal) for name in node.names}
+    outer = {name for node in below(scope) if isinstance(node, ast.Nonlocal) for name in node.names}
     assigned = isinstance(walk.code.parents.get(event.node), ast.Assign)
     return assigned and event.node.id in outer and event.kind is Kind.STATIC and not _reads(event.node, walk)
 
 
 def _reads(target: ast.Name, walk: Walk) -> bool:
     value = getattr(walk.code.parents.get(target), "value", None)
-    return value is None or any(isinstance(one, ast.Name) and one.id == target.id for one in ast.walk(value))
+    return value is None or any(isinstance(one, ast.Name) and one.id == target.id for one in below(value))
 
 
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -141,7 +142,7 @@ def _is_read_later(name: str, node: ast.AST, function: Function) -> bool:
     """Whether a function goes on with what it changed: that may be all that is wanted."""
     return any(
         isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) and one.lineno > node.end_lineno  # pyright: ignore
-        for one in ast.walk(function)
+        for one in below(function)
     )
 
 
@@ -206,7 +207,7 @@ def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
     if function is None or name not in parameters(function) or event.region.depth or _bound_anew(name, function):
         return False
     what = walk.code.source(base)
-    read = [one for one in ast.walk(function) if isinstance(one, type(base)) and walk.code.source(one) == what]
+    read = [one for one in below(function) if isinstance(one, type(base)) and walk.code.source(one) == what]
     return (
         isinstance(walk.code.parents.get(event.node), ast.Expr) and read == [base] and not _given_back(name, function)
     )
@@ -238,7 +239,7 @@ def _is_undone(base: ast.expr, event: Event, walk: Walk) -> bool:
     for function in (one for one in walk.code.around(event.node) if isinstance(one, Function)):
         done = {
             call.func.attr
-            for call in ast.walk(function)
+            for call in below(function)
             if isinstance(call, ast.Call)
             and isinstance(call.func, ast.Attribute)
             and walk.code.source(call.func.value) == what
@@ -316,9 +317,9 @@ def _is_local(name: str, event: Event, walk: Walk) -> bool:
 
 
 def _bound(function: ast.AST) -> set[str]:
-    outer = {n for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
+    outer = {n for node in below(function) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in below(function):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 found.add(name)
@@ -336,11 +337,9 @@ def _bound_anew(name: str, function: ast.AST) -> bool:
 
 def _given_back(name: str, function: ast.AST) -> bool:
     """Whether a function returns what it changed, and not only parts of it."""
-    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
-    parts = {
-        one.value for value in returned for one in ast.walk(value) if isinstance(one, ast.Subscript | ast.Attribute)
-    }
-    names = [one for value in returned for one in ast.walk(value) if isinstance(one, ast.Name) and one.id == name]
+    returned = [node.value for node in below(function) if isinstance(node, ast.Return) and node.value is not None]
+    parts = {one.value for value in returned for one in below(value) if isinstance(one, ast.Subscript | ast.Attribute)}
+    names = [one for value in returned for one in below(value) if isinstance(one, ast.Name) and one.id == name]
     return any(one not in parts for one in names)
 
 

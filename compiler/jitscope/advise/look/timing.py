@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..code.forms import stored
 from ..code.functions import parameters
 from ..code.text import Code, Function
+from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -30,7 +31,7 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     yield from _timers(walk)
     yield from _magics(walk)
-    if not _CLOCKS & {code.dotted(n.func) for n in code.nodes if isinstance(n, ast.Call)}:
+    if not _CLOCKS & {code.dotted(n.func) for n in code.of(ast.Call)}:
         return
     for node in code.nodes:
         for field in ("body", "orelse"):
@@ -41,8 +42,8 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
 
 def _timers(walk: Walk) -> Iterator[Diagnostic]:
     """`timeit.timeit(lambda: f(x))`."""
-    for node in walk.code.nodes:
-        if isinstance(node, ast.Call) and node.args and walk.code.dotted(node.func) in _TIMERS:
+    for node in walk.code.of(ast.Call):
+        if node.args and walk.code.dotted(node.func) in _TIMERS:
             timed = node.args[0]
             measured = _Measured(walk)
             if isinstance(timed, ast.Lambda):
@@ -125,7 +126,7 @@ class _Measured:
         return heavy or self.walk.functions.compiled_at(call) is not None or _is_given_compiled(call, self.walk)
 
     def _reads(self, node: ast.AST) -> bool:
-        return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
+        return any(isinstance(one, ast.Name) and one.id in self._results for one in below(node))
 
     def is_shown_before(self, read: ast.Call, statement: ast.AST) -> bool:
         """Whether the text of a result is made before the clock is read: `f"{loss} after {time.time() - start}"`."""
@@ -148,7 +149,7 @@ class _Measured:
         if (name in _WAITING_CALLS and call.args) or method in _WAITING:
             return True
         given = [*call.args, *(k.value for k in call.keywords)]
-        if call in works or not any(self._reads(one) or set(works) & set(ast.walk(one)) for one in given):
+        if call in works or not any(self._reads(one) or set(works) & set(below(one)) for one in given):
             return False
         function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
         if function is not None:
@@ -166,7 +167,7 @@ _HEAVY_MODULES = ("jax.numpy.linalg.", "jax.numpy.fft.", "jax.lax.linalg.", "jax
 
 def waits_within(function: Function, code: Code) -> bool:
     """Whether a function waits for something."""
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    calls = (node for node in below(function) if isinstance(node, ast.Call))
     return any(
         (isinstance(call.func, ast.Attribute) and call.func.attr in _WAITING)
         or (call.func.id if isinstance(call.func, ast.Name) else code.dotted(call.func)) in _WAITING_CALLS
@@ -182,9 +183,8 @@ def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
     at = parameters(function).index(name)
     compiled = {bound for _, bound in walk.functions.compiled}
     return any(
-        isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") == function.name
+        getattr(node.func, "id", "") == function.name
         and at < len(node.args)
         and getattr(node.args[at], "id", "") in compiled
-        for node in walk.code.nodes
+        for node in walk.code.of(ast.Call)
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ..code.forms import cuts_axes
 from ..code.functions import parameters
+from ..code.tree import below
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -60,7 +61,7 @@ def is_by_name(node: ast.expr, walk: Walk) -> bool:
     if isinstance(getattr(node.slice, "value", None), str):
         return True
     for one in walk.code.around(node):
-        if isinstance(one, ast.For) and ast.unparse(node.slice) in map(ast.unparse, ast.walk(one.target)):
+        if isinstance(one, ast.For) and ast.unparse(node.slice) in map(ast.unparse, below(one.target)):
             match one.iter, one.target:
                 case ast.Call(func=ast.Attribute(attr="keys")), _:
                     return True
@@ -88,8 +89,8 @@ def _is_array_argument(node: ast.Subscript, event: Event, walk: Walk) -> bool:
 def rebound(walk: Walk) -> Iterator[Diagnostic]:
     """update-result-dropped of `def bump(a): a += 1`, called with an array: the caller's array stays as it was."""
     code = walk.code
-    for function in code.nodes:
-        if not isinstance(function, ast.FunctionDef) or _gives(function):
+    for function in code.of(ast.FunctionDef):
+        if _gives(function):
             continue
         last = function.body[-1]
         name = last.target.id if isinstance(last, ast.AugAssign) and isinstance(last.target, ast.Name) else ""
@@ -100,7 +101,7 @@ def rebound(walk: Walk) -> Iterator[Diagnostic]:
 
 
 def _gives(function: ast.FunctionDef) -> bool:
-    return any(isinstance(node, ast.Return | ast.Yield | ast.Global | ast.Nonlocal) for node in ast.walk(function))
+    return any(isinstance(node, ast.Return | ast.Yield | ast.Global | ast.Nonlocal) for node in below(function))
 
 
 def _is_told(call: ast.Call, function: ast.FunctionDef, walk: Walk) -> bool:
@@ -157,10 +158,10 @@ def _is_read_later(call: ast.Call, walk: Walk) -> bool:
     if not isinstance(function, ast.FunctionDef):
         return False
     given = {one.id for one in call.args if isinstance(one, ast.Name)}
-    own = set(ast.walk(call))
+    own = set(below(call))
     return any(
         isinstance(node, ast.Name) and node.id in given and node.lineno > call.lineno
-        for node in ast.walk(function)
+        for node in below(function)
         if node not in own
     )
 
@@ -169,7 +170,7 @@ def _only_computes(function: ast.expr, walk: Walk) -> bool:
     """Whether it is a lambda with a value that calls nothing but functions of the library."""
     if not isinstance(function, ast.Lambda) or isinstance(function.body, ast.Constant):
         return False
-    calls = [node for node in ast.walk(function.body) if isinstance(node, ast.Call)]
+    calls = [node for node in below(function.body) if isinstance(node, ast.Call)]
     return all(walk.code.dotted(call.func).startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) for call in calls)
 
 
