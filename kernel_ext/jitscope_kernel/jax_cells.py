@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitscope import jaxwatch, observe
-from jitscope.core.words import counted, cut, duration
-from jitscope.jaxwatch import Small
+from jitscope.core.words import counted, duration
+from jitscope.observe import Small, dearest
 
 from . import output
 
@@ -64,45 +63,9 @@ def deaf() -> str:
     return "What jax compiled is not known: the cell removed jax's listeners (jax.monitoring.clear_event_listeners)."
 
 
-def now() -> float:
-    """A moment, to ask what was compiled after it."""
-    return time.time()
-
-
-def small_since(moment: float) -> list[Small]:
-    """The small programs for operations outside of jit that were compiled since then."""
-    watcher = jaxwatch.current()
-    return [one for one in list(watcher.small) if one.at >= moment] if watcher is not None else []
-
-
-def folded(small: Sequence[Small]) -> str:
-    """`jax compiled 14 small programs for operations outside jit, in 0.42 s.`"""
-    if not small:
-        return ""
-    what = "1 small program for an operation" if len(small) == 1 else f"{len(small):,} small programs for operations"
-    return f"jax compiled {what} outside jit, in {duration(sum(one.seconds for one in small))}{dearest(small)}."
-
-
-def dearest(small: Sequence[Small]) -> str:
-    """The operation and the line that cost most, where small programs cost seconds: `, most of it unstack in line 4: for x in xs`."""
-    spent: dict[tuple[str, Any], float] = {}
-    for one in small:
-        spent[one.name, one.call_site] = spent.get((one.name, one.call_site), 0.0) + one.seconds
-    ranked = sorted(spent.items(), key=lambda item: -item[1])[:_MOST_NAMED]
-    told = [(name, where, seconds) for (name, where), seconds in ranked if seconds >= _LONG]
-    said = [f"{name} {duration(seconds)}{_at(where)}" for name, where, seconds in told]
-    return f": {'; '.join(said)}" if said else ""
-
-
-_MOST_NAMED = 3
-
-
-def _at(where: Any) -> str:
-    return f" in line {where.line} ({cut(where.text.strip(), 60)})" if where is not None else ""
-
-
 def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
     """One line on what a cell had jax compile; "" where that is nothing to speak of."""
+    small = [one for one in small if one.library]
     made = [row for row in rows if row.library and not row.looked and row.what in ("compiled", "recompiled")]
     seconds = sum(one.seconds for one in small)
     if not made and seconds < _LONG:

@@ -36,6 +36,7 @@ from jitscope_widgets.words import reason
 
 from . import jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
+from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
 from .kept import Kept
 from .live import Live
@@ -70,8 +71,9 @@ class Running:
     file: str  # the name of its code
     since: observe.Mark
     compiled: frozenset[int]  # programs there were before
-    began: float = dataclasses.field(default_factory=jax_cells.now)
     calls: jaxwatch.Calls | None = None
+    eager: EagerRuns | None = None
+    ran: str = ""
     called: dict[str, int] = dataclasses.field(default_factory=dict)
     plans: list[Plan] = dataclasses.field(default_factory=list)
     quiet: bool = False
@@ -88,6 +90,8 @@ class Running:
             self.budget.__exit__()
         if self.calls is not None:
             self.called, self.calls = self.calls.end(), None
+        if self.eager is not None:
+            self.ran, self.eager = self.eager.end(), None
 
 
 class Session:
@@ -299,8 +303,12 @@ class Session:
         if self._stack:
             running = self._stack[-1]
             running.plans.append(plan)
-            if running.calls is None and self._jax.wanted and (calls := jaxwatch.Calls()).begin():
-                running.calls = calls
+            if running.eager is None and not self._stack[:-1]:
+                running.eager = EagerRuns(self.ledger)
+                running.eager.begin()
+            if running.calls is None and self._jax.wanted:
+                calls = jaxwatch.Calls(running.eager.ran if running.eager is not None else None)
+                running.calls = calls if calls.begin() else None
             running.quiet |= request.quiet
             running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
             if request.vs is not None:
@@ -416,7 +424,7 @@ class Session:
             output.show(stopped)
         if (document := self._recompilations(running))["cards"]:
             running.live.close(document)
-        if self._jax.wanted and (line := jax_cells.in_words(rows, jax_cells.small_since(running.began))):
+        if self._jax.wanted and (line := jax_cells.in_words(rows, self.ledger.small_since(running.since))):
             output.show_text(line)
 
     def _compare(self, running: Running, rows: list[observe.Row]) -> None:
@@ -466,6 +474,7 @@ class Session:
     def _document(self, running: Running, error: BaseException | None) -> Document:
         label, cell_id = running.place
         left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.told]
+        small = self.ledger.small_since(running.since)  # before the view itself computes something
         document = observe.cell_document(
             running.since,
             cell=label,
@@ -478,8 +487,7 @@ class Session:
         document["reused"] += [
             {"function": name, "calls": calls, "at_least": True} for name, calls in running.called.items()
         ]
-        small = jax_cells.small_since(running.began)
-        notes = [jax_cells.deaf(), jax_cells.folded(small)] if self._jax.wanted else []
+        notes = [jax_cells.deaf() if self._jax.wanted else "", observe.small_sentence(small), running.ran]
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
             notes.insert(0, _why_nothing(running, document, failed))

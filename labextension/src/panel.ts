@@ -95,7 +95,7 @@ export class SidePanel extends Widget {
       : current.ledger === null
         ? `${UNLOADED}its compilations then appear here.`
         : "";
-    return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], note };
+    return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], small: current?.ledger?.small, note };
   }
 
   private recompiles(): unknown {

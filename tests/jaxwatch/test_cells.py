@@ -1,5 +1,6 @@
 """jax in the cells of a shell: what is shown, and that the cell does what it does without the extension."""
 
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from jitscope.xla import hlo_module
 from jitscope_kernel import jax_cells
 from jitscope_widgets import validate
 from tests.compiler.redefinitions import CHANGES
-from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
+from tests.kernel_ext.conftest import bare_shell, fresh_kernel, shell  # noqa: F401
 
 
 SETUP = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nfrom jax import lax\nx = jnp.ones((3, 3))"
@@ -66,8 +67,43 @@ def test_other_cells_have_a_line(cells):
 
 
 def test_of_small_programs_alone_nothing_is_promised():
-    small = [jaxwatch.Small("add", 1.0, 0.0, None)] * 2
+    small = [observe.Small("add", 1.0, None, "jax")] * 2
     assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s: add 2 s."
+
+
+def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
+    for text in (
+        "%load_ext jitscope",
+        SETUP,
+        "from jitscope.observe import small\nsmall._LONG = 0.0\nxs = jnp.ones((7, 2))",
+    ):
+        assert not fresh_kernel.cell(text).error
+    ran = fresh_kernel.cell("%%jit\nhalf = 0.5\nrows = [row for row in xs]")
+    assert "small program" in ran.document["note"]
+    assert " in line 3 (rows = [row for row in xs])" in ran.document["note"], ran.document["note"]
+    (document,) = fresh_kernel.cell("%ledger").documents
+    validate(document)
+    there = [one for one in document["small"]["operations"] if one["text"] == "rows = [row for row in xs]"]
+    assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
+
+
+LOOP = """\
+def filled(n):
+    out = jnp.zeros((n, n))
+    for i in range(n):
+        for k in range(n):
+            out = out.at[i, k].set(x[0, 0])
+    return out
+"""
+
+
+def test_a_python_loop_over_elements_is_told_of(cells):
+    cells.cell(LOOP)
+    cells.cell("filled(4)")
+    note = cells.cell("%%jit\nfilled(30)").document["note"]
+    count = int(re.search(r"filled ran ([\d,]+) operations outside jit", note)[1].replace(",", ""))
+    assert count >= 2 * 30 * 30 and "in line 5 of In [3] (out = out.at[i, k].set(x[0, 0]))" in note
+    assert "one by one" not in cells.cell("%%jit\njax.jit(lambda v: v - 3)(x)").document["note"]
 
 
 def test_the_setting_says_which_cells(cells):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from jitscope import jaxwatch
+from jitscope import jaxwatch, observe
 from jitscope.advise import diagnostic
 from jitscope.jaxwatch import stopped
 from jitscope_widgets import validate
@@ -353,9 +353,9 @@ def test_what_trying_a_rewrite_compiles_is_not_told(bare_shell):  # noqa: F811
     bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
     bare_shell.cell("x")
     jax.clear_caches()
-    before = len(jaxwatch.current().small)
+    mark = observe.ledger().mark()
     known = "with jax.ensure_compile_time_eval():\n        n = jnp.linspace(0.0, 1.0, 11).sum()"
     ran = bare_shell.cell(f"@jax.jit\ndef f(v):\n    {known}\n    {IN_FUNCTION}\nf(x)")
     assert [fix["checked"] for fix in ran.documents[0]["fixes"]]
-    names = [one.name for one in jaxwatch.current().small][before:]
+    names = [one.name for one in observe.ledger().small_since(mark)]
     assert names and len(names) == len(set(names))

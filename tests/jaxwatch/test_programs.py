@@ -45,7 +45,7 @@ def test_a_program_is_the_same_and_shown_truly(program):
         assert [x.dtype for x in watched] == [x.dtype for x in alone]
         assert [x.tobytes() for x in watched] == [x.tobytes() for x in alone]
         rows = observe.ledger().since(mark)
-        assert sum(row.what in MADE for row in rows) + len(watcher.small) == sum(without.values())
+        assert sum(row.what in MADE for row in rows) + len(observe.ledger().small_since(mark)) == sum(without.values())
         assert not marks.sweep()
         for row in rows:
             if row.what not in MADE:  # an error, or lowered alone

@@ -147,6 +147,44 @@ def test_nothing_compiled_says_why(shell, body: str, note: str) -> None:
     assert note in " ".join(ran.texts[-1].split())
 
 
+ELEMENTS = """\
+def filled(n):
+    out = jnp.zeros((n, n))
+    for i in range(n):
+        for k in range(n):
+            out = out.at[i, k].set(0.5 * i)
+    return out
+"""
+
+
+def test_a_python_loop_over_elements_is_told_of(shell) -> None:
+    shell.cell(ELEMENTS)
+    shell.cell("filled(4)")
+    ran = shell.cell("%%jit\nfilled(40)")
+    assert not ran.error, ran.traceback
+    assert "filled ran 1,600 operations outside jit, one by one, in " in ran.document["note"]
+    assert "all of them in line 5 of In [2] (out = out.at[i, k].set(0.5 * i))" in ran.document["note"]
+    assert "Nothing was compiled" not in ran.document["note"]
+    assert "one by one" not in shell.cell("%%jit\nfilled(3)").document["note"]
+
+
+def test_small_programs_are_listed_by_operation_and_line(shell) -> None:
+    """Of what XLA was asked to compile nothing is missing."""
+    shell.cell("from jitscope.xla.program import Executable\nmade = []\ncompiling = Executable.compile.__func__")
+    shell.cell("Executable.compile = classmethod(lambda cls, *a, **k: [made.append(1), compiling(cls, *a, **k)][1])")
+    try:
+        ran = shell.cell("%%jit\nfor n in range(31, 34):\n    y = jnp.sin(jnp.arange(float(n)))\nz = jnp.cumsum(y) * y")
+    finally:
+        shell.cell("Executable.compile = classmethod(compiling)")
+    made = len(shell.names["made"])
+    (ledger,) = shell.cell("%ledger").documents
+    validate(ledger)
+    by = {(one["operation"], one["line"]): one["programs"] for one in ledger["small"]["operations"]}
+    assert ran.document["note"].startswith(f"jitscope compiled {made} small programs for operations outside jit, in ")
+    assert sum(by.values()) == ledger["small"]["programs"] == made
+    assert by["sin", 3] == 3 and by["cumsum", 4] == 1
+
+
 def test_quiet_shows_nothing(shell) -> None:
     ran = shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
     assert (ran.shown, ran.stdout, ran.stderr) == ([], "", "")

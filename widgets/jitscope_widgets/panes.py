@@ -207,8 +207,12 @@ def _cards(document: Document) -> Pieces:
 
 
 def _ledger(document: Document) -> Pieces:
+    small = document.get("small")
+    pieces: Pieces = []
+    if small and small["programs"]:
+        pieces = [said(small["sentence"]), part("small programs", lambda: _small(small), lambda: "")]
     if not document["rows"]:
-        return [said("Nothing was compiled in this session yet.")]
+        return pieces or [said("Nothing was compiled in this session yet.")]
     names = ("", "function", "cell", "", "trace", "lower", "compile", "equations", "calls", "because")
     head = "".join(f"<th>{name}</th>" for name in names)
 
@@ -216,7 +220,15 @@ def _ledger(document: Document) -> Pieces:
         body = lambda: "".join(map(_ledger_row, rows))
         return lambda: f"<table><tbody><tr>{head}</tr>{body()}</tbody></table>"
 
-    return [part("the ledger", form(document["rows"]), form(document["rows"][-200:]))]
+    return [part("the ledger", form(document["rows"]), form(document["rows"][-200:])), *pieces]
+
+
+def _small(small: Document) -> str:
+    rows = small["operations"]
+    left = rows[words.MOST_OPERATIONS :]
+    listed = [clean(one["said"]) for one in rows[: words.MOST_OPERATIONS]]
+    listed += [words.more_operations(left)] if left else []
+    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in listed)}</ul>"
 
 
 def _ledger_row(row: Document) -> str:

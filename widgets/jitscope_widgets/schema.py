@@ -467,9 +467,22 @@ FORMS: dict[str, Record] = {
         equations=WHOLE,
         calls=Maybe(WHOLE),
     ),
+    "small operation": _record(
+        operation=TEXT,
+        programs=WHOLE,
+        seconds=NUMBER,
+        loaded=FLAG,
+        library=TEXT,
+        cell=Maybe(TEXT),
+        cell_id=Maybe(TEXT),
+        line=Maybe(WHOLE),
+        text=TEXT,
+        said=TEXT,
+    ),
     "ledger": _document(
         "ledger",
         rows=Many("ledger row"),
+        small=Perhaps(_record(programs=WHOLE, seconds=NUMBER, sentence=TEXT, operations=Many("small operation"))),
         recompilations=Perhaps("recompilations"),
     ),
 }

@@ -255,7 +255,20 @@ def _ledger(ledger: Document, width: int) -> list[str]:
         lines += wrap(f"      {counts}, {spent}", width, " " * 10)
         if row["because"]:
             lines += wrap(f"      {clean(row['because'])}", width, " " * 10)
+    lines += _small(ledger.get("small"), width)
     return lines or ["nothing was compiled in this session yet"]
+
+
+def _small(small: Document | None, width: int) -> list[str]:
+    """Small programs for operations outside of jit: all of them in a sentence, then by operation and line."""
+    if not small or not small["programs"]:
+        return []
+    rows = small["operations"]
+    lines = wrap(clean(small["sentence"]), width)
+    for one in rows[: words.MOST_OPERATIONS]:
+        lines += wrap(f"      {clean(one['said'])}", width, " " * 10)
+    left = rows[words.MOST_OPERATIONS :]
+    return [*lines, f"      {words.more_operations(left)}"] if left else lines
 
 
 def _paragraph(said: str, width: int) -> list[str]:

@@ -238,6 +238,15 @@ def reused_words(entry: Document) -> str:
     return f"{clean(entry['function'])} ({plural(entry['calls'], 'call')}{more})"
 
 
+MOST_OPERATIONS = 12
+"""So many of the operations that small programs were compiled for are listed."""
+
+
+def more_operations(left: Sequence[Document]) -> str:
+    """`188 more, 1.2 s`: those that are not listed."""
+    return f"{len(left):,} more, {seconds(sum(one['seconds'] for one in left))}"
+
+
 def error_words(error: Document) -> list[str]:
     """`In [3], line 2: ValueError: shapes do not fit`, with the further lines of the message, if any."""
     place = f"{where(error['position'])}: " if error["position"] else ""

@@ -177,11 +177,11 @@ def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
 
 class _Entry:
     """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it), the XLA options it was
-    compiled with (`overrides`), the number it was filed under, and when it was last asked for (`asked`, in the order of such
+    compiled with (`overrides`), the number it was filed under, whether it was loaded from disk, and when it was last asked for (`asked`, in the order of such
     calls)."""
 
     __slots__ = (
-        "__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "number", "overrides", "size", "users",
+        "__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "loaded", "number", "overrides", "size", "users",
     )  # fmt: skip
 
     def __init__(
@@ -193,7 +193,9 @@ class _Entry:
         argument_avals: list[ShapedArray],
         overrides: Mapping[str, Any],
         bytecode: int,
+        loaded: bool = False,
     ):
+        self.loaded = loaded
         self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
         self.overrides = overrides
         self.argument_avals = argument_avals
@@ -431,7 +433,9 @@ def _build(
         if note is not None:
             records.emit(_compile_step(note, time.perf_counter() - start, Answer(True, stored.head.seconds)))
         bytecode = 3 * stored.head.bytecode_size  # as it is compressed
-        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode)
+        return _Entry(
+            executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode, loaded=True
+        )
     start = time.perf_counter()
     if lowered is None:
         lowered = mlir.to_bytecode(

@@ -26,7 +26,7 @@ class Record:
 
     `step`: "trace", "derive" (a program made by a transformation outside jit), "lower", "compile", "run" (the first
     one), "reuse" (a known program was found for a new trace), "program" (the compiled program is there), "foreign" (that of another
-    library), "error".
+    library), "error", "small" (an operation outside of jit was compiled, a program of number 0; all its steps are one).
     """
 
     step: str

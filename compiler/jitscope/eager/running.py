@@ -7,6 +7,7 @@ moved to the device on which their arrays are, and compiled with the options tha
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from .. import tree
 from ..backend.array import Array, common_device, one_device
 from ..backend.compile import Program, compile_jaxpr, relief
 from ..backend.watching import Run, watched
+from ..core import records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
@@ -65,16 +67,35 @@ def _let_go() -> None:
 relief.append(_let_go)
 
 
-def runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None = None) -> Run:
-    """What runs a jaxpr on buffers. It gives what `finish` makes of the results; without it, the one result."""
-    return watched(closed, closed.jaxpr.debug.name, _runner(closed, finish))
+def count_runs(ran: Callable[[], None]) -> Callable[[], None]:
+    """Call `ran` at each run of an eager program from now on, until the function that this gives is called. While nobody does, a run
+    costs nothing more."""
+    global due
+    before = due
+
+    def asked() -> int:
+        ran()
+        return before()
+
+    def end() -> None:
+        global due
+        due = before
+
+    due = asked
+    return end
 
 
-def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) -> Run:
+def runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None = None, traced_in: float = 0.0) -> Run:
+    """What runs a jaxpr on buffers. It gives what `finish` makes of the results; without it, the one result. `traced_in`: the seconds
+    that its trace took, for the record."""
+    return watched(closed, closed.jaxpr.debug.name, _runner(closed, finish, traced_in))
+
+
+def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None, traced_in: float) -> Run:
     """The usual program, of one result, does in one frame what `Program.run` does."""
     if not one_device():
-        return _by_place(closed, finish)
-    program = _compiled(closed, settings().default_device)
+        return _by_place(closed, finish, traced_in)
+    program = _compiled(closed, settings().default_device, traced_in)
     if finish is not None:
         return lambda bufs: finish(_run(closed, program, bufs))
     if not program.takes_as_given:
@@ -95,6 +116,8 @@ def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) ->
 
 
 def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Array]:
+    if due():
+        collect()
     try:
         return program.run(bufs)
     except XlaError:
@@ -104,31 +127,40 @@ def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Arr
     return _there(closed, bufs, device)
 
 
-def _by_place(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) -> Run:
+def _by_place(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None, traced_in: float) -> Run:
     """Where there are several devices: each call runs where its arrays are, by a program for their layouts."""
     home = settings().default_device
 
     def run(bufs: Sequence[Any]) -> Any:
-        outs = _there(closed, bufs, common_device(bufs) if bufs else home or client.default_device())
+        if due():
+            collect()
+        outs = _there(closed, bufs, common_device(bufs) if bufs else home or client.default_device(), traced_in)
         return outs[0] if finish is None else finish(outs)
 
     return run
 
 
-def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any) -> list[Array]:
+def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any, traced_in: float = 0.0) -> list[Array]:
     from ..backend.spreading import spread_for  # of several devices
     from ..xla.resharding import on
 
     there = [on(buf, device) for buf in bufs]
     key = ("on device", device, mesh_in_force(), *[buf._sharding for buf in there])
     if key not in closed.derived:
-        closed.derived[key] = _compiled(closed, spread_for(closed, [buf._sharding for buf in there], device))
+        spread = spread_for(closed, [buf._sharding for buf in there], device)
+        closed.derived[key] = _compiled(closed, spread, traced_in)
     return closed.derived[key].run(there)
 
 
-def _compiled(closed: ClosedJaxpr, device: Any) -> Program:
+def _compiled(closed: ClosedJaxpr, device: Any, traced_in: float) -> Program:
     newer = not OLDER_EMITTER.holds() or any(eqn.primitive.name in NEWER_EMITTER_FOR for eqn in closed.eqns)
-    return compile_jaxpr(closed, () if newer else OLDER_EMITTER.value, device)
+    began = time.perf_counter()
+    program = compile_jaxpr(closed, () if newer else OLDER_EMITTER.value, device)
+    if not program.reused:
+        seconds = traced_in + time.perf_counter() - began
+        detail = {"loaded": program.entry.loaded}
+        records.emit(records.Record("small", closed.jaxpr.debug.name, 0, seconds, None, source.here(), detail))
+    return program
 
 
 def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> tuple[ClosedJaxpr, Any]:
@@ -145,8 +177,9 @@ def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> 
 
 def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Run:
     """What runs a Python function of arrays as one program; it gives what the function gives, an array or a tree of them."""
+    began = time.perf_counter()
     closed, out_tree = traced(fun, avals, name)
-    return runner(closed, None if out_tree == _ONE_ARRAY else out_tree.unflatten)
+    return runner(closed, None if out_tree == _ONE_ARRAY else out_tree.unflatten, time.perf_counter() - began)
 
 
 _ONE_ARRAY = tree.structure(0)

@@ -26,10 +26,10 @@ from .private import (
 from .recorded import results_of
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
-from .watching import Small, Watcher, attach, current, detach, unwatched, users_position
+from .watching import Watcher, attach, current, detach, unwatched, users_position
 
 
-__all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Small", "Watcher", "ask", "attach",
+__all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
            "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
            "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped", "there", "traced", "unwatched",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from . import private
@@ -11,10 +12,12 @@ from .watching import is_small
 
 
 class Calls:
-    """Calls of this thread by function, from `begin` to `end`; those that compile something are not among them. It costs some tenths of
-    a microsecond for each call."""
+    """Calls of this thread by function, from `begin` to `end`; those that compile something are not among them. `small` is called at each
+    call of a function of jax's own, an operation outside of jit. It costs some tenths of a microsecond for each call."""
 
-    def __init__(self) -> None:
+    def __init__(self, small: Callable[[], None] | None = None) -> None:
+        self._small = small
+        self._are_small: dict[int, bool] = {}
         self._objects: Counter[int] = Counter()
         self._names: dict[int, Any] = {}
         self._hook = private.Hook(self._called)
@@ -41,4 +44,12 @@ class Calls:
     def _called(self, fun: Any, *_: Any) -> None:
         key = id(fun)
         self._objects[key] += 1
-        self._names.setdefault(key, fun)
+        if self._names.setdefault(key, fun) is fun and self._small is not None and self._is_small(key, fun):
+            self._small()
+
+    def _is_small(self, key: int, fun: Any) -> bool:
+        known = self._are_small.get(key)
+        if known is None:
+            inner = getattr(fun, "__wrapped__", None)
+            known = self._are_small[key] = inner is not None and is_small(inner)
+        return known

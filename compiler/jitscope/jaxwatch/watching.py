@@ -37,15 +37,6 @@ from .translating import Place, Translation, debug_of
 from .walking import inner_jaxprs
 
 
-class Small(NamedTuple):
-    """A small program that jax compiled for an operation outside of jit: its name, seconds to make it, when, and from which line."""
-
-    name: str
-    seconds: float
-    at: float
-    call_site: Position | None
-
-
 class _Trace(NamedTuple):
     """A trace that ended: of which call, in how many seconds, and the jaxpr that it gave, weakly, to know it again when it is lowered."""
 
@@ -69,7 +60,6 @@ class _Lowered(NamedTuple):
     seconds: float
     small: str
     donated: tuple[int, ...]
-    at: float
     constants: tuple[Any, ...] = ()
 
 
@@ -81,7 +71,7 @@ class _Local(threading.local):
         self.off = 0
 
 
-_MOST_TRACES, _MOST_FAULTS, _MOST_SMALL, _MOST_INNER = 256, 20, 10_000, 100
+_MOST_TRACES, _MOST_FAULTS, _MOST_INNER = 256, 20, 100
 
 
 class Watcher:
@@ -91,7 +81,6 @@ class Watcher:
     def __init__(self, marking: bool = True) -> None:
         self.marking = marking
         self.faults: deque[str] = deque(maxlen=_MOST_FAULTS)
-        self.small: deque[Small] = deque(maxlen=_MOST_SMALL)
         self.spent = 0.0
         self.attached = False
         self.lookers: tuple[Callable[..., Any], ...] = ()
@@ -257,7 +246,7 @@ class Watcher:
         trace = trace if trace is not None and trace.jaxpr() is traced else None
         site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
-            self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
+            self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), ())
             return
         around = trace.around if trace else _users_place(frame)
         names = trace.call.names if trace else ()
@@ -292,14 +281,16 @@ class Watcher:
             return
         self._emit(begin.step_of("lower", seconds))
         held = tuple(getattr(closed, "consts", ()))
-        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, time.time(), held)
+        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, held)
 
     def _was_compiled(self, frame: FrameType, seconds: float, name: str) -> None:
         lowered, self._local.lowered = self._local.lowered, None
         if lowered is None:
             return
         if lowered.record is None or lowered.translation is None:
-            self.small.append(Small(lowered.small, lowered.seconds + seconds, lowered.at, users_position(frame)))
+            detail = {"library": "jax", "loaded": private.HIT in self._local.cache}
+            spent = lowered.seconds + seconds
+            records.emit(Record("small", lowered.small, 0, spent, None, users_position(frame), detail))
             return
         begin, compiled, cache = lowered.record, private.compiled(frame), dict(self._local.cache)
         if compiled is None:

@@ -8,6 +8,7 @@ from .differences import *
 from .fixes import *
 from .ledger import *
 from .positions import *
+from .small import *
 
 
 __getattr__, __dir__ = _late(

@@ -26,6 +26,7 @@ from .hlo_origins import computations_before
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document
+from .small import small_document
 from .source import source_document
 from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
@@ -270,6 +271,7 @@ def ledger_document(ledger: Ledger | None = None) -> Document:
         "kind": "ledger",
         "version": 1,
         "rows": [_ledger_row(row) for row in ledger if not row.nested and row.what != "traced"],
+        "small": small_document(list(ledger.small)),
     }
 
 

@@ -32,6 +32,7 @@ from ..core.source import Position, position_in
 from ..core.trace import Tracer
 from .differences import Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
+from .small import Small
 from .stacks import Stacks
 
 
@@ -42,6 +43,7 @@ Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
 MAX_EQUATIONS = 20_000
 MAX_HISTORY = 64
+MAX_SMALL = 10_000
 TIMED = ("trace", "lower", "compile", "run")
 """The steps whose times a row has."""
 
@@ -210,6 +212,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.rows: OrderedDict[int, Row] = OrderedDict()
+        self.small: deque[Small] = deque(maxlen=MAX_SMALL)
         self.cell_of: CellOf = no_cell
         self.place_now: Callable[[], Cell | None] = lambda: None
         self.run_of: Callable[[str], int] = lambda file: 0
@@ -256,6 +259,10 @@ class Ledger:
         """The rows that were written after the mark."""
         return [row for row in self if row.last_record > mark.record]
 
+    def small_since(self, mark: Mark) -> list[Small]:
+        """The small programs for operations outside of jit that were made after the mark."""
+        return [one for one in list(self.small) if one.record > mark.record]
+
     def called_since(self, mark: Mark) -> dict[str, int]:
         """How often programs made before the mark ran after it, by function."""
         calls: dict[str, int] = defaultdict(int)
@@ -281,11 +288,21 @@ class Ledger:
     def _take(self, record: Record) -> None:
         with self._lock:
             self._last = max(self._last, record.number)
+            if record.step == "small":
+                self._file_small(record)
+                return
             row = self._file(record)
             row.last_record = record.number
         if value_of("log_compiles") or value_of("explain_cache_misses"):
             import_module("..logs", __name__).log(row, record)
         records.publish(self._listeners, row)
+
+    def _file_small(self, record: Record) -> None:
+        if self._looking.get():
+            return
+        library, loaded = record.detail.get("library", ""), record.detail.get("loaded", False)
+        site, cell = record.call_site, self.place_now()
+        self.small.append(Small(record.function, record.seconds, site, library, loaded, cell, record.number))
 
     def _file(self, record: Record) -> Row:
         row = self.rows.get(record.program)

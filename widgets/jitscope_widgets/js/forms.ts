@@ -575,5 +575,23 @@ export interface LedgerRow {
   equations: number;
   calls: number | null;
 }
-export interface LedgerDoc { kind: "ledger"; version: 1; rows: LedgerRow[]; recompilations?: RecompilationsDoc }
+export interface Small operation {
+  operation: string;
+  programs: number;
+  seconds: number;
+  loaded: boolean;
+  library: string;
+  cell: string | null;
+  cell_id: string | null;
+  line: number | null;
+  text: string;
+  said: string;
+}
+export interface LedgerDoc {
+  kind: "ledger";
+  version: 1;
+  rows: LedgerRow[];
+  small?: { programs: number; seconds: number; sentence: string; operations: Small operation[] };
+  recompilations?: RecompilationsDoc;
+}
 export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | ShardingDoc | CommunicationDoc | MachineDoc | LedgerDoc;

@@ -136,6 +136,25 @@ function tree(rows: LedgerRow[], host: Host, open: Set<string>): HTMLElement {
   return h("div", { class: "jitscope-ledger-tree" }, ...cells);
 }
 
+const MOST_OPERATIONS = 12;
+
+/** Small programs for operations outside of jit: all of them in a sentence, then by operation and line, the dearest first. */
+function smallPrograms(small: NonNullable<LedgerDoc["small"]>): HTMLElement {
+  const list = h("ul", { "aria-label": "Small programs by operation and line" });
+  const add = (from: number, most: number): void => {
+    list.append(...small.operations.slice(from, from + most).map((one) => h("li", {}, one.said)));
+    const left = small.operations.slice(from + most);
+    if (!left.length) return;
+    const spent = seconds(left.reduce((sum, one) => sum + one.seconds, 0));
+    const button = h("button", { type: "button", class: "jitscope-link" }, `${left.length.toLocaleString("en")} more, ${spent}`);
+    const item = h("li", { class: "jitscope-ledger-more" }, button);
+    button.addEventListener("click", () => (item.remove(), add(from + most, AT_ONCE)));
+    list.append(item);
+  };
+  add(0, MOST_OPERATIONS);
+  return h("section", { class: "jitscope-ledger-small" }, h("p", {}, small.sentence), list);
+}
+
 export function ledgerView(doc: LedgerDoc & { note?: string }, host: Host, memory?: LedgerMemory): View {
   const rows = [...doc.rows].sort((a, b) => b.id - a.id);
   const open = new Set(memory?.open ?? grouped(rows, (row) => row.cell ?? "outside of cells").map(([cell]) => cell));
@@ -156,10 +175,11 @@ export function ledgerView(doc: LedgerDoc & { note?: string }, host: Host, memor
   );
   const empty =
     doc.note || "Nothing was compiled yet. Put %%jit at the top of a cell with functions, or call a function wrapped by jit.";
+  const small = doc.small?.programs ? smallPrograms(doc.small) : null;
   if (rows.length) show(mode);
-  else place.append(h("p", { class: "jitscope-empty" }, empty));
+  else if (!small) place.append(h("p", { class: "jitscope-empty" }, empty));
   return {
-    element: h("div", { class: "jitscope-ledger" }, header, place),
+    element: h("div", { class: "jitscope-ledger" }, header, place, small),
     memory: (): LedgerMemory => ({ mode, open: [...open] }),
     dispose() {},
   };
