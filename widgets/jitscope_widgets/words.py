@@ -213,10 +213,14 @@ def compiled_words(compilation: Document) -> str:
     return verb if known is None else f"{verb} in {seconds(known)}"
 
 
+MAKING = ("trace", "lower", "compile", "load")
+"""The steps that make a program; the others run it."""
+
+
 def spent(compilation: Document) -> float | None:
     """Seconds to trace, lower and compile; None when nobody knows them."""
     timing = compilation["timing"]
-    steps = [amount(stage["seconds"]) for stage in timing["stages"] if stage["name"] != "first run"]
+    steps = [amount(stage["seconds"]) for stage in timing["stages"] if stage["name"] in MAKING]
     known = [step for step in steps if step is not None]
     return sum(known) if known and len(known) == len(steps) else amount(timing["total"])
 

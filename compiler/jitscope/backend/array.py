@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -25,6 +26,7 @@ from ..core.references import Reference
 from ..core.staging import captured, capturing
 from ..core.trace import Tracer
 from ..xla import client
+from . import conversions
 from .guarding import guard
 
 
@@ -351,13 +353,17 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
         dtype = canonicalize(value.dtype)
         found = _avals[key] = ShapedArray(value.shape, dtype, weak_type), client.putting(value.shape, dtype)
     aval, known = found
+    given, began = value, time.perf_counter() if value.nbytes >= conversions.LARGE else 0.0
     if value.dtype is not aval.dtype:
         narrow = value.astype(aval.dtype, copy=False)
         if notices.thorough_listeners and value.dtype.kind in "iu":
             _tell_cut(value, narrow)
         value = narrow
     try:
-        return Array(client.put(value, device or options.default_device, known), aval)
+        made = Array(client.put(value, device or options.default_device, known), aval)
+        if began:
+            conversions.note(given, time.perf_counter() - began)
+        return made
     except TypeError:
         if aval.dtype != dtypes.float0:
             raise

@@ -36,6 +36,7 @@ from ..xla import client
 from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
+from . import conversions
 from .arguments import Arguments
 from .arranged import ArrangedReady, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .array import Array, device_for, layouts_text, one_device, placed, to_array
@@ -66,6 +67,8 @@ class Configuration(NamedTuple):
     shardings: Any = None
 
 
+_WORTH_TELLING = 1e-3
+"""Seconds from which on making arrays of arguments is a step of its own."""
 _of_one_device: weakref.WeakSet[JitFunction] = weakref.WeakSet()
 
 
@@ -107,7 +110,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            ready, bufs, written, given = None, [], None, args
+            ready, bufs, written, given, named = None, [], None, args, kwargs
             if self._one_device and _current.get() is None:
                 if self._all_dynamic:
                     # The quickest way, for arrays and numbers alone; `call_key` would give the same.
@@ -128,9 +131,10 @@ class JitFunction:
                     else:
                         ready = self._caches.calls.get(tuple(key))
                     if ready is None and bufs:
-                        count = min(len(bufs), len(args))
-                        given = (*map(Array, bufs[:count], key[2 + len(kwargs) :]), *args[count:])
-                if ready is None and (found := call_key(self._spec, self._auto, given, kwargs)) is not None:
+                        made = map(Array, bufs, key[2 + len(kwargs) :])
+                        given = tuple([next(made, x) for x in args])
+                        named = {name: next(made, x) for name, x in kwargs.items()}
+                if ready is None and (found := call_key(self._spec, self._auto, given, named)) is not None:
                     written, bufs = found
                     try:
                         ready = self._caches.calls.get(written)
@@ -139,7 +143,7 @@ class JitFunction:
             elif not self._one_device and _current.get() is None:
                 ready, bufs = self._over_devices(args, kwargs)
             if ready is None:
-                return self._resolve(args, kwargs, written)
+                return self._resolve(args, kwargs, written, (*given, *named.values()))
             if not ready.plain:
                 return ready.run(bufs)
             # The body of `Program.run` stands here again: this is nearly every call's way.
@@ -176,8 +180,9 @@ class JitFunction:
         except TypeError:  # a static value cannot be hashed: the long way says which
             return None, []
 
-    def _resolve(self, args: tuple, kwargs: dict[str, Any], written: Any) -> Any:
-        """The long way: values that are not arrays yet, tracers, devices, keys not met before (`written`)."""
+    def _resolve(self, args: tuple, kwargs: dict[str, Any], written: Any, made: tuple) -> Any:
+        """The long way: values that are not arrays yet, tracers, devices, keys not met before (`written`). `made` are the
+        arguments in their order, those that were made arrays of already as such."""
         if settings().disable_jit or (self._auto and recording(current_trace())):
             return self._fun(*args, **kwargs)
         arguments = Arguments(self._spec, args, kwargs, self._auto)
@@ -188,12 +193,19 @@ class JitFunction:
             return self._nested(arguments)
         device = None if self._one_device else self._place(leaves)
         orders = orders_asked(self._shardings, arguments)
-        arrays = self._arrays(arguments, device, orders is not None)
+        spent, began = conversions.taken(leaves), time.perf_counter()
+        there = (
+            {id(x): array for x, array in zip((*args, *kwargs.values()), made) if x is not array}
+            if self._one_device
+            else {}
+        )
+        arrays = self._arrays(arguments, device, orders is not None, there)
+        spent += time.perf_counter() - began
         key, bufs = self._key(arguments, arrays, device)
         key = key if orders is None else (orders, *key)
         ready = self._caches.calls.get(key)
         if ready is None:
-            out, ready = self._first(key, bufs, arguments, arrays, device, orders)
+            out, ready = self._first(key, bufs, arguments, arrays, device, orders, spent)
         else:
             out = ready.run(bufs)
         if written is not None and written != key and self._one_device:
@@ -222,14 +234,14 @@ class JitFunction:
             return found
         return (device, mesh_in_force(), *[getattr(buf, "_sharding", None) for buf in found[1]], *found[0]), found[1]
 
-    def _arrays(self, arguments: Arguments, device: Any, in_orders: bool) -> list[Any]:
+    def _arrays(self, arguments: Arguments, device: Any, in_orders: bool, there: dict[int, Array]) -> list[Any]:
         try:
             leaves = as_they_lie(arguments.leaves) if in_orders else arguments.leaves
             if self._shardings is not None:
                 return self._shardings.arguments(arguments, device)
             ready = (Ref, Array) if device is None else (Ref,)
             make = to_array if device is None else lambda x: placed(x, device)
-            return [x if type(x) in ready else make(x) for x in leaves]
+            return [x if type(x) in ready else there[id(x)] if id(x) in there else make(x) for x in leaves]
         except (TypeError, OverflowError) as error:
             raise self._bad_argument(arguments, error) from None
 
@@ -258,8 +270,10 @@ class JitFunction:
         arrays: list[Array],
         device: Any,
         asked: tuple[Any, ...] | None,
+        converting: float,
     ) -> tuple[Any, Ready]:
-        """Trace, compile and run: the result, and the program, filed under its key."""
+        """Trace, compile and run: the result, and the program, filed under its key. `converting`: the seconds it took to make arrays of
+        the arguments."""
         device = device or client.default_device()
         avals = tuple([a.aval for a in arrays])
         traced = traced_for(self, arguments, avals, device, layouts_text(arrays))
@@ -297,6 +311,8 @@ class JitFunction:
         payload = (traced, ready, Given(given, device))
         if program.reused:
             records.emit(note.step_of("reuse", 0.0, {"first": program.number}, payload))
+        if converting >= _WORTH_TELLING:
+            records.emit(note.step_of("arguments", converting))
         start = time.perf_counter()
         out = ready.run(bufs)
         try:

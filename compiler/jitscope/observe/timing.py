@@ -15,7 +15,13 @@ from .profiling.spans import recording_of
 from .rerunning import Rerun, rerun_of
 
 
-STAGES = (("trace", "trace"), ("lower", "lower"), ("compile", "compile"), ("run", "first run"))
+STAGES = (
+    ("trace", "trace"),
+    ("lower", "lower"),
+    ("compile", "compile"),
+    ("arguments", "convert arguments"),
+    ("run", "first run"),
+)
 
 
 def quantity(value: float | None, unit: str, origin: str = "measured", note: str = "") -> dict[str, Any]:
@@ -46,6 +52,8 @@ def timing_document(row: Row) -> dict[str, Any]:
 
 
 def _note(row: Row, step: str) -> str:
+    if step == "arguments":
+        return "NumPy arrays are copied at each call, and turned into the dtype that arrays have; arrays are taken as they are"
     return (row.disk_said if step == "compile" else "") or "wall time of this step"
 
 

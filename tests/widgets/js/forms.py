@@ -36,6 +36,7 @@ _NAMES = {
     "card": "RecompilationCard",
     "function": "SourceFunction",
     "ledger row": "LedgerRow",
+    "small operation": "SmallOperation",
     "program": "CodeProgram",
     "pass": "PassRun",
     "pass row": "PassRow",

@@ -98,7 +98,10 @@ export interface FusionDoc {
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; again?: boolean; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
-export interface Stage { name: "trace" | "lower" | "compile" | "load" | "first run"; seconds: Quantity }
+export interface Stage {
+  name: "trace" | "lower" | "compile" | "load" | "convert arguments" | "first run";
+  seconds: Quantity;
+}
 export interface TimingDoc {
   kind: "timing";
   version: 1;
@@ -575,7 +578,7 @@ export interface LedgerRow {
   equations: number;
   calls: number | null;
 }
-export interface Small operation {
+export interface SmallOperation {
   operation: string;
   programs: number;
   seconds: number;
@@ -591,7 +594,7 @@ export interface LedgerDoc {
   kind: "ledger";
   version: 1;
   rows: LedgerRow[];
-  small?: { programs: number; seconds: number; sentence: string; operations: Small operation[] };
+  small?: { programs: number; seconds: number; sentence: string; operations: SmallOperation[] };
   recompilations?: RecompilationsDoc;
 }
 export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | ShardingDoc | CommunicationDoc | MachineDoc | LedgerDoc;

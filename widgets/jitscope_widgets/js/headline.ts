@@ -20,9 +20,12 @@ export function groups(compilations: CompilationDoc[]): Group[] {
   return [...found.values()];
 }
 
+/** The steps that make a program; the others run it. */
+const MAKING = new Set<Stage["name"]>(["trace", "lower", "compile", "load"]);
+
 /** The steps before the first run of some compilations, or null where one is unknown. */
 function stagesOf(compilations: CompilationDoc[]): Stage[] | null {
-  const stages = compilations.flatMap(({ timing }) => timing.stages.filter((stage) => stage.name !== "first run"));
+  const stages = compilations.flatMap(({ timing }) => timing.stages.filter((stage) => MAKING.has(stage.name)));
   return stages.length && stages.every((stage) => stage.seconds.value !== null) ? stages : null;
 }
 
