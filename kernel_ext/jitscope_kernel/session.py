@@ -411,14 +411,15 @@ class Session:
                 document["error"]["stopped"] = stopped
             if told is not None:
                 document["diagnostics"] = told
-            running.live.close(document, self._answers())
+            running.live.close(document, self._answers(document))
             rows = [self.ledger.row(one["id"]) for one in document["compilations"]]
             self._compare(running, rows)
             self._aim(running, rows)
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):
-            running.live.close(self._document(running, error), self._answers())
+            document = self._document(running, error)
+            running.live.close(document, self._answers(document))
             return
         if stopped is not None:
             output.show(stopped)
@@ -500,12 +501,14 @@ class Session:
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
 
-    def _answers(self) -> Answers:
-        """What a live view of a cell asks of the ledger."""
+    def _answers(self, document: Document) -> Answers:
+        """What a live view of a cell asks of the ledger. Of recompilations a program's document says what that of the cell did."""
+        cards = {one["id"]: one["recompilations"] for one in document["compilations"]}
+        told = lambda found: found | {"recompilations": cards.get(found["id"], found["recompilations"])}
         return Answers(
-            measure=lambda program: observe.measured(program, self.ledger),
-            again=lambda program: observe.compiled_again(program, self.ledger),
-            whole=lambda program: observe.compilation_document(self.ledger.row(program)),
+            measure=lambda program: told(observe.measured(program, self.ledger)),
+            again=lambda program: told(observe.compiled_again(program, self.ledger)),
+            whole=lambda program: told(observe.compilation_document(self.ledger.row(program))),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
         )
 

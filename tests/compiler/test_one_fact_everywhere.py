@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope import observe
-from jitscope_widgets import html, profile_words, text, words
+from jitscope_widgets import html, profile_words, recompiles, text, validate, words
+from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
 from tests.compiler.fact_sheets import PROGRAMS, every, made
 from tests.compiler.page_of_facts import Page, lines_in
@@ -166,3 +169,57 @@ def test_figures_of_a_kernel_agree_with_each_other(looked):
             assert kernel["fast"] <= 2.001 * dispatch
         elif kernel["bound"] == "neither":
             assert part < 0.501 and kernel["fast"] > 1.999 * dispatch
+
+
+# --- recompilations -------------------------------------------------------------------------------------------------------
+
+
+def wave(x, y):
+    return jnp.sin(x).sum() + y
+
+
+AGAIN = {
+    "sizes": ([(np.ones(n, np.float32), 1.0) for n in (2, 3, 4, 5, 6)], {4}),
+    "dtypes and sizes": (
+        [(np.ones(n, np.float32), y) for n, y in ((2, 1.0), (3, 1.0), (4, 1.0), (4, 1), (4, 2))],
+        {2, 1},
+    ),
+    "nothing": ([(np.ones(7, np.float32), 1.0)] * 3, set()),
+}
+"""Calls in one cell, and how many recompilations each cause has by the keys of the calls."""
+
+
+@pytest.mark.parametrize("calls", AGAIN)
+def test_recompilations_are_counted_once(calls):
+    given, wanted = AGAIN[calls]
+    jx.clear_caches()
+    ledger = observe.Ledger()
+    try:
+        mark = ledger.mark()
+        function = jx.jit(lambda x, y: wave(x, y))
+        for args in given:
+            function(*args)
+        cell = observe.cell_document(mark, cell="In [1]", ledger=ledger)
+    finally:
+        ledger.close()
+    validate(cell)
+    cards = cell["recompilations"]["cards"]
+    assert {card["compilations"] for card in cards} == wanted and len(cards) == len(wanted)
+    first, *others = cell["compilations"]
+    assert not words.recompiled(first) and len(others) == sum(wanted)
+    of_program = Counter()
+    for one in others:
+        (card,) = one["recompilations"]["cards"]
+        assert card in cards
+        of_program[card["cause"]] += 1
+    assert of_program == {card["cause"]: card["compilations"] for card in cards}
+    shown = [one for at, one in enumerate(cell["compilations"]) if at in in_full(cell["compilations"])]
+    page, said = html(cell), flat(text(cell))
+    told = re.findall(r"Recompiles \((\d+)\)", page)
+    assert list(map(int, told)) == [n for n in map(words.recompiled, shown) if n]
+    for card in cards:
+        sentence = recompiles.counted(card)
+        assert f"({sentence})" in said and sentence in page
+        assert sentence.startswith(words.plural(card["compilations"], "recompilation"))
+    if wanted:
+        assert f"▲ {words.plural(sum(wanted), 'recompilation')}" in re.sub(r"<[^>]*>", "", page)

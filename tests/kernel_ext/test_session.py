@@ -350,7 +350,7 @@ def test_the_button_measures(shell) -> None:
     ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3));")
     found = session.of(shell.ip)
     assert found is not None
-    measure = found._answers().measure
+    measure = found._answers(ran.document).measure
     assert measure is not None
     again = measure(ran.document["compilations"][0]["id"])
     validate(again)

@@ -142,7 +142,7 @@ def _row(compilation: Document) -> str:
         f"<code>{escape(compilation['signature'] or compilation['function'])}</code>",
         escape(compilation["headline"]),
         seconds(known) if known is not None else "?",
-        escape("; ".join(str(card["because"]) for card in compilation["recompilations"]["cards"])),
+        escape(words.because(compilation)),
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 

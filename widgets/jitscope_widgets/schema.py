@@ -138,7 +138,9 @@ FORMS: dict[str, Record] = {
             unknown=Perhaps(_record(kernels=WHOLE, bytes=Maybe(NUMBER), time=Maybe(NUMBER))),
         ),
     ),
-    "stage": _record(name=OneOf(("trace", "lower", "compile", "load", "convert arguments", "first run")), seconds="quantity"),
+    "stage": _record(
+        name=OneOf(("trace", "lower", "compile", "load", "convert arguments", "first run")), seconds="quantity"
+    ),
     "timing": _document(
         "timing",
         title=TEXT,
@@ -268,6 +270,7 @@ FORMS: dict[str, Record] = {
         equations=WHOLE,
         cache=OneOf(("compiled", "reused", "loaded")),
         headline=TEXT,
+        because=Perhaps(TEXT),
         source=Maybe("source"),
         jaxpr=TEXT,
         graph="graph",

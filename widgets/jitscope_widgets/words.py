@@ -188,6 +188,12 @@ def recompiled(compilation: Document) -> int:
     return sum(card["compilations"] for card in compilation["recompilations"]["cards"])
 
 
+def because(compilation: Document) -> str:
+    """Why it was compiled; documents saved earlier say it in their cards."""
+    told = (str(card["because"]) for card in compilation["recompilations"]["cards"])
+    return str(compilation.get("because") or "; ".join(told))
+
+
 def cards_of(cell: Document) -> list[Document]:
     """The cards of what a cell compiled or traced again; documents saved earlier have none."""
     return list(cell.get("recompilations", {}).get("cards", ()))

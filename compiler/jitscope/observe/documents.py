@@ -25,7 +25,7 @@ from .hlo import is_spread
 from .hlo_origins import computations_before
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
-from .recompiling.cards import Editor, loud, recompilations_document
+from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
 from .small import small_document
 from .source import source_document
 from .stacks import Stacks
@@ -79,16 +79,19 @@ LARGE = 30_000
 """Equations beyond which the HLO programs are put into a document when they are asked for: no saved output has room for them."""
 
 
-def compilation_document(row: Row, whole: bool = True) -> Document:
-    """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`."""
+def compilation_document(row: Row, whole: bool = True, again: Document | None = None) -> Document:
+    """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`. `again`: what is
+    told of it in the cards of others (see `shared_cards`); without that, it is looked at alone."""
     # A large program's document is many objects, none of them garbage. XLA takes long to say what memory the program needs, and does not
     # hold Python's lock meanwhile.
     with paused_collector(), ThreadPoolExecutor(1) as beside:
         memory = beside.submit(row.entry.executable.memory_stats) if row.entry else None
-        return _compilation_document(row, whole, memory)
+        return _compilation_document(row, whole, again, memory)
 
 
-def _compilation_document(row: Row, whole: bool, memory: Future[dict[str, int]] | None) -> Document:
+def _compilation_document(
+    row: Row, whole: bool, again: Document | None, memory: Future[dict[str, int]] | None
+) -> Document:
     jaxpr = row.jaxpr
     stacks = Stacks()
     positions = row.positions(stacks)
@@ -104,6 +107,7 @@ def _compilation_document(row: Row, whole: bool, memory: Future[dict[str, int]] 
         "function": row.function,
         "signature": signature_text(row),
         "equations": row.equations,
+        "because": row.because,
         "cache": "reused" if row.what == "reused" else "loaded" if row.loaded else "compiled",
         "headline": headline(row, fusion),
         "source": source_document(tree, row.cell_of),
@@ -111,7 +115,7 @@ def _compilation_document(row: Row, whole: bool, memory: Future[dict[str, int]] 
         "graph": graph,
         "fusion": fusion,
         "timing": timing_document(row),
-        "recompilations": recompilations_document([row], title),
+        "recompilations": recompilations_document([row], title) if again is None else again,
         "cost": _cost(row, after, memory.result() if memory else {}),
     }
     communication = _communication(row, after)
@@ -250,13 +254,18 @@ def cell_document(
     new = ledger.since(since)
     rows = [row for row in new if not row.nested and row.what in shown]
     calls = ledger.called_since(since)
+    recompilations, of_row = shared_cards(loud(new), cell, editor)
+    none: Document = {**recompilations, "cards": []}
     return {
         "kind": "cell",
         "version": 1,
         "cell": cell,
         "cell_id": cell_id,
-        "compilations": [compilation_document(row, whole=False) for row in rows],
-        "recompilations": recompilations_document(loud(new), cell, editor),
+        "compilations": [
+            compilation_document(row, whole=False, again=of_row.get(row.id, none | {"title": row.function}))
+            for row in rows
+        ],
+        "recompilations": recompilations,
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
         "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
         "error": error,

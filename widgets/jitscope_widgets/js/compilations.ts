@@ -6,8 +6,8 @@ import { seconds } from "./numbers";
 
 const FEWEST = 3;
 
-function why({ recompilations }: CompilationDoc): string {
-  return recompilations.cards.map((card) => card.because).join("; ");
+function why({ because, recompilations }: CompilationDoc): string {
+  return because || recompilations.cards.map((card) => card.because).join("; ");
 }
 
 /** Null for a function with one or two compilations: the menu has them. */

@@ -213,6 +213,7 @@ export interface CompilationDoc {
   equations: number;
   cache: "compiled" | "reused" | "loaded";
   headline: string;
+  because?: string;
   source: SourceDoc | null;
   jaxpr: string;
   graph: GraphDoc;

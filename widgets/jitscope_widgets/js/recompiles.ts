@@ -14,9 +14,11 @@ const count = (cards: RecompilationCard[]): number => cards.reduce((sum, card) =
 
 export const recompilationCount = (doc: RecompilationsDoc): number => count(doc.cards);
 
-/** How often a function was compiled again in a cell. */
+/** How often a function was compiled again in a cell: each card once, which all programs have that it tells of. */
 export function recompilationsOf(compilations: CompilationDoc[]): number {
-  return compilations.reduce((sum, { recompilations }) => sum + recompilationCount(recompilations), 0);
+  const cards = compilations.flatMap(({ recompilations }) => recompilations.cards);
+  const told = new Map(cards.map((card) => [JSON.stringify([card.function, card.cause, card.because, card.definition]), card]));
+  return count([...told.values()]);
 }
 
 export function positionLink(position: Position, host: Host): HTMLElement {

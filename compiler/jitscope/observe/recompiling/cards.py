@@ -53,7 +53,20 @@ def recompilations_document(
     rows = list(rows)
     cards = stale_cards(rows) if stale else []
     cards += [card_document(group, editor) for group in groups(rows)]
+    return _document(title, cards)
+
+
+def _document(title: str, cards: list[Document]) -> Document:
     return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
+
+
+def shared_cards(rows: Iterable[Row], title: str, editor: Editor | None = None) -> tuple[Document, dict[int, Document]]:
+    """What was compiled or traced again among rows, and for each of them by its number the document of the cards that tell of it:
+    those very cards, so that a number is the same wherever it is shown."""
+    rows = list(rows)
+    found = [(group, card_document(group, editor)) for group in groups(rows)]
+    of_row = {row.id: _document(row.function, [card]) for group, card in found for row in group.rows}
+    return _document(title, [card for _, card in found]), of_row
 
 
 def loud(rows: Iterable[Row]) -> list[Row]:
