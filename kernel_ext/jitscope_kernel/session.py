@@ -9,7 +9,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import IPython
@@ -47,6 +46,7 @@ from .output import Document
 from .panel import Panel
 from .placing import Placing
 from .request import Request
+from .saying import innermost, why_nothing
 from .sharp_bits import SharpBits
 from .versus import Versus
 from .watch import Watch
@@ -491,14 +491,14 @@ class Session:
         notes = [jax_cells.deaf() if self._jax.wanted else "", observe.small_sentence(small), running.ran]
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
-            notes.insert(0, _why_nothing(running, document, failed))
+            notes.insert(0, why_nothing(running.plans, document, failed))
         document["note"] = " ".join(filter(None, notes))
         return document
 
     def _error(self, error: BaseException | None) -> Document | None:
         if error is None:
             return None
-        position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
+        position = observe.position_document(innermost(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
 
     def _answers(self, document: Document) -> Answers:
@@ -511,36 +511,6 @@ class Session:
             whole=lambda program: told(observe.compilation_document(self.ledger.row(program))),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
         )
-
-
-def _why_nothing(running: Running, document: Document, failed: list[str]) -> str:
-    """One sentence for a cell in which nothing was compiled."""
-    compiled = [one.name for plan in running.plans for one in plan.compiled]
-    names = ", ".join(dict.fromkeys(compiled))
-    if document["error"]:
-        return f"{failed[-1]} could not be traced." if failed else "Nothing was compiled before the error."
-    if document["reused"]:
-        return "Nothing had to be compiled: the programs were there already."
-    if compiled:
-        return f"Nothing was compiled yet: {names} will be when first called with arrays."
-    if any(one.reason == jax_cells.LEFT_ALONE for plan in running.plans for one in plan.left_alone):
-        return "Nothing was compiled: jax compiles what is jitted when it is first called, unless disable_jit is on."
-    if document["left_alone"]:
-        return "Nothing was compiled: every definition in this cell stays Python."
-    return "Nothing was compiled: this cell defines no function and calls no compiled one."
-
-
-def _where(traceback: TracebackType | None, place_of: Callable[[str], Place | None]) -> source.Position | None:
-    """The innermost place of an error in a notebook cell, else in code that is not the library's own."""
-    in_cell = outside = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not source.is_internal(code.co_filename):
-            position = source.position_in(code, traceback.tb_lasti)
-            outside = position
-            in_cell = position if place_of(code.co_filename) else in_cell
-        traceback = traceback.tb_next
-    return in_cell or outside
 
 
 _naming: list[Session] = []

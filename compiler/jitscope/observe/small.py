@@ -82,7 +82,6 @@ def _by_operation(small: Sequence[Small]) -> list[dict[str, Any]]:
 
 def _operation(those: Sequence[Small]) -> dict[str, Any]:
     one = those[0]
-    label, cell_id = one.cell or (None, None)
     text = one.call_site.text.strip() if one.call_site is not None else ""
     spent = sum(other.seconds for other in those)
     where = f", {place(one.call_site)} ({cut(text, 60)})" if one.call_site is not None else ""
@@ -91,10 +90,8 @@ def _operation(those: Sequence[Small]) -> dict[str, Any]:
         "operation": one.name,
         "programs": len(those),
         "seconds": spent,
-        "loaded": one.loaded,
         "library": one.library,
-        "cell": label,
-        "cell_id": cell_id,
+        "cell": one.cell[0] if one.cell is not None else None,
         "line": one.call_site.line if one.call_site is not None else None,
         "text": text,
         "said": f"{one.name}: {counted(len(those), 'program')}{did}, {duration(spent)}{where}",

@@ -583,10 +583,8 @@ export interface SmallOperation {
   operation: string;
   programs: number;
   seconds: number;
-  loaded: boolean;
   library: string;
   cell: string | null;
-  cell_id: string | null;
   line: number | null;
   text: string;
   said: string;

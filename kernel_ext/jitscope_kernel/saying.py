@@ -1,0 +1,42 @@
+"""What is said of a cell in which nothing was compiled, and where an error of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from jitscope.core import source
+
+from .jax_cells import LEFT_ALONE
+from .output import Document
+from .wrapping import Plan
+
+
+def why_nothing(plans: Sequence[Plan], document: Document, failed: list[str]) -> str:
+    """One sentence for a cell in which nothing was compiled."""
+    compiled = [one.name for plan in plans for one in plan.compiled]
+    names = ", ".join(dict.fromkeys(compiled))
+    if document["error"]:
+        return f"{failed[-1]} could not be traced." if failed else "Nothing was compiled before the error."
+    if document["reused"]:
+        return "Nothing had to be compiled: the programs were there already."
+    if compiled:
+        return f"Nothing was compiled yet: {names} will be when first called with arrays."
+    if any(one.reason == LEFT_ALONE for plan in plans for one in plan.left_alone):
+        return "Nothing was compiled: jax compiles what is jitted when it is first called, unless disable_jit is on."
+    if document["left_alone"]:
+        return "Nothing was compiled: every definition in this cell stays Python."
+    return "Nothing was compiled: this cell defines no function and calls no compiled one."
+
+
+def innermost(traceback: TracebackType | None, place_of: Callable[[str], object]) -> source.Position | None:
+    """The innermost place of an error in a notebook cell, else in code that is not the library's own."""
+    in_cell = outside = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not source.is_internal(code.co_filename):
+            position = source.position_in(code, traceback.tb_lasti)
+            outside = position
+            in_cell = position if place_of(code.co_filename) else in_cell
+        traceback = traceback.tb_next
+    return in_cell or outside
