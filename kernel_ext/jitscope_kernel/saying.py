@@ -12,10 +12,12 @@ from .output import Document
 from .wrapping import Plan
 
 
-def why_nothing(plans: Sequence[Plan], document: Document, failed: list[str]) -> str:
-    """One sentence for a cell in which nothing was compiled."""
+def why_nothing(plans: Sequence[Plan], document: Document, failed: list[str], told: bool) -> str:
+    """One sentence for a cell in which nothing was compiled; "" where what is `told` of its error says so."""
     compiled = [one.name for plan in plans for one in plan.compiled]
     names = ", ".join(dict.fromkeys(compiled))
+    if document["error"] and failed and told:
+        return ""
     if document["error"]:
         return f"{failed[-1]} could not be traced." if failed else "Nothing was compiled before the error."
     if document["reused"]:

@@ -402,7 +402,7 @@ class Session:
     def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
         assert running.live is not None
         if running.plans:
-            document = self._document(running, error)
+            document = self._document(running, error, stopped)
             document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
             told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
             if stopped is not None and stopped["kind"] == "diagnostics":
@@ -418,7 +418,7 @@ class Session:
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):
-            document = self._document(running, error)
+            document = self._document(running, error, stopped)
             running.live.close(document, self._answers(document))
             return
         if stopped is not None:
@@ -472,7 +472,7 @@ class Session:
             if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
                 output.say(jitscope_widgets.text(told))
 
-    def _document(self, running: Running, error: BaseException | None) -> Document:
+    def _document(self, running: Running, error: BaseException | None, stopped: Document | None) -> Document:
         label, cell_id = running.place
         left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.told]
         small = self.ledger.small_since(running.since)  # before the view itself computes something
@@ -491,7 +491,7 @@ class Session:
         notes = [jax_cells.deaf() if self._jax.wanted else "", observe.small_sentence(small), running.ran]
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
-            notes.insert(0, why_nothing(running.plans, document, failed))
+            notes.insert(0, why_nothing(running.plans, document, failed, told=stopped is not None))
         document["note"] = " ".join(filter(None, notes))
         return document
 

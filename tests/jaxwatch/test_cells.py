@@ -225,7 +225,7 @@ def test_what_follows_the_loading_of_the_extension_in_its_cell_is_watched(bare_s
         "%load_ext jitscope\nimport jax, jax.numpy as jnp\ng = jax.jit(lambda v: v * 31)\nfor k in (1, 2, 3): g(jnp.ones(k))"
     )
     assert not ran.error
-    assert any(text.startswith("jax compiled ") and "<lambda> (3 times)" in text for text in ran.texts)
+    assert any(text.startswith("jax compiled ") and "<lambda> (3 programs)" in text for text in ran.texts)
     (card,) = ran.document["cards"]
     assert card["sites"][0]["position"]["cell"] == "In [1]"
     assert "jax compiled <lambda> before it was watched" not in bare_shell.cell("%timejit g(jnp.ones(2))").traceback

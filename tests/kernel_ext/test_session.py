@@ -528,3 +528,24 @@ def test_a_page_that_is_gone_is_no_error(panel) -> None:
     first.closed = True
     one.changed()
     one.flush()
+
+
+TOLD_ONCE = {
+    "a trace that stopped": "%%jit\ndef f(x):\n    if x.sum() > 0:\n        return x\n    return -x\nf(jnp.ones(3))",
+    "shapes that do not fit": "%%jit\ndef f(x):\n    return x @ jnp.ones((4, 5))\nf(jnp.ones((2, 3)))",
+    "an error of Python's": "%%jit\n1 / 0",
+}
+
+
+@pytest.mark.parametrize("case", TOLD_ONCE)
+def test_an_error_is_told_once(shell, case: str) -> None:
+    """By its traceback: below it stand its type and place, and the message only where somebody opens it."""
+    ran = shell.cell(TOLD_ONCE[case])
+    assert ran.error
+    message = ran.document["error"]["message"]
+    said, page = ran.texts[-1], ran.shown[-1]["text/html"].replace("&#x27;", "'")
+    assert message in ran.traceback and message not in " ".join(said.split())
+    assert f"{ran.document['error']['type']} in In [{ran.count}], line " in said
+    assert "could not be traced" not in said
+    folded = page.partition("<details>")[2].partition("</details>")[0]
+    assert message in folded and page.count(message) == folded.count(message)

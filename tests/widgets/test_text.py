@@ -113,8 +113,7 @@ def test_the_jaxpr_comes_when_asked_for() -> None:
 def test_a_failed_cell_and_an_empty_one() -> None:
     error = {"type": "ValueError", "message": "shapes do not fit\n  x: f32[3]", "position": made.position(2, 8, 13)}
     assert text(made.cell(error=error)).splitlines() == [
-        "In [3], line 2, columns 9-13: ValueError: shapes do not fit",
-        "  x: f32[3]",
+        "ValueError in In [3], line 2, columns 9-13: see the traceback",
     ]
     assert text(made.cell(note="Nothing was compiled: no function has parameters.")) == (
         "Nothing was compiled: no function has parameters."

@@ -15,7 +15,7 @@ from .grouping import in_full
 from .guard import attempt_all, part
 from .html_style import CLASS, html_style
 from .panes import PANES, compilation_pieces
-from .plain import escape
+from .plain import clean_lines, escape
 from .quantities import seconds
 from .stopped import stopped_pieces
 from .words import Document, plural
@@ -107,9 +107,11 @@ def _cell(cell: Document) -> Iterator[str | Part]:
     if cell["note"]:
         yield f"<p>{escape(cell['note'])}</p>"
     if cell["error"]:
-        first, *more = words.error_words(cell["error"])
-        rest = f"<pre>{''.join(f'<span>{escape(line)}{chr(10)}</span>' for line in more)}</pre>" if more else ""
-        yield f'<p class="bad">✕ {escape(first)}</p>{rest}'
+        message = "".join(f"<span>{escape(line)}{chr(10)}</span>" for line in clean_lines(cell["error"]["message"]))
+        yield (
+            f'<details><summary class="bad">✕ {escape(words.error_words(cell["error"]))}</summary>'
+            f"<pre>{message}</pre></details>"
+        )
         if stopped := cell["error"].get("stopped"):
             yield from attempt_all("what was traced before the error", lambda: stopped_pieces(stopped))
     if not any(cell[field] for field in ("compilations", "reused", "note", "error")):

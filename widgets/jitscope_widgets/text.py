@@ -71,7 +71,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     if bits := cell.get("diagnostics"):
         lines += ["", *sharp_bits.text_lines(bits, width)]
     if cell["error"]:
-        lines += [part for line in words.error_words(cell["error"]) for part in wrap(line, width, "  ")]
+        lines += wrap(f"{words.error_words(cell['error'])}: see the traceback", width, "  ")
         stopped = cell["error"].get("stopped")
         lines += stopped_text(stopped, width) if stopped else []
     return lines or [f"{clean(cell['cell'])}: nothing was compiled."]

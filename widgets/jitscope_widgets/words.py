@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from .plain import clean, clean_lines
+from .plain import clean
 from .quantities import amount, percent, seconds, show
 from .schema import KINDS
 from .sentences import say
@@ -257,11 +257,10 @@ def more_operations(left: Sequence[Document]) -> str:
     return f"{len(left):,} more, {seconds(sum(one['seconds'] for one in left))}"
 
 
-def error_words(error: Document) -> list[str]:
-    """`In [3], line 2: ValueError: shapes do not fit`, with the further lines of the message, if any."""
-    place = f"{where(error['position'])}: " if error["position"] else ""
-    first, *more = clean_lines(error["message"].strip())
-    return [f"{place}{clean(error['type'])}: {first}", *more]
+def error_words(error: Document) -> str:
+    """`ValueError in In [3], line 2`. Its message stands in the traceback above; the views that fold have it, too."""
+    place = f" in {where(error['position'])}" if error["position"] else ""
+    return f"{clean(error['type'])}{place}"
 
 
 def runs(numbers: set[int]) -> str:

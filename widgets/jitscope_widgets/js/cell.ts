@@ -53,10 +53,13 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
       h(
         "div",
         { class: "jitscope-error", role: "status" },
-        h("p", {}, h("strong", {}, type), message ? `: ${message}` : ""),
-        position
-          ? h("p", {}, positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null)
-          : null,
+        h(
+          "p",
+          {},
+          h("strong", {}, type),
+          ...(position ? [" in ", positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null] : []),
+        ),
+        message ? h("details", {}, h("summary", {}, "what it says, as in the traceback"), h("p", {}, message)) : null,
       ),
     );
     if (stopped) found.push(stopped);
