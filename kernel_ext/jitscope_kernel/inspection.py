@@ -24,7 +24,7 @@ from jitscope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
-from . import expressions
+from . import expressions, user_calls
 from .uses import call_is_for_jax
 
 
@@ -104,7 +104,7 @@ class Inspection(Shown):
     on them."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._arguments = args, kwargs
+        self._function, self._arguments = function, (args, kwargs)
         jitted = _jitted(function)
         with observe.ledger().looking():
             self._traced = jitted.trace(*args, **kwargs)
@@ -201,6 +201,9 @@ class Inspection(Shown):
     @property
     def profile(self) -> Shown:
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
+        found = self._look("profile")
+        if "call" not in found and (said := self._called(found["wall"]["value"])):
+            self.document = attached(self.document, "profile", found | {"call": said})
         return Shown(self._look("profile"))
 
     @property
@@ -317,7 +320,14 @@ class Inspection(Shown):
     def measure(self) -> Inspection:
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
         self.document = {**self._measured(), "instruments": self.document.get("instruments", {})}
+        timing = self.document["timing"]
+        if said := self._called(timing["steady"]["median"]["value"]):
+            self.document["timing"] = {**timing, "call": said}
         return self
+
+    def _called(self, seconds: float) -> str:
+        """What the user's call takes beside the program, where something wraps a jitted function."""
+        return user_calls.sentence(self._function, *self._arguments, self._row, seconds)
 
     def _measured(self) -> Document:
         return {**observe.measured(self._row.id, given=self._given), "graph": self.document["graph"]}
@@ -327,7 +337,7 @@ class JaxInspection(Inspection):
     """One function written for jax, lowered and compiled by jax for arguments of certain shapes and dtypes."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._arguments = args, kwargs
+        self._function, self._arguments = function, (args, kwargs)
         asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
         self._row, self._lowered, self._compiled, self._given, self._jitted = asked  # pyright: ignore[reportAttributeAccessIssue]
         Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())

@@ -5,9 +5,11 @@ import re
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jitscope
+from jitscope_kernel import user_calls
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
@@ -171,3 +173,24 @@ def test_a_program_that_calls_python_is_compiled_again_but_not_run(watcher):
     assert not called
     with pytest.raises(jitscope.observe.Unavailable, match="is jax's"):
         _ = seen.transformations
+
+
+WRAPPED = {
+    "equinox": wrapped_by_equinox,
+    "nnx": wrapped_by_nnx,
+    "partial": lambda: (functools.partial(jax.jit(lambda y, v: jnp.sin(v) * y), 2.0), (x,)),
+}
+
+
+@pytest.mark.parametrize("case", WRAPPED)
+def test_of_a_wrapped_call_the_executable_is_a_part(monkeypatch, case):
+    monkeypatch.setattr(user_calls, "_SECONDS", 0.01)
+    function, args = WRAPPED[case]()
+    before = [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(args)]
+    call = jitscope.inspect(function)(*args).measure().timing.document["call"]
+    assert call.endswith(
+        ("is the executable, the rest is Python and the way to it.", "nearly all of that is the executable.")
+    )
+    for one, leaf in zip(before, jax.tree_util.tree_leaves(args), strict=True):
+        np.testing.assert_array_equal(one, leaf)
+    assert "call" not in jitscope.inspect(jax.jit(plain))(x, x.T).measure().timing.document

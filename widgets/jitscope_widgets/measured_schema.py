@@ -46,6 +46,7 @@ MEASURED: dict[str, Record] = {
         on=TEXT,
         runs=WHOLE,
         count=WHOLE,
+        call=Perhaps(TEXT),
         wall="quantity",
         low="quantity",
         high="quantity",

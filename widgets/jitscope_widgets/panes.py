@@ -161,7 +161,8 @@ def _timing(timing: Document) -> Pieces:
         rows += _bar("run", steady["median"], 0.0, words.spread_words(steady))
     else:
         rows += '<tr><td>run</td><td></td><td></td><td class="dim">not measured</td></tr>'
-    return [f"<table><tbody>{rows}</tbody></table>"]
+    call = [said(clean(timing["call"]))] if timing.get("call") else []
+    return [f"<table><tbody>{rows}</tbody></table>", *call]
 
 
 def _bar(name: str, quantity: Document, longest: float, told: str = "") -> str:

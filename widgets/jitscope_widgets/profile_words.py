@@ -23,14 +23,15 @@ class Line(NamedTuple):
 
 def sentences(profile: Document) -> list[str]:
     """What a call takes, how that is made up, which line is the slowest, what bounds the kernels."""
-    found = [slowest(profile), _call(profile), _recorded(profile), bounds(profile)]
+    found = [slowest(profile), _call(profile), clean(profile.get("call", "")), _recorded(profile), bounds(profile)]
     return [sentence for sentence in found if sentence]
 
 
 def _call(profile: Document) -> str:
     low, high = amount(profile["low"]), amount(profile["high"])
     spread = " (one call alone)" if low == high else f" (from {show(profile['low'])} to {show(profile['high'])})"
-    return f"A call takes {show(profile['wall'])}{spread}, on {clean(profile['on'])}."
+    what = "A run of the program" if profile.get("call") else "A call"
+    return f"{what} takes {show(profile['wall'])}{spread}, on {clean(profile['on'])}."
 
 
 def _recorded(profile: Document) -> str:

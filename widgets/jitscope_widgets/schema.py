@@ -149,6 +149,7 @@ FORMS: dict[str, Record] = {
         steady=Maybe(
             _record(median="quantity", low="quantity", high="quantity", runs=WHOLE, source=OneOf(("button", "cell")))
         ),
+        call=Perhaps(TEXT),
         can_measure=FLAG,
     ),
     "site": _record(

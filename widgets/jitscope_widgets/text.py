@@ -220,7 +220,8 @@ def _timing(timing: Document, width: int) -> list[str]:
         rows.append(("run", show(timing["steady"]["median"]), words.spread_words(timing["steady"])))
     else:
         rows.append(("run", "not measured", ""))
-    return wrap(clean(timing["title"]), width, "  ") + [line for row in table(rows, width) for line in row]
+    lines = wrap(clean(timing["title"]), width, "  ") + [line for row in table(rows, width) for line in row]
+    return lines + wrap(clean(timing.get("call", "")), width, "  ") if timing.get("call") else lines
 
 
 def _recompilations(document: Document, width: int) -> list[str]:

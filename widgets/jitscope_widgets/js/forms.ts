@@ -109,6 +109,7 @@ export interface TimingDoc {
   stages: Stage[];
   total: Quantity;
   steady: { median: Quantity; low: Quantity; high: Quantity; runs: number; source: "button" | "cell" } | null;
+  call?: string;
   can_measure: boolean;
 }
 export interface Site {
@@ -372,6 +373,7 @@ export interface ProfileDoc {
   on: string;
   runs: number;
   count: number;
+  call?: string;
   wall: Quantity;
   low: Quantity;
   high: Quantity;

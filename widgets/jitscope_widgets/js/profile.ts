@@ -86,7 +86,7 @@ class ProfileView {
     return h(
       "p",
       { class: "jitscope-profile-sum" },
-      "A call takes ",
+      doc.call ? "A run of the program takes " : "A call takes ",
       h("strong", {}, figure(doc.wall)),
       h("span", { class: "jitscope-muted" }, " (", ...spread, `, on ${doc.on}). `),
       "While it was recorded it took ",

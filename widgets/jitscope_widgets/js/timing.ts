@@ -118,6 +118,7 @@ export function timingView(timing: TimingDoc, host: Host, compilation?: Compilat
     waterfall(timing),
     h("h3", {}, "Every call after it"),
     h("div", { class: "jitscope-steady" }, steadyFigures(timing, canMeasure, Boolean(compilation?.instruments?.profile)), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id!)) : null),
+    timing.call ? h("p", { class: "jitscope-steady-call" }, timing.call) : null,
     ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
     h(
       "p",
