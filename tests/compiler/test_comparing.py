@@ -14,6 +14,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.observe.comparing.aligning import aligned, kernels_of, matched
 from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
+from jitscope.observe.comparing.results import _largest
 from jitscope.observe.comparing.sides import side_of, side_with
 from jitscope.xla import hlo_module
 from jitscope_widgets import html, text
@@ -493,3 +494,12 @@ def test_what_calls_python_is_not_run_again():
 
     with pytest.raises(Unavailable, match="not run again"):
         side(told)
+
+
+@pytest.mark.parametrize("size", [1.0, 3.4451617, 1e-30, 7e20])
+def test_results_that_differ_are_shown_with_digits_that_differ(size):
+    one = np.float32(size)
+    other = np.nextafter(one, np.float32(np.inf))
+    found = _largest([(np.array([one], np.float64), np.array([other], np.float64))])
+    told = [float(number) for number in found.where.partition(": ")[2].split(" and ")]
+    assert told[0] < told[1] and not found.equal

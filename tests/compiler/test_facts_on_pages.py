@@ -87,6 +87,8 @@ def test_loops_say_how_often_they_repeat_how_many_kernels(facts):
     assert not said - own and set(said) == set(own)  # what was noted once is not noted again
     if any(n is None for _, n in own):
         assert any("not known" in row.note for row in facts.loops)
+    known = [row.note for row in facts.loops if re.search(r"in it [\d,]+ times?", row.note)]
+    assert all(re.search(r"times?, its condition once more\.", note) for note in known)
 
 
 _MAKERS = {

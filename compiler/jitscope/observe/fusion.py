@@ -197,7 +197,9 @@ def _loop_note(op: Op, count: int) -> str:
     if op.opcode != "while":
         return ""
     n = trips(op.instruction)
-    often = "; how often is not known before it runs" if n is None else f" {counted(n, 'time')}"
+    often = (
+        "; how often is not known before it runs" if n is None else f" {counted(n, 'time')}, its condition once more"
+    )
     return f"Repeats the {counted(count, 'kernel')} in it{often}."
 
 

@@ -26,7 +26,7 @@ from jitscope_widgets.schema import (
 FILE = Path(__file__).parents[3] / "widgets" / "jitscope_widgets" / "js" / "forms.ts"
 
 _HEAD = "// The forms of documents as types, made from schema.py: python -m tests.widgets.js.forms\n"
-_WIDTH = 120
+_WIDTH = 132
 _PLAIN: dict[Scalar, str] = {TEXT: "string", WHOLE: "number", NUMBER: "number", FLAG: "boolean"}
 _NAMES = {
     "node": "GraphNode",

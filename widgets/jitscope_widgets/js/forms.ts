@@ -1,10 +1,5 @@
 // The forms of documents as types, made from schema.py: python -m tests.widgets.js.forms
-export interface Quantity {
-  value: number | null;
-  unit: string;
-  origin: "measured" | "modelled" | "unknown";
-  note: string;
-}
+export interface Quantity { value: number | null; unit: string; origin: "measured" | "modelled" | "unknown"; note: string }
 export interface Position {
   file: string;
   cell: string | null;
@@ -98,10 +93,7 @@ export interface FusionDoc {
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; again?: boolean; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
-export interface Stage {
-  name: "trace" | "lower" | "compile" | "load" | "convert arguments" | "first run";
-  seconds: Quantity;
-}
+export interface Stage { name: "trace" | "lower" | "compile" | "load" | "convert arguments" | "first run"; seconds: Quantity }
 export interface TimingDoc {
   kind: "timing";
   version: 1;
@@ -112,13 +104,7 @@ export interface TimingDoc {
   call?: string;
   can_measure: boolean;
 }
-export interface Site {
-  position: Position | null;
-  led?: Position[];
-  compilations: number;
-  retraces: number;
-  seconds: number;
-}
+export interface Site { position: Position | null; led?: Position[]; compilations: number; retraces: number; seconds: number }
 export interface Matrix {
   columns: { label: string; what: "compiled" | "reused"; calls: number | null }[];
   rows: { path: string; cells: string[]; changed: boolean[] }[];

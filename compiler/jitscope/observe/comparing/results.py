@@ -98,6 +98,12 @@ def _numbers(buf: Any) -> np.ndarray | None:
         return None
 
 
+def _told_apart(a: Any, b: Any) -> str:
+    """Two numbers that differ, with as many digits as show that, and no fewer than seven."""
+    told = (f"{a:.{digits}g} and {b:.{digits}g}" for digits in range(7, 18))
+    return next((both for both in told if len(set(both.split(" and "))) == 2), f"{a!r} and {b!r}")
+
+
 def _largest(pairs: list[tuple[Any, Any]]) -> Apart:
     absolute, relative, where = 0.0, 0.0, ""
     for number, (a, b) in enumerate(pairs):
@@ -114,7 +120,7 @@ def _largest(pairs: list[tuple[Any, Any]]) -> Apart:
             )
         if gap.max() > absolute:
             at = int(gap.argmax())
-            absolute, where = float(gap.max()), f"{_place(number, at, a.shape)}: {a.flat[at]:.7g} and {b.flat[at]:.7g}"
+            absolute, where = float(gap.max()), f"{_place(number, at, a.shape)}: {_told_apart(a.flat[at], b.flat[at])}"
         relative = max(relative, float(part.max()))
     return Apart(absolute, relative, where, absolute == 0.0)
 
