@@ -271,6 +271,56 @@ try:
 except TypeError as error:
     print(error)
 """,
+    "keys of a dict are texts": """
+@jax.jit
+def f(metrics):
+    for name in metrics.keys():
+        print(name)
+    return {f"train/{name}": value.mean() for name, value in metrics.items()}
+""",
+    "a parameter is another name": """
+step = jax.jit(lambda params: params, donate_argnums=0)
+params = jnp.ones(3)
+new = step(params)
+def other(params):
+    return params
+""",
+    "another vmap maps the keys": """
+def train(lr, key):
+    return lr * jax.random.normal(key)
+jax.vmap(jax.vmap(train, in_axes=(None, 0)), in_axes=(0, None))(rates, keys)
+""",
+    "what a program with references is given": """
+from jax.experimental import pallas as pl
+def kernel(x_ref, o_ref, n):
+    for i in range(3):
+        o_ref[i] = x_ref[i] * 2
+    o_ref.at[0][1] = 3
+buffer = jax.new_ref(jnp.ones(3))
+@jax.jit
+def f(x, other):
+    buffer[0] = x
+    other[:, 1] = x
+""",
+    "the host is called back": """
+@jax.jit
+def f(x):
+    def save(x):
+        print(time.time(), np.asarray(x))
+    jax.debug.callback(save, x)
+    return x
+""",
+    "a name of a function that is traced as well": """
+@jax.jit
+def pipeline(x):
+    last = None
+    def body(carry):
+        nonlocal last
+        last = carry * 2
+        return carry
+    y = body(x)
+    return y + last
+""",
 }
 
 
@@ -314,6 +364,19 @@ TOLD = {
         "traces = []\n@jax.jit\ndef f(x):\n    traces.append(1)\n    return x",
         [("trace-time-mutation", 3, "info")],
     ),
+    "shapes that the function around asks for": (
+        "def shapes_of(x):\n    shapes = []\n    def body(c, x):\n        shapes.append(jnp.shape(c))\n        return c, x\n"
+        "    lax.scan(body, x, x)\n    return shapes",
+        [("trace-time-mutation", 3, "info")],
+    ),
+    "an array is no reference": (
+        "# freeze, hijax and pallas are words here\n@jax.jit\ndef f(x):\n    y = jnp.sin(x)\n    y[0] = 1\n    return y",
+        [("item-assignment", 4, "error")],
+    ),
+    "an array beside references": (
+        "r = jax.new_ref(jnp.ones(3))\n@jax.jit\ndef f(x):\n    y = jnp.sin(x)\n    y[0] = 1\n    return y",
+        [("item-assignment", 4, "error")],
+    ),
     "what is certain": ("@jax.jit\ndef f(x):\n    return x if x > 0 else -x", [("branch-on-tracer", 2, "error")]),
 }
 
@@ -333,6 +396,15 @@ def test_a_measured_cell_blames_what_is_compiled() -> None:
     program = of_cells(cells, "a.ipynb")
     found = [(one.id, program.place(one.span.line)) for one in look(program.text, program.file, program.cells)]
     assert found == [("misleading-timing", (2, 3))]
+
+
+def test_a_measured_cell_does_not_run_what_it_defines() -> None:
+    cells = [
+        "import jax, jax.numpy as jnp",
+        "%%time\n@jax.jit\ndef f(x):\n    return jnp.linalg.inv(x)\nx = jnp.ones((3, 3))",
+    ]
+    program = of_cells(cells, "a.ipynb")
+    assert look(program.text, program.file, program.cells) == []
 
 
 def test_a_measurement_ends_with_its_cell() -> None:

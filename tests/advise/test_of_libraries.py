@@ -53,6 +53,105 @@ def step(model, x):
     return model(x, rngs=nnx.Rngs(0))  # <- key-not-threaded
 """,
 }
+OBJECTS = {
+    "an optimizer of nnx under plain jit": """
+model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+@jax.jit
+def step(model, optimizer, x):
+    loss, grads = nnx.value_and_grad(lambda model: model(x).sum())(model)
+    optimizer.update(model, grads)  # <- trace-time-mutation
+    return loss
+step(model, optimizer, jnp.ones((4, 3)))
+""",
+    "a variable of a module's": """
+class Counter(nnx.Module):
+    def __init__(self):
+        self.count = nnx.Variable(0)
+@jax.jit
+def count(counter, x):
+    counter.count.value += 1  # <- trace-time-mutation
+    return x
+count(Counter(), jnp.ones(3))
+""",
+    "members that begin equal": """
+class Ensemble(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        members = nn.vmap(nn.Dense, variable_axes={"params": 0}, split_rngs={"params": False}, axis_size=4)  # <- key-not-threaded
+        return members(3)(x)
+""",
+    "layers that begin equal": """
+layers = nn.scan(nn.Dense, variable_axes={"params": 0},
+                 split_rngs={"params": False, "dropout": True}, length=4)  # <- key-not-threaded
+""",
+    "an array among the static fields": """
+class Scaled(eqx.Module):
+    scale: jax.Array = eqx.field(static=True)  # <- pytree-array-in-aux
+    width: int = eqx.field(static=True)
+    weight: jax.Array = eqx.field(converter=jnp.asarray)
+""",
+    "an array by jaxtyping": """
+class Scaled(eqx.Module):
+    scale: Float[Array, "n"] = eqx.field(static=True)  # <- pytree-array-in-aux
+""",
+}
+OBJECTS_FINE = {
+    "variables that jit changes": """
+nnx.var_defaults(hijax=True)
+model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+metrics = nnx.Variable({})
+@jax.jit
+def step(optimizer, model, grads, metrics):
+    optimizer.update(model, grads)
+    metrics["a"] = 1
+    metrics["b"] += jnp.ones(3)
+step(optimizer, model, nnx.state(model), metrics)
+""",
+    "nnx gives back what changed": """
+model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+@nnx.jit
+def step(model, optimizer, x):
+    loss, grads = nnx.value_and_grad(lambda model: model(x).sum())(model)
+    optimizer.update(model, grads)
+    return loss
+step(model, optimizer, jnp.ones((4, 3)))
+""",
+    "the changed object is returned": """
+model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+@jax.jit
+def step(model, optimizer, x):
+    loss, grads = nnx.value_and_grad(lambda model: model(x).sum())(model)
+    optimizer.update(model, grads)
+    return loss, (model, optimizer)
+loss, (model, optimizer) = step(model, optimizer, jnp.ones((4, 3)))
+""",
+    "optax gives what is new": """
+optimizer = optax.adam(1e-3)
+@jax.jit
+def step(params, state, grads):
+    updates, state = optimizer.update(grads, state)
+    return optax.apply_updates(params, updates), state
+@jax.jit
+def other(params, sink):
+    sink.update(a=params)
+    return sink
+""",
+    "what is shared is drawn once": """
+shared = nn.vmap(nn.Dense, variable_axes={"params": None}, split_rngs={"params": False})
+split = nn.vmap(nn.Dense, variable_axes={"params": 0}, split_rngs={"params": True, "dropout": False})
+""",
+    "static fields that have a hash": """
+class Scaled(eqx.Module):
+    names: tuple[str, ...] = eqx.field(static=True)
+    weight: jax.Array
+class Other:
+    scale: jax.Array = eqx.field(static=True)
+""",
+}
 FINE = {
     "the key is an argument": """
 @jax.jit
@@ -94,6 +193,19 @@ def compiled(key):
     return jax.jit(lambda x: net.apply({}, x, rngs={"dropout": key}))
 """,
 }
+
+
+LIBRARIES = """
+import jax, jax.numpy as jnp, optax, equinox as eqx, flax.linen as nn
+from flax import nnx
+from jaxtyping import Array, Float
+"""
+
+
+@pytest.mark.parametrize("name", [*OBJECTS, *OBJECTS_FINE])
+def test_modules_of_libraries(name: str) -> None:
+    text, due = marked(LIBRARIES + {**OBJECTS, **OBJECTS_FINE}[name])
+    assert [(one.id, one.span.line) for one in look(text, "<program>")] == due
 
 
 def marked(text: str) -> tuple[str, list[tuple[str, int]]]:

@@ -37,6 +37,7 @@ CATALOGUE: dict[str, SharpBit] = {
     "traced-shape-arg": SharpBit("error", "a traced value used as a size or axis"),
     "traced-slice-bound": SharpBit("error", "a slice with a traced bound"),
     "oob-index": SharpBit("warning", "an index out of bounds is clamped or dropped"),
+    "silent-broadcast": SharpBit("warning", "a column and a row of one length became a square"),
     # dtypes
     "x64-truncation": SharpBit("warning", "64-bit values were cut to 32 bits"),
     "int-overflow": SharpBit("warning", "integers wrapped around"),

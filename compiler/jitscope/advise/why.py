@@ -47,6 +47,8 @@ WHY: dict[str, str] = {
     "start that may vary and a length that is fixed.",
     "oob-index": "A compiled program cannot raise for a value: an index out of bounds reads the nearest element, an update outside is "
     "dropped, a slice is moved until it fits. `.at[i].get(mode=...)` says what you want.",
+    "silent-broadcast": "Axes of size 1 are repeated without a word: f32[n,1] - f32[n] is f32[n,n], each element with each of the other, "
+    "and the mean of its squares is a number that looks like a loss. A model's output often has an axis more than its targets.",
     # dtypes
     "x64-truncation": "Arrays have 32 bits unless jax_enable_x64 is on. Data of 64 bits are cut: floats lose digits, large integers "
     "wrap. Turn the option on before the first array, or scale the data.",

@@ -8,51 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from . import forms, values
+from .events import Event, Region
 from .functions import Functions, Traced, defaulted, parameters
 from .holders import Holders
 from .text import Code, Function
 from .tree import below
 from .values import Kind, joined
-
-
-@dataclass
-class Event:
-    """Something the walk met. `what`: "truth" (of `kind`), "index" (of `kind`, by `inner`), "store" (into an element or attribute), "call" (with `inner`
-    kinds of the arguments), "iterate", "format", "drop" (an expression whose value nobody takes), "name" (assigned in another scope)."""
-
-    what: str
-    node: Any
-    kind: Kind
-    region: Region
-    dotted: str = ""
-    inner: list[Kind] = field(default_factory=list)
-    stored: Kind = Kind.UNKNOWN
-    """What is stored."""
-
-
-@dataclass
-class Region:
-    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it, `outer`
-    which arguments are objects from outside of the trace."""
-
-    function: Function | None
-    traced: Traced | None
-    depth: int = 0
-    outer: frozenset[str] = frozenset()
-
-    @property
-    def abstract(self) -> bool:
-        """Whether arguments have no values here."""
-        return self.traced is not None and self.traced.abstract
-
-    @property
-    def stages(self) -> bool:
-        """Whether all operations of arrays are traced here, and not only those of the arguments."""
-        return self.traced is not None and not self.traced.each_time
 
 
 Listener = Callable[[Event, "Walk"], None]
@@ -170,7 +135,7 @@ class Walk:
             case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
                 kind = self.value(iterated, scope, region)
                 self._tell("iterate", node, kind, region)
-                self._assign(target, self._element(iterated, kind, scope, region), scope, region, None)
+                self._each(target, iterated, self._element(iterated, kind, scope, region), scope, region)
                 self._block(body, scope, region, results)
                 self._block(orelse, scope, region, results)
             case ast.Assert(test=test):
@@ -218,10 +183,16 @@ class Walk:
 
     def _inner(self, node: Function, scope: Scope, region: Region) -> None:
         """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
-        if any(one.function is node for one in self.functions.traced):
+        if any(one.function is node for one in self.functions.traced) or self._is_called_back(node):
             return
         given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
         self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1))
+
+    def _is_called_back(self, node: Function) -> bool:
+        """Whether a function runs on the host, in each call: `jax.debug.callback(f, x)`, `jax.pure_callback(f, …)`."""
+        name = getattr(node, "name", "")
+        calls = [one for one in self.code.of(ast.Call) if self.code.dotted(one.func).endswith("callback")]
+        return any(isinstance(one, ast.Name) and one.id == name for call in calls for one in call.args[:1])
 
     def _branches(self, blocks: list[list[ast.stmt]], scope: Scope, region: Region, results: list[Kind]) -> None:
         after: list[Scope] = []
@@ -262,6 +233,17 @@ class Walk:
 
     def _loaded(self, target: ast.expr, scope: Scope, region: Region) -> Kind:
         return self.value(target, scope, region) if not isinstance(target, ast.Starred) else Kind.UNKNOWN
+
+    def _each(self, target: ast.expr, iterated: ast.expr, kind: Kind, scope: Scope, region: Region) -> None:
+        """What a loop gives its target: the keys of a dict are no arrays."""
+        match iterated, target:
+            case ast.Call(func=ast.Attribute(attr="items"), args=[]), ast.Tuple(elts=[key, value]):
+                self._assign(key, Kind.STATIC, scope, region, None)
+                self._assign(value, kind, scope, region, None)
+            case ast.Call(func=ast.Attribute(attr="keys"), args=[]), _:
+                self._assign(target, Kind.STATIC, scope, region, None)
+            case _:
+                self._assign(target, kind, scope, region, None)
 
     def _element(self, iterated: ast.expr, kind: Kind, scope: Scope, region: Region) -> Kind:
         match iterated:
@@ -434,7 +416,7 @@ class Walk:
         for generator in node.generators:
             kind = self.value(generator.iter, own, region)
             self._tell("iterate", generator, kind, region)
-            self._assign(generator.target, self._element(generator.iter, kind, own, region), own, region, None)
+            self._each(generator.target, generator.iter, self._element(generator.iter, kind, own, region), own, region)
             for test in generator.ifs:
                 self._truth(test, own, region)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]

@@ -344,6 +344,8 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             is_meant = (
                 isinstance(root, ast.Name) and traced.by == "vmap" and root.id in traced.static
             )  # by in_axes=None
+            if is_meant and _is_mapped_too(root.id, function, walk):  # pyright: ignore[reportOptionalMemberAccess]
+                continue
             how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
             message = f"{how} in every {each}, so every {each} draws the same numbers."
             fix = {
@@ -354,6 +356,13 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             yield diagnostic(
                 code, "key-not-threaded", call, message, Fix(fix), "info" if is_meant or not captured else None
             )
+
+
+def _is_mapped_too(name: str, function: Function, walk: Walk) -> bool:
+    """Whether another `vmap` of the same function, inside or around, maps an argument."""
+    return any(
+        one.function is function and one.by == "vmap" and name not in one.static for one in walk.functions.traced
+    )
 
 
 def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:

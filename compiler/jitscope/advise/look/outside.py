@@ -96,6 +96,15 @@ def _between(
             after = [c for c in calls if c not in before and not _inside(c, change, walk.code)]
             if before and after and not any(before[-1].lineno < line <= after[0].lineno for line in bindings):
                 tell = functools.partial(walk.code.line_told, at=node)
+                if isinstance(change, ast.FunctionDef):
+                    message = (
+                        f"`{path}` is part of {called} as it was when that was traced; {tell(change)} defines it again, and the call in "
+                        f"{tell(after[0])} still runs the old one."
+                    )
+                    yield diagnostic(
+                        walk.code, id, node, message, Fix(f"Define {called} again below it, or pass it as an argument.")
+                    )
+                    break
                 message = (
                     f"`{path}` was read when {called} was traced; {tell(change)} changes it, and the call in {tell(after[0])} still "
                     "uses the old value."
@@ -114,7 +123,8 @@ def _inside(node: ast.AST, outer: ast.AST, code: Code) -> bool:
 
 
 def _changes(code: Code) -> dict[str, list[ast.stmt]]:
-    """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name."""
+    """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name; and
+    that define a function of a name again."""
     found: dict[str, list[ast.stmt]] = {}
     values: dict[str, str] = {}
     for node in code.of(ast.Assign, ast.AugAssign):
@@ -129,6 +139,13 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
             if path and (path in values or not isinstance(target, ast.Name)) and not again:
                 found.setdefault(path, []).append(node)
             values[path] = value
+    defined: dict[str, str] = {}
+    for node in code.tree.body:
+        if isinstance(node, ast.FunctionDef):
+            text = ast.dump(node)
+            if defined.setdefault(node.name, text) != text:
+                found.setdefault(node.name, []).append(node)
+            defined[node.name] = text
     for node in code.of(ast.Expr):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
@@ -242,10 +259,11 @@ def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
     statement = code.statement_around(call)
     if statement is None or _stores(statement, name):
         return None
+    scope = code.scopes.binding(name, call)
     for later in code.after(statement):
         for node in below(later):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                if not _is_asked_about(node, code):
+                if code.scopes.binding(name, node) is scope and not _is_asked_about(node, code):
                     return node
         if _stores(later, name):
             return None

@@ -98,7 +98,7 @@ _ADDING = {"append", "extend", "insert", "setdefault"}
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
-    if event.what == "name" and not _is_static_note(event, walk):
+    if event.what == "name" and not _is_static_note(event, walk) and not _is_within(event, walk):
         yield from _kept(event, walk, event.kind.is_traced, event.node.id)
 
 
@@ -110,6 +110,13 @@ def _is_static_note(event: Event, walk: Walk) -> bool:
     return assigned and event.node.id in outer and event.kind is Kind.STATIC and not _reads(event.node, walk)
 
 
+def _is_within(event: Event, walk: Walk) -> bool:
+    """Whether a name belongs to a function that is traced with the one that stores it."""
+    scope = walk.code.scopes.binding(event.node.id, event.node)
+    traced = event.region.traced
+    return traced is not None and isinstance(scope, Function) and traced.function in (scope, *walk.code.around(scope))
+
+
 def _reads(target: ast.Name, walk: Walk) -> bool:
     value = getattr(walk.code.parents.get(target), "value", None)
     return value is None or any(isinstance(one, ast.Name) and one.id == target.id for one in below(value))
@@ -118,7 +125,7 @@ def _reads(target: ast.Name, walk: Walk) -> bool:
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `p["w"] = …`, `state.count = …` on what came from outside."""
     node, function = event.node, event.region.function
-    if event.what != "store" or not _ends(event) or function is None or may_be_reference(node, walk):
+    if event.what != "store" or not _ends(event) or function is None or may_be_reference(node, event.kind, walk):
         return
     base = _root(node)
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
@@ -176,6 +183,16 @@ def _frozen(walk: Walk, node: ast.expr, dotted: str) -> Diagnostic:
     return diagnostic(walk.code, "host-nondeterminism", node, message, Fix(_instead(dotted)))
 
 
+def _is_for_rows(event: Event) -> bool:
+    return event.region.traced is not None and event.region.traced.by in ("vmap", "filter_vmap", "nnx.vmap")
+
+
+def _same_in_rows(walk: Walk, node: ast.expr) -> Diagnostic:
+    message = f"`{short(walk.code, node)}` runs once for all rows: each row has the same random numbers."
+    fix = "Map over keys as well, and draw with jax.random: jax.vmap(f)(jax.random.split(key, n), xs)."
+    return diagnostic(walk.code, "host-nondeterminism", node, message, fix)
+
+
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
     if event.what != "call" or not _ends(event) or event.region.function is None:
@@ -184,6 +201,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.dotted:
         if kept and _is_nondeterministic(event.dotted):
             yield _frozen(walk, node, event.dotted)
+        elif not kept and _is_for_rows(event) and event.dotted.startswith(_RANDOM) and event.dotted not in _SEEDED:
+            yield _same_in_rows(walk, node)
         return
     match node.func:
         case ast.Attribute(value=ast.Name() | ast.Attribute() | ast.Subscript() as base, attr=attr) if _is_outer(
@@ -192,6 +211,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             if walk.holders.is_generator(base):
                 if kept:
                     yield _frozen(walk, node, "random.")
+                elif _is_for_rows(event):
+                    yield _same_in_rows(walk, node)
             elif attr in _CHANGING:
                 yield from _changing(event, walk, base)
         case ast.Attribute(value=base, attr=attr) if kept and attr in _ADDING and _is_lost(base, event, walk):
@@ -227,7 +248,10 @@ def _changing(event: Event, walk: Walk, base: ast.expr) -> Iterator[Diagnostic]:
     elif _is_kept(event):
         found = _change_in(event)(walk, node, what)
         counts = known and [*map(type, node.args)] == [ast.Constant]  # one for each trace, as who counts traces does
-        yield replace(found, lower="info") if counts else found
+        noted = isinstance(
+            walk.code.scopes.binding(_root(base) or "", base), Function
+        )  # what the function around asks for
+        yield replace(found, lower="info") if counts or noted else found
 
 
 _UNDOING = ({"append", "extend", "insert", "appendleft"}, {"pop", "popleft", "clear", "remove"})

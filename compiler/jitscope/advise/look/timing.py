@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..code.forms import stored
 from ..code.functions import parameters
-from ..code.text import Code, Function
+from ..code.text import Code
 from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -31,6 +31,7 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     yield from _timers(walk)
     yield from _magics(walk)
+    yield from _contexts(walk)
     if not _CLOCKS & {code.dotted(n.func) for n in code.of(ast.Call)}:
         return
     for node in code.nodes:
@@ -61,6 +62,58 @@ def _magics(walk: Walk) -> Iterator[Diagnostic]:
             measured.takes(statement)
         if measured.work is not None:
             yield _misleading(walk, measured.work, measured.work)
+
+
+def _contexts(walk: Walk) -> Iterator[Diagnostic]:
+    """`with timer("f"): f(x)`, where the program's own `timer` reads clocks at the begin and the end, and waits for nothing."""
+    for block in walk.code.of(ast.With):
+        if not any(_is_clock(item.context_expr, walk) for item in block.items):
+            continue
+        measured = _Measured(walk)
+        for statement in block.body:
+            measured.takes(statement)
+        if measured.work is not None:
+            yield _misleading(walk, measured.work, measured.work)
+
+
+def _is_clock(manager: ast.expr, walk: Walk) -> bool:
+    """Whether a context manager of this program reads clocks before and after its block."""
+    owner = walk.functions.instance(manager, manager)
+    if owner is not None:
+        methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+        begin, end = methods.get("__enter__"), methods.get("__exit__")
+        parts = [[begin], [end]] if begin is not None and end is not None else []
+    else:
+        called = manager.func if isinstance(manager, ast.Call) else manager
+        function = walk.functions.named(called.id, manager) if isinstance(called, ast.Name) else None
+        parts = _around_yield(function, walk) if isinstance(function, ast.FunctionDef) else []
+    return (
+        bool(parts)
+        and all(any(_reads_clock(one, walk) for one in part) for part in parts)
+        and not any(_waits_for_all(one, walk.code) for part in parts for one in part)
+    )
+
+
+def _waits_for_all(node: ast.AST, code: Code) -> bool:
+    """Whether something waits for arrays: to print the time does not."""
+    calls = [one for one in below(node) if isinstance(one, ast.Call)]
+    waiting = any(isinstance(one.func, ast.Attribute) and one.func.attr in _WAITING for one in calls)
+    return waiting or any(code.dotted(one.func) in ("jax.block_until_ready", "jax.device_get") for one in calls)
+
+
+def _around_yield(function: ast.FunctionDef, walk: Walk) -> list[list[ast.AST]]:
+    """What a generator that is a context manager does before its `yield`, and after it."""
+    if not any(walk.code.dotted(one) == "contextlib.contextmanager" for one in function.decorator_list):
+        return []
+    lines = [node.lineno for node in walk.code.within(function) if isinstance(node, ast.Yield)]
+    if len(lines) != 1:
+        return []
+    calls = [node for node in walk.code.within(function) if isinstance(node, ast.Call)]
+    return [[one for one in calls if one.lineno < lines[0]], [one for one in calls if one.lineno > lines[0]]]
+
+
+def _reads_clock(node: ast.AST, walk: Walk) -> bool:
+    return any(isinstance(one, ast.Call) and walk.code.dotted(one.func) in _CLOCKS for one in below(node))
 
 
 def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
@@ -110,7 +163,9 @@ class _Measured:
         self._results: set[str] = set()
 
     def takes(self, statement: ast.AST) -> None:
-        """One more statement runs."""
+        """One more statement runs; of a definition nothing does."""
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return
         calls = [node for node in self.code.within(statement) if isinstance(node, ast.Call)]
         works = [call for call in calls if self._is_work(call)]
         self._results |= stored(statement) if works else set()
@@ -165,7 +220,7 @@ _HEAVY = {f"jax.numpy.{name}" for name in ("matmul", "dot", "tensordot", "einsum
 _HEAVY_MODULES = ("jax.numpy.linalg.", "jax.numpy.fft.", "jax.lax.linalg.", "jax.scipy.")
 
 
-def waits_within(function: Function, code: Code) -> bool:
+def waits_within(function: ast.AST, code: Code) -> bool:
     """Whether a function waits for something."""
     calls = (node for node in below(function) if isinstance(node, ast.Call))
     return any(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ..code.forms import cuts_axes
 from ..code.functions import parameters
+from ..code.text import Code
 from ..code.tree import below
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
@@ -21,7 +22,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
-    if may_be_reference(node, walk) or is_by_name(node, walk) or _is_expected_to_fail(node, walk):
+    if may_be_reference(node, event.kind, walk) or is_by_name(node, walk) or _is_expected_to_fail(node, walk):
         return
     argument = event.kind is Kind.TREE and event.region.abstract and _is_array_argument(node, event, walk)
     if event.kind.is_tracer or event.kind is Kind.ARRAY or argument:
@@ -30,14 +31,33 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "item-assignment", node, message, fix)
 
 
-_REFERENCES = re.compile(r"\b(?:pallas|hijax|new_ref|array_ref|mutable_array|freeze|ArrayRef|MutableArray)\b")
+_OF_REFERENCES = re.compile(
+    r"^jax\.(?:.+\.)?(?:pallas|new_ref|array_ref|mutable_array|empty_ref|freeze|free_ref)(?:\.|$)"
+)
 
 
-def may_be_reference(node: ast.AST, walk: Walk) -> bool:
-    """Whether elements of a reference may be meant, which can be changed: programs with some say so, and write `ref[...]`."""
+def may_be_reference(node: ast.AST, kind: Kind, walk: Walk) -> bool:
+    """Whether elements of a reference may be meant, which can be changed: what a program that uses some is given from elsewhere, and what
+    is written `ref[...]`. What an operation of arrays gives is none."""
     if not isinstance(node, ast.Subscript):
         return False
-    return getattr(node.slice, "value", None) is ... or _REFERENCES.search(walk.code.text) is not None
+    if getattr(node.slice, "value", None) is ... or has_variables(walk.code):
+        return True
+    part = any(isinstance(one, ast.Attribute) and one.attr == "at" for one in below(node.value))
+    return uses_references(walk.code) and (part or not (kind.is_tracer or kind is Kind.ARRAY))
+
+
+def has_variables(code: Code) -> bool:
+    """Whether a program asks for variables of flax that are changed while tracing: `nnx.Variable({}, hijax=True)`."""
+    asked = [k.value for call in code.of(ast.Call) for k in call.keywords if k.arg == "hijax"]
+    return any(getattr(value, "value", True) is not False for value in asked)
+
+
+def uses_references(code: Code) -> bool:
+    """Whether a program names what makes references of arrays: by its imports, or by the names of the library."""
+    return any(_OF_REFERENCES.match(dotted) for dotted in code.names.table.values()) or any(
+        _OF_REFERENCES.match(code.dotted(node)) for node in code.of(ast.Attribute)
+    )
 
 
 def _is_expected_to_fail(node: ast.AST, walk: Walk) -> bool:

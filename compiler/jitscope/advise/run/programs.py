@@ -15,6 +15,7 @@ from ...observe.ledger import Row
 from ...observe.stacks import is_installed
 from ...xla.spread import Spread
 from ..diagnostic import Diagnostic, Fix, Span
+from .broadcasts import broadcast
 
 
 UNROLLED = 50
@@ -30,6 +31,7 @@ def of_program(row: Row) -> Iterator[Diagnostic]:
         return
     yield from _unrolled(jaxpr, row)
     yield from _captured(jaxpr, row)
+    yield from broadcast(jaxpr, row)
     if row.entry is not None and type(getattr(row.entry.executable, "device", None)) is Spread:
         from .devices import of_devices  # where there are several
 

@@ -23,6 +23,19 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
     if not (isinstance(error, ValueError) and "is read-only" in str(error)):
         return None
     for target in _targets(path_at(where)):
+        if isinstance(target, ast.Call):
+            if (
+                target.args
+                and names.dotted(target.func) in _VIEWS
+                and isinstance(_value(target.args[0], frame), xc.ArrayImpl)
+            ):
+                text = ast.unparse(target.args[0])
+                message = f"`{ast.unparse(target)}` is a NumPy view of an array that cannot be changed: its memory is read-only."
+                fix = f"Write `{text} = {text}.at[index].set(value)`: a new array with the change; or give a copy a name, `np.array({text})`."
+                return Diagnostic(
+                    "item-assignment", where.file, Span.of(where), message, Fix(names.own(fix)), (), "trace"
+                )
+            continue
         if _looks_into_an_array(_value(target, frame)):
             text = ast.unparse(target)
             message = f"`{text}` is a NumPy view of an array that cannot be changed: its memory is read-only."

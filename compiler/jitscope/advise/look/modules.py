@@ -1,0 +1,167 @@
+"""Modules of flax and equinox: changes that plain `jit` loses, members that begin equal, arrays among static fields."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.forms import keyword
+from ..code.functions import Traced, parameters
+from ..code.text import Function
+from ..code.tree import below
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Edit, Fix
+from .making import diagnostic
+from .updates import has_variables
+
+
+# --- objects of nnx under plain jit ---------------------------------------------------------------------------------------------
+
+
+def lost_changes(walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-mutation of `optimizer.update(model, grads)` under `jax.jit`, which gives no object back: `nnx.jit` does."""
+    if "nnx" not in walk.code.text or has_variables(walk.code):
+        return
+    for traced in walk.functions.traced:
+        if traced.by == "jit" and isinstance(traced.function, ast.FunctionDef):
+            yield from _lost(traced, walk)
+
+
+def _lost(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
+    function = traced.function
+    for name in parameters(function):
+        if name in traced.static or not _is_of_nnx(function, name, walk) or _is_given_back(function, name):
+            continue
+        if (change := _change_of(function, name, walk)) is not None:
+            message = f"this changes a copy of `{name}`: jax.jit gives no object back, so the caller's stays as it was."
+            fix = "Compile the function with nnx.jit, which gives changes back; or return the object and go on with that one."
+            yield diagnostic(walk.code, "trace-time-mutation", change, message, fix)
+
+
+def _is_of_nnx(function: Function, name: str, walk: Walk) -> bool:
+    """Whether all calls that the program shows give an argument an object of flax.nnx."""
+    given = [value for call in walk.code.of(ast.Call) for value in _given_at(call, function, name, walk)]
+    return bool(given) and all(_makes_object(value, walk) for value in given)
+
+
+def _given_at(call: ast.Call, function: Function, name: str, walk: Walk) -> list[ast.expr]:
+    traced = walk.functions.compiled_at(call)
+    if traced is None or traced.function is not function:
+        return []
+    given = dict(zip(parameters(function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+    return [given[name]] if name in given else []
+
+
+def _makes_object(node: ast.expr, walk: Walk) -> bool:
+    """Whether an expression is an object of a class of nnx, or of one of this program that is made of `nnx.Module`."""
+    owner = walk.functions.instance(node, node)
+    if owner is not None:
+        return any(walk.code.dotted(base) == "flax.nnx.Module" for base in owner.bases)
+    if isinstance(node, ast.Name):
+        scope = walk.code.scopes.binding(node.id, node)
+        binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()
+        made = [getattr(walk.code.parents.get(one), "value", None) for one in binders]
+        return bool(made) and all(isinstance(one, ast.Call) and _is_class_of_nnx(one, walk) for one in made)
+    return isinstance(node, ast.Call) and _is_class_of_nnx(node, walk)
+
+
+def _is_class_of_nnx(call: ast.Call, walk: Walk) -> bool:
+    module, _, name = walk.code.dotted(call.func).rpartition(".")
+    return module == "flax.nnx" and name in _CHANGING_CLASSES
+
+
+_CHANGING_CLASSES = {
+    "Optimizer",
+    "ModelAndOptimizer",
+    "MultiMetric",
+    "BatchNorm",
+    "Dropout",
+    "Rngs",
+    "Variable",
+    "Param",
+    "BatchStat",
+}
+_CHANGING_METHODS = {"update", "reset"}
+
+
+def _is_given_back(function: ast.FunctionDef, name: str) -> bool:
+    returns = [one for one in below(function) if isinstance(one, ast.Return) and one.value is not None]
+    return any(isinstance(one, ast.Name) and one.id == name for each in returns for one in below(each))
+
+
+def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | None:
+    """What a function does to an object of its arguments: a method that changes it, or a store into its attributes."""
+    for node in walk.code.within(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=attr)) if base == name:
+                if attr in _CHANGING_METHODS and isinstance(walk.code.parents.get(node), ast.Expr):
+                    return node
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store(), value=ast.Attribute()):
+                root = node
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                if isinstance(root, ast.Name) and root.id == name:
+                    return node
+    return None
+
+
+# --- members that begin equal ---------------------------------------------------------------------------------------------------
+
+
+def equal_members(walk: Walk) -> Iterator[Diagnostic]:
+    """key-not-threaded of `nn.vmap(Block, variable_axes={"params": 0}, split_rngs={"params": False})`."""
+    for call in walk.code.of(ast.Call):
+        kind = walk.code.dotted(call.func)
+        if kind not in ("flax.linen.vmap", "flax.linen.scan"):
+            continue
+        axis, split = (_entry(keyword(call, name), "params") for name in ("variable_axes", "split_rngs"))
+        if isinstance(axis, ast.Constant) and type(axis.value) is int and getattr(split, "value", None) is False:
+            each = "member" if kind.endswith("vmap") else "layer"
+            message = (
+                f"each {each} has parameters of its own, and all of them are drawn with one key: they begin equal."
+            )
+            fix = Fix("Write `True`: one key for each.", (Edit(walk.code.span(split), "True"),))
+            yield diagnostic(walk.code, "key-not-threaded", split, message, fix)
+
+
+def _entry(node: ast.expr | None, name: str) -> ast.expr | None:
+    """What a dict has under a text."""
+    if not isinstance(node, ast.Dict):
+        return None
+    return next((v for k, v in zip(node.keys, node.values) if getattr(k, "value", None) == name), None)
+
+
+# --- static fields --------------------------------------------------------------------------------------------------------------
+
+
+_ARRAYS = {"jax.Array", "jax.numpy.ndarray", "jaxtyping.Array", "numpy.ndarray"}
+_FIELDS = {"equinox.field", "equinox.static_field"}
+
+
+def static_arrays(walk: Walk) -> Iterator[Diagnostic]:
+    """pytree-array-in-aux of `scale: jax.Array = eqx.field(static=True)`."""
+    for owner in walk.code.of(ast.ClassDef):
+        if not any(walk.code.dotted(base) == "equinox.Module" for base in owner.bases):
+            continue
+        for field in owner.body:
+            match field:
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=ast.Call() as made):
+                    if _is_static(made, walk) and _is_array(kind, walk):
+                        message = f"`{name}` is an array among the static fields: it is compared and hashed at each call, which arrays cannot be."
+                        fix = "Take static=True away: an array is a leaf of its module; jax.lax.stop_gradient keeps it as it is."
+                        yield diagnostic(walk.code, "pytree-array-in-aux", made, message, fix, "warning")
+
+
+def _is_static(made: ast.Call, walk: Walk) -> bool:
+    dotted = walk.code.dotted(made.func)
+    return dotted in _FIELDS and (
+        dotted.endswith("static_field") or getattr(keyword(made, "static"), "value", None) is True
+    )
+
+
+def _is_array(kind: ast.expr, walk: Walk) -> bool:
+    """Whether an annotation is an array's: `jax.Array`, `Float[Array, "n"]`."""
+    if isinstance(kind, ast.Subscript) and walk.code.dotted(kind.value).startswith("jaxtyping."):
+        first = kind.slice.elts[0] if isinstance(kind.slice, ast.Tuple) else kind.slice
+        return _is_array(first, walk)
+    return walk.code.dotted(kind) in _ARRAYS
