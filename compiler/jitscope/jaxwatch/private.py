@@ -401,12 +401,6 @@ def staging() -> bool:
     return trace is not None
 
 
-def transforming() -> bool:
-    """Whether operations of jax go to a transformation now, and not to what evaluates them."""
-    trace = getattr(getattr(module("jax._src.core"), "trace_ctx", None), "trace", None)
-    return trace is not None and type(trace).__name__ != "EvalTrace"
-
-
 def room_of(code: CodeType) -> str:
     """The part of jax's library that code belongs to, such as "numpy"; "" for what makes it run."""
     parts = code.co_filename.removeprefix(folder()).removesuffix(".py").split(os.sep)

@@ -190,11 +190,12 @@ def _is_for_rows(event: Event) -> bool:
 def _same_in_rows(walk: Walk, node: ast.expr) -> Diagnostic:
     message = f"`{short(walk.code, node)}` runs once for all rows: each row has the same random numbers."
     fix = "Map over keys as well, and draw with jax.random: jax.vmap(f)(jax.random.split(key, n), xs)."
-    return diagnostic(walk.code, "host-nondeterminism", node, message, fix)
+    return diagnostic(walk.code, "key-not-threaded", node, message, fix)
 
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
-    """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
+    """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism; of rows
+    key-not-threaded."""
     if event.what != "call" or not _ends(event) or event.region.function is None:
         return
     node, code, kept = event.node, walk.code, _is_kept(event)

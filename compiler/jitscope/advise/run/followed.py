@@ -24,8 +24,6 @@ _WHILE_TRACING = _RAISING | {
     "trace-time-print", "trace-time-mutation", "host-nondeterminism", "isinstance-on-tracer", "tracer-leak",
 }  # fmt: skip
 """What is so in a traced function alone."""
-_OF_ROWS = {"host-nondeterminism"}
-"""What is so of a mapped function that runs, as well."""
 _Function = tuple[str, int, str]
 """The file, the first line and the name of a function's code."""
 _Place = tuple[str, int]
@@ -39,7 +37,7 @@ class Followed:
         self._place_of = place_of
         self._lines: dict[_Function, set[int]] = defaultdict(set)
         self._known: dict[CodeType, set[int] | None] = {}
-        self._traced, self._ran, self._raised, self._mapped = set[_Place](), set[_Place](), set[_Place](), set[_Place]()
+        self._traced, self._ran, self._raised = set[_Place](), set[_Place](), set[_Place]()
         functions = _Functions(text)
         for one in accused:
             around = functions.around(one) if one.id in _WHILE_TRACING else None
@@ -66,8 +64,6 @@ class Followed:
             return False
         if places & self._traced:
             return one.id in _RAISING
-        if one.id in _OF_ROWS and places & self._mapped:
-            return False
         return whole and bool(places & self._ran)
 
     # --- what runs ----------------------------------------------------------------------------------------------------
@@ -85,8 +81,6 @@ class Followed:
                 self._raised.add(place)
             elif event == "line":
                 (self._traced if _staging() else self._ran).add(place)
-                if _transforming():
-                    self._mapped.add(place)
         return self._line
 
 
@@ -95,11 +89,6 @@ def _staging() -> bool:
     trace = traced_by()
     own = trace is not None and any(isinstance(one, JaxprTrace) for one in chain_of(trace))
     return own or jaxwatch.staging()
-
-
-def _transforming() -> bool:
-    """Whether operations are transformed now, if not recorded: those of `vmap` and `grad` of code that runs."""
-    return traced_by() is not None or jaxwatch.transforming()
 
 
 def _lines(one: Diagnostic) -> range:
