@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..core.avals import ShapedArray, physical
 from ..symbolic.dimension import is_static
 from ..xla import lapack, mlir
+from .sharding_rules import ShardingRule, rule_attribute
 
 
 class ForeignCalls:
@@ -44,9 +46,24 @@ class ForeignCalls:
             {
                 "mhlo.frontend_attributes": self.ir.DictAttr.get(
                     {"num_batch_dims": self.ir.StringAttr.get(str(rank - 2))}
-                )
+                ),
+                **self._divided(avals_in, avals_out, rank - 2),
             },
         )
+
+    def _divided(self, avals_in: Sequence[ShapedArray], avals_out: Sequence[ShapedArray], batch: int) -> dict[str, Any]:
+        """Over several devices, what tells the partitioner that each may compute some of the matrices along the leading axes."""
+        if self.module.meshes.group is None:
+            return {}
+        factors = count()
+        values = [
+            (*[f"b{i}" for i in range(min(batch, a.ndim))], *[f"f{next(factors)}" for _ in range(a.ndim - batch)])
+            for a in (*avals_in, *avals_out)
+        ]
+        axes = [tuple((name,) for name in value) for value in values]
+        rule = ShardingRule(tuple(axes[: len(avals_in)]), tuple(axes[len(avals_in) :]), ((), (), ()), ())
+        shapes = ([a.shape for a in side] for side in (avals_in, avals_out))
+        return {"sdy.sharding_rule": rule_attribute(self.module.mlir.sdy, rule, *shapes)}
 
     def foreign(
         self,

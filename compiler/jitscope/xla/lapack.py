@@ -29,4 +29,6 @@ def _register() -> None:
 
     for name, capsule, version in lapack.registrations()["cpu"]:
         xc.register_custom_call_target(name, capsule, platform="cpu", api_version=version)
+    for name in lapack.batch_partitionable_targets():
+        xc.register_custom_call_as_batch_partitionable(name)
     lapack._lapack.initialize()

@@ -29,7 +29,7 @@ _USED = {
         HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL SingleDeviceSharding Traceback.get_traceback
         array_result_handler(aval,sharding,committed) batched_block_until_ready
         batched_copy_array_to_devices_with_sharding batched_device_put(aval,sharding,xs,devices,committed,force_copy,host_buffer_semantics,enable_x64)
-        make_cpu_client register_custom_call_target
+        make_cpu_client register_custom_call_as_batch_partitionable register_custom_call_target
         """,
     "_jax": """
         JaxRuntimeError buffer_to_dlpack_managed_tensor(buffer,stream) collect_garbage hlo_module_cost_analysis
