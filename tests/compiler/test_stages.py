@@ -71,7 +71,11 @@ def test_tracing_shows_the_jaxpr_and_runs_nothing(stages):
 
 def test_lowering_shows_stablehlo_and_hlo(stages):
     text = stages.lowered.as_text()
-    assert "module @scaled" in text and "stablehlo.sine %arg0 : tensor<3xf32>" in text and "loc(" not in text
+    assert (
+        "module @jit_scaled attributes" in text
+        and "stablehlo.sine %arg0 : tensor<3xf32>" in text
+        and "loc(" not in text
+    )
     assert text.count("%arg") > 0 and "tensor<2xi8>" in text  # the unread argument is gone, the other stays
     assert 'loc("e0 sin"(' in stages.lowered.as_text(debug_info=True)
     assert "loc(\"tree['b']\")" in stages.lowered.as_text(debug_info=True)

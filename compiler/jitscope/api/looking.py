@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import tree
 from ..backend.arguments import Arguments
+from ..backend.dispatch import JitFunction
 from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
 from ..backend.tracing import check_results
@@ -88,6 +89,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> jx.eval_shape(jnp.matmul, jx.ShapeDtypeStruct((3, 4), "float32"), jx.ShapeDtypeStruct((4, 5), "float32"))
     ShapeDtypeStruct(shape=(3, 5), dtype=float32)
     """
+    if isinstance(fun, JitFunction):
+        return fun.eval_shape(*args, **kwargs)
     with folding:
         return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
 

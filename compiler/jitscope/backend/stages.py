@@ -27,12 +27,13 @@ from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
-from ..xla.spread import Named, Spread, is_spread
+from ..xla.spread import Named, Spread
 from .arguments import Arguments
 from .arranged import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
 from .array import Array, device_for, is_put, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .memory import Taken
+from .module_text import told
 from .tracing import traced_for
 from .watching import watched
 
@@ -154,9 +155,9 @@ class ShapeDtypeStruct:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak}{ref})"
 
 
-def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
-    """The aval as a `ShapeDtypeStruct`, with how it lies along Explicit axes."""
-    return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=laid_of(aval), weak_type=aval.weak_type)
+def struct_of(aval: ShapedArray, sharding: Any = None) -> ShapeDtypeStruct:
+    """The aval as a `ShapeDtypeStruct`, with how it lies: as `sharding` says, else along Explicit axes."""
+    return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=sharding or laid_of(aval), weak_type=aval.weak_type)
 
 
 def aval_like(x: Any, what: str = "an argument") -> ShapedArray:
@@ -276,8 +277,11 @@ class _Stage:
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of the result."""
-        return self.out_tree.unflatten([struct_of(a) for a in self._stage.jaxpr.out_avals])
+        """Shapes and dtypes of the result, with how they lie where `out_shardings` or their types say it."""
+        stage = self._stage
+        avals, asked = stage.jaxpr.out_avals, stage._function._shardings
+        told = [None] * len(avals) if asked is None else asked.results(stage._traced)
+        return self.out_tree.unflatten(map(struct_of, avals, told))
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call as it was lowered, with or without what is static."""
@@ -390,10 +394,15 @@ class LoweredStage(_Stage):
         """
         code = self._described() if debug_info else self.bytecode()
         if dialect in (None, "stablehlo"):
-            return mlir.module_text(mlir.parse(code), debug_info)
+            return mlir.module_text(self._told(mlir.parse(code)), debug_info)
         if dialect == "hlo":
             return _hlo().text(_hlo().unoptimized(code), metadata=debug_info)
         raise _unknown_dialect(dialect)
+
+    def _told(self, module: Any) -> Any:
+        device = self._stage._device
+        names = ["result" + path for path in tree.leaf_paths(self.out_tree.unflatten([0] * self.out_tree.num_leaves))]
+        return told(module, self.fun_name, len(device.group.devices) if type(device) is Spread else 1, names)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of XLA's own bindings: an MLIR module ("stablehlo", also None) or an XlaComputation ("hlo"), which
@@ -509,7 +518,7 @@ class CompiledStage(_Stage):
     def _check_layouts(self, leaves: Sequence[Any]) -> None:
         """Raises ValueError for arrays that were put elsewhere, or lie otherwise, than those it was compiled for."""
         for x, at, path in zip(leaves, self._device.ins, self._stage.jaxpr.jaxpr.debug.arg_names):
-            stays = isinstance(x, Array) and (is_spread(x.memory) or is_put(x.memory))
+            stays = isinstance(x, Array) and is_put(x.memory)
             if stays and str(getattr(x.memory._sharding, "hlo", None)) != str(at.hlo):
                 raise ValueError(
                     f"{self.fun_name} was compiled for {path} in the layout {at.said}; it lies as {x.sharding}. What to do: move it with "
