@@ -65,7 +65,7 @@ def visualize_sharding(
         shown_by[-1](document)
     else:
         cells = cells_of(document["tiles"], document["rows"], document["columns"])
-        print(drawing(cells, scale, min_width, max_width))
+        print(drawing(cells, sizes, scale, min_width, max_width))
 
 
 shown_by: list[Callable[[dict[str, Any]], None]] = []

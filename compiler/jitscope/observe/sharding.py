@@ -49,7 +49,7 @@ def sharding_document(title: str, shape: Sequence[int], sharding: Any, aval: Sha
         "drawn": drawn,
         "rows": rows,
         "columns": columns,
-        "drawing": drawing(cells_of(tiles, rows, columns), 0.4).splitlines() if drawn and len(tiles) <= MOST else [],
+        "drawing": _drawn(tiles, shape, rows, columns) if drawn and len(tiles) <= MOST else [],
         "tiles": tiles[:MOST],
         "left_out": max(0, len(tiles) - MOST),
     }
@@ -100,6 +100,11 @@ def name_of(device: Any) -> str:
 # The drawing ---------------------------------------------------------------------------------------------------------
 
 
+def _drawn(tiles: Sequence[Document], shape: Sequence[int], rows: int | None, columns: int | None) -> list[str]:
+    sizes = [shape[axis] for axis in (rows, columns) if axis is not None]
+    return drawing(cells_of(tiles, rows, columns), sizes).splitlines()
+
+
 def cells_of(tiles: Sequence[Document], rows: int | None, columns: int | None) -> list[list[str]]:
     """The devices of each part, in rows and columns of parts: `CPU 0,1`."""
     place = lambda tile: tuple(0 if axis is None else tile["at"][axis] for axis in (rows, columns))
@@ -117,17 +122,38 @@ def _owners(devices: Sequence[str]) -> str:
     return ",".join([first, *numbers]) if len(numbers) < 8 else f"{first},{numbers[0]},…,{numbers[-1]}"
 
 
-def drawing(cells: list[list[str]], scale: float = 1.0, least: int = 9, most: int = 80) -> str:
-    """Boxes in plain text; `least` and `most` are the width of one box and of all, in characters."""
-    columns = len(cells[0])
-    text = max(len(cell) for row in cells for cell in row) + 2
-    width = max(text, least, min(math.floor(24 * scale), most // columns - 1))
-    height = max(1, round(width / 8))
-    edge = lambda left, middle, right: left + middle.join(["─" * width] * columns) + right
+def drawing(cells: list[list[str]], sizes: Sequence[int], scale: float = 1.0, least: int = 9, most: int = 80) -> str:
+    """Boxes in plain text, of the shape that JAX's have; `sizes` are those of the axes drawn (of one axis alone it is the columns),
+    `least` and `most` the width of one box and of all, in characters."""
+    base = int(10 * scale)
+    across = int(base * ((sizes[1] if len(sizes) == 2 else 1) / sizes[0])) if sizes else base
+    width = min(max(int(across / len(cells[0]) * 2.5), least), most)
+    above = max((int(base / len(cells)) - 2) // 2, 0) if len(sizes) == 2 else 0
+    below = max(int(base / len(cells)) - 2 - above, 0) if len(sizes) == 2 else 0
+    padded = [[_padded(cell, width) for cell in row] for row in cells]
+    widths = [max(len(row[i]) for row in padded) for i in range(len(cells[0]))]
+    if sum(widths) + len(widths) >= most:
+        widths = [
+            max(len(text) for row in cells for text in row[i : i + 1] + [" " * ((most - 1) // len(widths) - 1)])
+            for i in range(len(widths))
+        ]
+        padded = cells
+    edge = lambda left, middle, right: left + middle.join("─" * n for n in widths) + right
     lines = [edge("┌", "┬", "┐")]
-    for i, row in enumerate(cells):
-        blank = "│" + "│".join([" " * width] * columns) + "│"
-        named = "│" + "│".join(cell.center(width) for cell in row) + "│"
-        lines += [*[blank] * ((height - 1) // 2 + 1), named, *[blank] * (height // 2 + 1)]
+    for i, row in enumerate(padded):
+        blank = "│" + "│".join(" " * n for n in widths) + "│"
+        named = (
+            "│"
+            + "│".join(
+                " " * ((n - len(text)) // 2) + text + " " * -(-(n - len(text)) // 2) for n, text in zip(widths, row)
+            )
+            + "│"
+        )
+        lines += [*[blank] * above, named, *[blank] * below]
         lines.append(edge("├", "┼", "┤") if i + 1 < len(cells) else edge("└", "┴", "┘"))
     return "\n".join(lines)
+
+
+def _padded(text: str, width: int) -> str:
+    left, odd = divmod(width - len(text) - 2, 2)
+    return " " * left + text + " " * (left + odd)
