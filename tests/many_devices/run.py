@@ -39,6 +39,7 @@ def main(root: str, names: list[str]) -> None:
     import tests.many_devices.cases_of_open_sums
     import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
+    import tests.many_devices.cases_of_places
     import tests.many_devices.cases_of_refusals
     import tests.many_devices.cases_of_spread_operations
     import tests.many_devices.cases_of_types

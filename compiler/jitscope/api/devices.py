@@ -108,13 +108,13 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
             new = stays(Array(client.copy_to_device(array.buf, home), array.aval))
         return _freed(array, new, free and array is leaf)
     if (device is None or home == device) and (may_alias is not False or array is not leaf):
-        return array if device is None else stays(by_device(array))
+        return array if device is None else by_device(array)
     if device is None or device == home:
         new = Array(client.copy_to_device(array.buf, home), array.aval)
     else:
         new = placed(array, device)
     if device is not None:
-        new = stays(by_device(new))
+        new = by_device(new)
     return _freed(array, new, free and array is leaf)
 
 

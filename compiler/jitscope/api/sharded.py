@@ -362,7 +362,7 @@ def _spread_out(
         return args, kwargs
     wanted = [NamedSharding(mesh, _spec(name, a, aval_of(x).ndim)) for x, a in zip(leaves, axes)]
     for x, axis, sharding in zip(leaves, axes, wanted):
-        stays = axis is not None and isinstance(x, Array) and (client.is_spread(x.buf) or is_put(x.buf))
+        stays = axis is not None and isinstance(x, Array) and is_put(x.buf)
         elsewhere = stays and client.is_spread(x.buf) and x.sharding.device_set != sharding.device_set
         if stays and not elsewhere and x.sharding.shard_shape(x.shape) != sharding.shard_shape(x.shape):
             raise ValueError(

@@ -69,9 +69,12 @@ class Arranged(Array):
             return value.astype(dtype)
         return value.copy() if copy else value
 
+    def called(self, at: Any) -> Arranged:
+        """The array, known by another placement on its device."""
+        return Arranged(client.called(self.memory, at), self.aval, self.layout)
+
     place = property(lambda self: client.device_of(self.memory))
     sharding = property(lambda self: sharding_of(self.memory))
-    committed = _committed = property(lambda self: self.as_it_lies().committed)
     format = property(lambda self: Format(self.layout, self.sharding))
     global_shards = property(lambda self: self._shards())
     addressable_shards = property(lambda self: [s for s in self._shards() if s.data is not None])

@@ -146,7 +146,8 @@ class Array(Operators):
             raise TypeError("a scalar cannot be iterated over")
         if capturing() is not None:
             return iter(captured(self))
-        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+        stays = not one_device() and self.committed and self.is_fully_replicated  # other rows go by the host, as in JAX
+        if stays or isinstance(self.aval.dtype, dtypes.ExtendedDType):
             return (self.__getitem__(i) for i in range(self.aval.shape[0]))
         weak = self.aval.weak_type
         return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))
@@ -252,9 +253,13 @@ class Array(Operators):
     @property
     def committed(self) -> bool:
         """Whether it stays where it is: the user put it there, or it is spread over several devices."""
-        return is_put(self.buf) or client.is_spread(self.buf) or self.buf._sharding.said is not None
+        return is_put(self.memory)
 
     _committed = committed
+
+    def called(self, at: Any) -> Array:
+        """The array, known by another placement on its device."""
+        return self if self.buf._sharding is at else Array(client.called(self.buf, at), self.aval)
 
     @property
     def addressable_shards(self) -> list[Shard]:
@@ -471,15 +476,21 @@ def device_for(values: Sequence[Any]) -> Any:
     return common_device(bufs) if bufs else settings().default_device or client.default_device()
 
 
-_put: dict[int, Any] = {}
+@cache
+def put_on(device: Any) -> Any:
+    """The placement of arrays that a user put on a device, and of what is computed of them. (Where there is one device alone, of all.)"""
+    if len(client.all_devices()) == 1:
+        return client.sharding_of(device)
+    from ..core.shardings import SingleDeviceSharding  # few programs ask
+
+    return client.named_placement(device, SingleDeviceSharding(device))
 
 
 def stays(array: Array) -> Array:
     """The array, which the user put where it is: it does not move to another device by itself."""
-    if not one_device():
-        number = id(array.memory)
-        _put[number] = weakref.ref(array.memory, lambda _: _put.pop(number, None))
-    return array
+    if one_device() or is_put(array.memory):
+        return array
+    return array.called(put_on(client.device_of(array.memory)))
 
 
 def common_device(bufs: Sequence[Any]) -> Any:
@@ -490,7 +501,7 @@ def common_device(bufs: Sequence[Any]) -> Any:
     devices = {client.device_of(buf) for buf in bufs}
     if len(devices) > 1:
         home = (client.default_device(), settings().default_device)
-        fixed = {client.device_of(buf) for buf in bufs if id(buf) in _put or client.device_of(buf) not in home}
+        fixed = {client.device_of(buf) for buf in bufs if is_put(buf) or client.device_of(buf) not in home}
         if len(fixed) > 1:
             raise ValueError(
                 f"the arguments live on different devices ({', '.join(sorted(map(str, fixed)))}): move them to "
@@ -501,8 +512,8 @@ def common_device(bufs: Sequence[Any]) -> Any:
 
 
 def is_put(buf: Any) -> bool:
-    """Whether the user put the array where it is."""
-    return id(buf) in _put
+    """Whether the array stays where it is: the user put it there, or what it was computed of, or it is spread over several devices."""
+    return client.is_spread(buf) or buf._sharding.said is not None
 
 
 def placed(x: Any, device: Any) -> Array:
@@ -530,17 +541,6 @@ def sharding_of(buf: Any) -> Sharding:
     if client.is_spread(buf):
         return NamedSharding(at._device.mesh, PartitionSpec())
     return SingleDeviceSharding(at._device)
-
-
-def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
-    """How arrays lie on several devices, in words; empty if none of them does."""
-    bufs = [a.buf if type(a) is Array else None for a in arrays]
-    if not any(buf is not None and client.is_spread(buf) for buf in bufs):
-        return ()
-    return tuple(
-        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
-        for buf in bufs
-    )
 
 
 class Shard:

@@ -37,7 +37,6 @@ from .failing import explained
 from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
-from .placement import check_placement
 
 
 if TYPE_CHECKING:
@@ -266,7 +265,6 @@ def compile_jaxpr(
             "be exported (jitscope.export), not compiled, before its sizes are known"
         )
     place = device.group if type(device) is Spread else device
-    check_placement(closed, place)
     kept = _kept_arguments(closed, keep_unused)
     donated = _donated(closed, donated, kept, tell=lowered is None)
     lifted, hidden, embedded = _split_constants(closed, place, kept)

@@ -12,7 +12,8 @@ from ..core.primitive import Primitive
 from ..core.resharding import Laid, reshard_p
 from ..core.shardings import UNCONSTRAINED, NamedSharding, names_of, padded
 from ..core.trace import Tracer, evaluating
-from .spreading import moved_to
+from .array import Array, is_put
+from .spreading import moved_to, place_of
 
 
 class Constraint(Laid):
@@ -34,9 +35,14 @@ sharding_constraint_p = Constraint("sharding_constraint")
 
 
 def constrained(x: Any, sharding: NamedSharding) -> Any:
-    """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit."""
+    """A value, traced or not, laid out so. Raises ValueError for shapes that do not fit and for arrays that stay on other devices."""
     if laid_of(aval_of(x)) is not None and sharding.mesh.are_all_axes_explicit:
         return claimed(x, sharding)
+    if type(x) is Array and is_put(x.memory) and x.place is not place_of(sharding.mesh):
+        raise ValueError(
+            f"incompatible devices: with_sharding_constraint asks for {sharding}, and the array stays on {x.place}: move it there with "
+            "device_put(x, sharding)"
+        )
     return _bound(sharding_constraint_p, x, sharding)
 
 

@@ -39,13 +39,14 @@ from ..xla.program import RuntimeFailure
 from . import conversions
 from .arguments import Arguments
 from .arranged import ArrangedReady, as_they_lie, orders_asked, orders_of, seen_in_rows
-from .array import Array, device_for, layouts_text, one_device, placed, to_array
+from .array import Array, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .failing import explained
 from .given import Given
 from .memory import RefReady, Taken
+from .placement import layouts_text
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import traced_for
@@ -337,12 +338,12 @@ class JitFunction:
 
         outs = () if self._shardings is None else self._shardings.results(traced)
         found = [to_array(a) for a in arrays]
-        return spread_for(closed, [a.buf._sharding for a in found], device, outs, [a.committed for a in found])
+        return spread_for(closed, [a.buf._sharding for a in found], device, outs)
 
     def _together(self, taken: Taken, arrays: list[Any], device: Any) -> Any:
         """The same of a program with references."""
         given: list[Any] = [x.array if type(x) is Ref else to_array(x) for x in arrays]
-        return taken.spread([a.buf._sharding for a in given], device, [a.committed for a in given])
+        return taken.spread([a.buf._sharding for a in given], device)
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
         ready = (Ready if program.orders is None else ArrangedReady)(program, traced.out_tree)

@@ -125,14 +125,13 @@ class Taken:
         """The numbers of the arguments whose memory results may take: those given away, and changed references."""
         return [*self.changed, *[i + len(self.captured) for i in donated if i not in self.places]]
 
-    def spread(self, layouts: Sequence[Any], device: Any, fixed: Sequence[bool] = ()) -> Any:
+    def spread(self, layouts: Sequence[Any], device: Any) -> Any:
         """Where it runs for arguments in these layouts, see `spread_for`; new values of references lie as the old ones."""
         from .spreading import said_of, spread_for  # of several devices
 
-        own = [x.array for x in self.captured]
-        layouts = [*[a.buf._sharding for a in own], *layouts]
+        layouts = [*[x.array.buf._sharding for x in self.captured], *layouts]
         outs = [*[None] * self.results, *[said_of(layouts[i]) for i in self.changed]]
-        return spread_for(self.closed, layouts, device, outs, [*[a.committed for a in own], *fixed])
+        return spread_for(self.closed, layouts, device, outs)
 
     def settle(self, program: Program) -> None:
         """What the program takes of references was theirs: there is no story to tell of it."""

@@ -1,26 +1,27 @@
-"""Moving values between devices as an operation: eagerly a copy, inside a compiled program (which is all on one device) nothing."""
+"""Moving values between devices as an operation: eagerly a copy, inside a compiled program, as in JAX, nothing but that it runs over the
+devices of a layout that is named."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from .. import tree
 from ..core.avals import aval_of
 from ..core.effects import no_effects
 from ..core.errors import ShardingTypeError
-from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.messages import with_advice
 from ..core.part_types import sums_of
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
 from ..xla import client
-from .array import Array, array_from_numpy, one_device, placed
+from .array import Array, array_from_numpy, one_device, placed, put_on, sharding_of
 
 
 class DevicePut(FunctionCall):
-    """`x` on `device`, from `source` (None: wherever it is)."""
+    """`x` on `device`, or in a layout, from `source` (None: wherever it is)."""
 
     def abstract(self, x, /, *, device, source):
         return [x], no_effects
@@ -42,8 +43,15 @@ class DevicePut(FunctionCall):
         (ct,) = cts
         return [ct if source is None else self.bind(ct, device=source, source=device)[0]]
 
-    def batch(self, axis, args, dims, /, **params):
-        return self.bind(*args, **params), list(dims)
+    def batch(self, axis, args, dims, /, *, device, source):
+        (x,), (d,) = args, dims
+        if is_layout(device):
+            from ..core.shardings import UNCONSTRAINED, padded  # of several devices
+
+            spec = list(padded(device.spec, aval_of(x).ndim - 1))
+            spec.insert(d, UNCONSTRAINED)
+            device = device.with_spec(device.spec.update(partitions=spec))
+        return self.bind(x, device=device, source=None if is_layout(source) else source), [d]
 
     def program_params(self, params):
         return {}
@@ -53,10 +61,8 @@ device_put_p = DevicePut("device_put")
 
 
 def by_device(array: Array) -> Array:
-    """An array on one device, known by that alone and by no mesh of it."""
-    if array.buf._sharding.said is None or client.is_spread(array.buf):
-        return array
-    return Array(client.called(array.buf, client.sharding_of(array.place)), array.aval)
+    """An array that the user put on one device, known by that and by no mesh of it."""
+    return array if one_device() or client.is_spread(array.buf) else array.called(put_on(array.place))
 
 
 def is_layout(x: Any) -> bool:
@@ -85,12 +91,14 @@ def beside(like: Any, value: Any, weak_type: bool = False) -> Array:
 
 def moved(x: Any, device: Any) -> Any:
     """A traced value on `device`, or in a layout."""
-    if is_layout(device):
+    known = x.known() if isinstance(x, Tracer) else x
+    if is_layout(device) and (device.mesh.explicit_axes or aval_of(x).mark is not None):
         from .constraint import resharded
 
         return resharded(x, device)
-    known = x.known() if isinstance(x, Tracer) else x
-    source = known.place if isinstance(known, Array) else None
+    source = None
+    if isinstance(known, Array):
+        source = known.sharding if client.is_spread(known.buf) else known.place
     return device_put_p.bind(x, device=device, source=source)[0]
 
 
@@ -145,17 +153,15 @@ def laying(fun: Any) -> Any:
     return wrapper
 
 
-def check_placement(closed: ClosedJaxpr, device: Any) -> None:
-    """Raises ValueError for a program that moves values to another device than the one it is compiled for."""
-    if one_device():
-        return
-    for eqn in equations_in(closed.jaxpr):
-        wanted = eqn.params["device"] if eqn.primitive is device_put_p else None
-        if wanted is not None and wanted != device:
-            raise ValueError(
-                f"{closed.jaxpr.debug.name} runs on {device}, and a device_put in it asks for {wanted}: a compiled function "
-                "is all on one device. Move the value before or after the call"
-            )
+def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
+    """How arrays lie on several devices, in words; empty if none of them does."""
+    bufs = [a.buf if type(a) is Array else None for a in arrays]
+    if not any(buf is not None and client.is_spread(buf) for buf in bufs):
+        return ()
+    return tuple(
+        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
+        for buf in bufs
+    )
 
 
 def device_of_request(x: Any) -> Any:

@@ -84,7 +84,7 @@ class Shardings:
             if sharding is None:
                 found.append(array if array.place is place or not client.is_device(place) else placed(array, place))
                 continue
-            stays = client.is_spread(array.buf) or is_put(array.buf)
+            stays = is_put(array.buf)
             if stays and not sharding.is_equivalent_to(sharding_of(array.buf), array.ndim):
                 raise ValueError(
                     f"argument {name} lies otherwise than in_shardings says: {sharding_of(array.buf)}, not {sharding}. What to do: "

@@ -19,7 +19,7 @@ from ..core.varying import manual
 from ..xla import client, parts
 from ..xla.resharding import in_layout
 from ..xla.spread import Group, Layout, Named, Spread
-from .array import Array, stays, to_array
+from .array import Array, put_on, stays, to_array
 
 
 # Layouts -------------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def place_of(mesh: Any) -> Any:
 def layout_for(sharding: Any, aval: ShapedArray) -> Any:
     """What the runtime knows a layout by, for arrays of an aval. Raises ValueError for shapes that do not fit."""
     if isinstance(sharding, SingleDeviceSharding):
-        return client.sharding_of(sharding._device)
+        return client.named_placement(sharding._device, sharding)
     if not isinstance(sharding, NamedSharding):
         raise ValueError(f"an array lies on a device or as a sharding says; this is neither: {sharding!r}")
     ndim = physical(aval).ndim
@@ -80,9 +80,16 @@ def hlo_sharding(sharding: NamedSharding, ndim: int) -> Any:
     return parts.hlo_sharding(sharding.mesh.axis_sizes, _cuts(sharding, ndim))
 
 
-def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layout:
-    """The layout that XLA chose for a result, by the names of the mesh; of another mesh of these devices, where that one has none."""
+def chosen(
+    proto: Any, shape: tuple[int, ...], group: Group, mesh: Any, like: tuple[Layout, int] | None = None
+) -> Layout:
+    """The layout that XLA chose for a result: that of the argument `like` (with its rank) if it lies so, as in JAX; else by the names of
+    the mesh; of another mesh of these devices, where that one has none."""
     found = parts.tiles(proto)
+    if like is not None and like[1] == len(shape) and like[0].said.mesh is mesh:
+        own = parts.tiles(like[0].hlo.to_proto())
+        if own is found is None or (own is not None and found is not None and _same(like[0], found)):
+            return like[0]
     if found is None:
         return parts.layout(group, mesh.axis_sizes, [()] * len(shape), NamedSharding(mesh, PartitionSpec()))
     named = (at for m in (mesh, *group.meshes) if (at := _by_names(found, shape, group, m)) is not None)
@@ -224,51 +231,59 @@ def mesh_of_program(closed: ClosedJaxpr) -> Mesh | None:
 
 
 def spread_for(
-    closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any] = (), fixed: Sequence[bool] = ()
+    closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any] = (), by_itself: bool = False
 ) -> Any:
     """Where a program runs: the device, or, where an argument (`layouts`: as the runtime says it; None anywhere), a result
     (`outs`: shardings or None) or an equation asks for several, how it is spread over them. Raises ValueError where some are on
-    other devices; of arguments on one device, those that are `fixed`."""
+    other devices; of arguments on one device, those that were put there. `by_itself`: it is one eager operation."""
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
     # What is whole everywhere says least of how the others are to be named.
     given = [_mesh_of(at) for at in sorted((at for at in layouts if isinstance(at, Layout)), key=_is_whole)]
     mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force()
     if mesh is None and not isinstance(device, Group):
-        return _on_one(closed, layouts, device, outs, fixed)
+        return _on_one(closed, layouts, device, outs, by_itself)
     mesh = _of_types(closed, mesh or device.mesh)
     group = place_of(mesh)
     for s in outs:
         if isinstance(s, SingleDeviceSharding):
             raise ValueError(f"incompatible devices: a result of {closed.jaxpr.debug.name} is asked for on {s._device}, and the program runs on {group}")  # fmt: skip
-    _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
+    _check_devices(closed, layouts, [*wanted, *meshes_of(closed)], group)
     ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
     results = [_said(s, a, mesh) for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)]
-    return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
+    found = tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals))
+    return Spread(group, ins, found, mesh, chosen, like=_first_named(closed, layouts, group))
 
 
-def _on_one(
-    closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any], fixed: Sequence[bool]
-) -> Any:
+def _first_named(closed: ClosedJaxpr, layouts: Sequence[Any], group: Group) -> tuple[Layout, int] | None:
+    """The layout of the first argument that lies over the group by names, and its rank."""
+    for at, aval in zip(layouts, closed.in_avals):
+        if isinstance(at, Layout) and at._device is group and at.said is not None:
+            return (at, physical(aval).ndim) if at.kind is None else None
+    return None
+
+
+def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any], by_itself: bool) -> Any:
     """The device, and how the results are known where a mesh of it is named: as asked, as their types say, as the first argument
     (of an operation by itself, the first that has a name) where all that have a name have its, else whole."""
     said = [getattr(at, "said", None) for at in layouts]
-    told = [s for s in said if s is not None]
-    if told and said[0] is None and fixed and fixed[0]:
+    told = [s for s in said if isinstance(s, NamedSharding)]
+    if told and not by_itself and isinstance(said[0], SingleDeviceSharding):
         told = []  # the first argument was put on the device itself
     asked = [s for s in outs if isinstance(s, NamedSharding)]
     mesh = next((s.mesh for s in [*asked, *told]), None) or next(meshes_of(closed), None) or current_mesh()
+    home = client.sharding_of(device)
+    ins = tuple(home if at is None or at._device is not device else at for at in layouts)
     if mesh is None or place_of(mesh) is not device:
-        return device
+        put = any(isinstance(s, SingleDeviceSharding) for s in (*said, *outs))
+        return Named(device, ins, (put_on(device),) * len(closed.out_avals)) if put else device
     mesh = _of_types(closed, mesh)
-    first = said.index(told[0]) if told and not fixed else 0
+    first = said.index(told[0]) if told and by_itself else 0
     alike = told and said[first] is not None and not mesh.explicit_axes and all(s is said[first] for s in told)
     like, rank = (said[first], closed.in_avals[first].ndim) if alike else (None, None)
     results = [
         _said(s, a, mesh) or (like if a.ndim == rank else NamedSharding(mesh, PartitionSpec()))
         for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)
     ]
-    home = client.sharding_of(device)
-    ins = tuple(home if at is None or at._device is not device else at for at in layouts)
     return Named(device, ins, tuple(map(layout_for, results, closed.out_avals)))
 
 
@@ -308,9 +323,7 @@ def _mesh_of(at: Layout) -> Any:
     return mesh if mesh is not None and place_of(mesh) is at._device else at._device.mesh
 
 
-def _check_devices(
-    closed: ClosedJaxpr, layouts: Sequence[Any], fixed: Sequence[bool], meshes: Sequence[Any], group: Group
-) -> None:
+def _check_devices(closed: ClosedJaxpr, layouts: Sequence[Any], meshes: Sequence[Any], group: Group) -> None:
     name = closed.jaxpr.debug.name
     for mesh in meshes:
         if mesh.size > 1 and place_of(mesh) is not group:
@@ -320,7 +333,7 @@ def _check_devices(
             )
     names = closed.jaxpr.debug.arg_names
     for i, at in enumerate(layouts):
-        if at is not None and at._device is not group and (isinstance(at, Layout) or (i < len(fixed) and fixed[i])):
+        if at is not None and at._device is not group and (isinstance(at, Layout) or at.said is not None):
             raise ValueError(
                 f"incompatible devices: argument {names[i] if i < len(names) else i} of {name} is on {at._device}, and the program "
                 f"runs on {group}: move it there with device_put"

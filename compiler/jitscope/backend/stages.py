@@ -30,10 +30,11 @@ from ..xla import mlir
 from ..xla.spread import Named, Spread
 from .arguments import Arguments
 from .arranged import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
-from .array import Array, device_for, is_put, layouts_text, one_device, placed
+from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .memory import Taken
 from .module_text import told
+from .placement import layouts_text
 from .tracing import traced_for
 from .watching import watched
 

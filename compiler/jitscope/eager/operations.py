@@ -137,7 +137,7 @@ def _recorded_program(closed: ClosedJaxpr, name: str, device: Any, arrays: Seque
         from ..backend.spreading import spread_for  # of several devices
 
         outs = _said_by(closed)
-        device = spread_for(closed, [a.buf._sharding for a in arrays], device, outs, [a.committed for a in arrays])
+        device = spread_for(closed, [a.buf._sharding for a in arrays], device, outs)
     number = records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))

@@ -147,7 +147,7 @@ def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any, traced_in: flo
     there = [on(buf, device) for buf in bufs]
     key = ("on device", device, mesh_in_force(), *[buf._sharding for buf in there])
     if key not in closed.derived:
-        spread = spread_for(closed, [buf._sharding for buf in there], device)
+        spread = spread_for(closed, [buf._sharding for buf in there], device, by_itself=True)
         closed.derived[key] = _compiled(closed, spread, traced_in)
     return closed.derived[key].run(there)
 

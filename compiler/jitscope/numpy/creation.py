@@ -13,7 +13,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device, to_array
 from ..backend.guarding import guard
-from ..backend.placement import laid
+from ..backend.placement import by_device, laid
 from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, refuse_masked
@@ -31,7 +31,7 @@ from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._ufunc import describe
-from .dtypes import made, on_device, requested
+from .dtypes import made, on_device, over_mesh, requested
 from .joining import stack
 from .operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
@@ -96,7 +96,7 @@ def asarray(
         if isinstance(a, Array):
             return a
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
-            return made(a)
+            return made(a, given=True)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
 
@@ -126,12 +126,12 @@ def _scalar(x: Any, to: Any) -> Any:
         return _number(x) if evaluating() else array_operand("array", x)
     exact = type(x) in (int, float) and dtypes.is_integer(to)  # then NumPy checks the range
     value = np.asarray(x, to)[()] if exact else scalar_of(x, to, False)
-    return made(value)
+    return made(value, given=True)
 
 
 def _number(x: Any) -> Any:
     aval = aval_of(x)
-    return array_from_numpy(scalar_of(x, aval.dtype, False), aval.weak_type)
+    return over_mesh(array_from_numpy(scalar_of(x, aval.dtype, False), aval.weak_type))
 
 
 def _from_numpy(x: np.ndarray, to: Any) -> Any:
@@ -141,32 +141,40 @@ def _from_numpy(x: np.ndarray, to: Any) -> Any:
         if to is None or dtypes.is_extended(to):
             raise TypeError(f"array: {not_an_array(x)}")
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
-    return made(x if to is None else real_if_needed(x, to).astype(to, copy=False))
+    return made(x if to is None else real_if_needed(x, to).astype(to, copy=False), given=True)
 
 
 def _from_sequence(x: Any, to: Any) -> Any:
     leaves = tree.leaves(x, is_leaf=lambda item: item is None)
     if not leaves:
-        return made(np.asarray(x, default_float() if to is None else to))
+        return made(np.asarray(x, default_float() if to is None else to), given=True)
     kinds = set(map(type, leaves))
     if kinds <= {bool, int, float, complex}:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
-        return made(_built(x, to))
+        return made(_built(x, to), given=True)
     if type(None) in kinds:
         raise ValueError("array: a sequence holds None, which is not a number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
-    if dtypes.is_extended(to) or any(isinstance(leaf, Tracer) or _unknown(leaf) for leaf in leaves):
-        try:
-            return stack([_from_value(item, to, False) for item in x])
-        except ValueError as error:
-            raise ShapeError(f"array: the members of the sequence differ in shape: {error}") from None
-    return made(_built(_on_host(x), to))
+    if dtypes.is_extended(to) or any(isinstance(leaf, Tracer) or _unknown(leaf) or _stays(leaf) for leaf in leaves):
+        members = [_from_value(item, to, False) for item in x]
+        shapes = {aval_of(m).shape for m in members}
+        if len(shapes) > 1:
+            raise ShapeError(
+                f"array: the members of the sequence differ in shape: {', '.join(map(str, sorted(shapes)))}"
+            )
+        return stack(members)
+    return made(_built(_on_host(x), to), given=True)
 
 
 def _unknown(leaf: Any) -> bool:
     """Whether an operation on a member of a sequence is recorded: JAX computes with what NumPy knows alone."""
     return not isinstance(leaf, (int, float, complex, np.ndarray, np.generic)) and not evaluating()
+
+
+def _stays(leaf: Any) -> bool:
+    """Whether it is an array that stays on the devices where it is."""
+    return type(leaf) is Array and not one_device() and leaf.committed
 
 
 def _on_host(x: Any) -> Any:
@@ -232,7 +240,8 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
         if config.guarding:
             guard("host_to_device", lambda: f"{dtype}{list(shape)}, made by {name}")
         filled = np.zeros(shape, dtype) if not value else np.full(shape, value, dtype)
-        return Array(client.put(filled, device or settings().default_device), ShapedArray(shape, dtype))
+        made = Array(client.put(filled, device or settings().default_device), ShapedArray(shape, dtype))
+        return made if device is None else by_device(made)
     return on_device(full_value(shape, value, dtype), device)
 
 
@@ -300,7 +309,7 @@ def full_like(
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
-        device = a.sharding if sizes == a.shape and not sums_of(a.aval).unreduced else None
+        device = a.sharding if a.committed and sizes == a.shape and not sums_of(a.aval).unreduced else None
     elif isinstance(a, Tracer) and a.aval.mark is not None and sizes == a.aval.shape:
         made = full_like(a.aval.update(sharding=None), fill_value, dtype, device=device)
         return as_said(made, with_sums(a.aval, Sums(nothing, sums_of(a.aval).reduced)))  # no term of a sum

@@ -10,13 +10,14 @@ import ml_dtypes
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy, placed
-from ..backend.placement import device_of_request, is_layout, moved
+from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
+from ..core.meshes_in_force import current_mesh
 from ..core.staging import capturing
-from ..core.trace import Tracer
+from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
@@ -64,7 +65,7 @@ class ScalarType(type):
             return astype(x, cls.dtype)
         exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
         value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
-        return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)))
+        return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.dtype.type)
@@ -165,21 +166,34 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def on_device(x: Any, device: Any) -> Any:
-    """`x` on a device; None leaves it where it is."""
+    """`x` put on a device; None leaves it where it is."""
     if device is not None and not client.is_device(device):
         device = device_of_request(device)
         if is_layout(device):
-            return moved(x, device)
-    if device is None or isinstance(x, Tracer) or x.place == device:
-        return x
-    return placed(x, device) if client.is_spread(x.buf) else Array(client.copy_to_device(x.buf, device), x.aval)
+            from ..backend.constraint import resharded  # of several devices
+
+            return resharded(x, device)
+    return x if device is None or isinstance(x, Tracer) else by_device(placed(x, device))
 
 
-def made(values: Any, device: Any = None) -> Any:
-    """NumPy's values as an array; while operations are recorded, as a constant of theirs."""
+def made(values: Any, device: Any = None, given: bool = False) -> Any:
+    """NumPy's values as an array; while operations are recorded, as a constant of theirs. `given`: the user gave the values, a
+    function of the library computed them otherwise."""
     if (trace := capturing()) is not None:
         return on_device(trace.tracer(values if not values.shape else array_from_numpy(values)), device)
-    return on_device(array_from_numpy(values), device)
+    array = array_from_numpy(values)
+    return on_device(array, device) if device is not None or current_mesh() is None else over_mesh(array, given)
+
+
+def over_mesh(array: Array, given: bool = True) -> Array:
+    """A new array, whole on all devices of the mesh in force, if one is."""
+    mesh = current_mesh()
+    if mesh is None or not evaluating():
+        return array
+    from ..core.shardings import NamedSharding, PartitionSpec  # of several devices
+
+    entries = [] if given or not mesh.explicit_axes else [None] * array.ndim
+    return laid_out(array, NamedSharding(mesh, PartitionSpec(*entries)))
 
 
 @eager_jit(static="dtype")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import Array, to_array
+from ..backend.array import Array, one_device, to_array
 from ..backend.placement import beside
 from ..core import notices
 from ..core.avals import aval_of
@@ -41,8 +41,12 @@ def getitem(self: Any, idx: Any, /) -> Any:
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:
         parse(index, x.aval.shape)
         check_whole("getitem", x.aval, range(index.ndim))
-        return beside(x, np.asarray(x)[np.asarray(index)], x.aval.weak_type)
+        if one_device() or not client.is_spread(x.buf):
+            return beside(x, np.asarray(x)[np.asarray(index)], x.aval.weak_type)
+        return getitem(x, np.nonzero(np.asarray(index)))
     key = (x.aval, plain(index), settings())
+    if not one_device() and client.is_spread(x.buf) and (apart := _gathered(x, index)) is not None:
+        return apart
     known = _known.get(key)
     if known is None:
         index = parse(index, x.aval.shape)
@@ -51,6 +55,23 @@ def getitem(self: Any, idx: Any, /) -> Any:
         known = _known.again(key) or _known.keep(key, program_for(x.aval, index, {}))
     run, bufs = known
     return run([x.buf, *bufs])
+
+
+def _gathered(x: Array, index: Any) -> Any:
+    """What strided slices of an array over several devices give, gathered as JAX does there; None where there are none."""
+    parts = [part for part in (index if type(index) is tuple else (index,)) if isinstance(part, slice)]
+    if all(part.step in (None, 1) for part in parts):
+        return None
+    found = parse(index, x.aval.shape)
+    shape, items = list(found.shape), list(found.items)
+    for i, item in enumerate(items):
+        if item.kind == SLICE and item.value[2] != 1 and item.value[1] < shape[item.axis]:
+            start, size, step = item.value
+            x = getitem(x, (*[slice(None)] * item.axis, np.arange(start, start + size * step, step)))
+            shape[item.axis], items[i] = size, Item(SLICE, item.axis, (0, size, 1))
+    return (
+        None if shape == list(found.shape) else read_eagerly(x, found._replace(items=tuple(items), shape=tuple(shape)))
+    )
 
 
 # Outside any trace ---------------------------------------------------------------------------------------------------

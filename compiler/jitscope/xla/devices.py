@@ -59,6 +59,7 @@ class SingleDevice(xc.SingleDeviceSharding):
 
     memory_kind: str | None = None
     said: Any = None  # what a user knows it by, if that is not the device
+    __eq__, __hash__ = object.__eq__, object.__hash__  # those of one device that are known otherwise are not the same
 
     def _to_xla_hlo_sharding(self, ndim: int):
         return _REPLICATED
@@ -212,7 +213,7 @@ def placement_in(device: Device, kind: str | None) -> SingleDevice:
 
 @cache
 def named_placement(device: Device, said: Any) -> SingleDevice:
-    """As `sharding_of`, of arrays that a user laid out by another name, over a mesh of one device."""
+    """As `sharding_of`, of arrays that a user put there, and of what is computed of them: known by the device or by a mesh of it."""
     made = SingleDevice(device)
     made.said = said
     return made

@@ -264,7 +264,7 @@ def _layouts(raw: Any, outputs: Sequence[Output], device: Any) -> list[Any]:
         chosen = raw.get_output_shardings()
         for i, (shape, _) in enumerate(outputs):
             if layouts[i] is None and device.choose is not None:
-                layouts[i] = device.choose(chosen[i], shape, device.group, device.mesh)
+                layouts[i] = device.choose(chosen[i], shape, device.group, device.mesh, device.like)
     return layouts
 
 

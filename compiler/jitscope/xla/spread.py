@@ -42,6 +42,7 @@ class Layout(xc.GSPMDSharding):
         self.said: Any = None
 
     memory_kind = None
+    __eq__, __hash__ = object.__eq__, object.__hash__  # equal parts that are known otherwise are not the same
     terms = False
     """Whether what the devices have are terms of a sum that nobody took yet."""
 
@@ -64,7 +65,8 @@ def called(buf: Any, at: Any) -> Any:
 
 class Spread(NamedTuple):
     """Where a program runs that is spread over a group: the layouts of its arguments and results. It stands where a device
-    stands. Of a result whose layout is None XLA chooses: `choose(proto, shape, group, mesh)` gives the `Layout` of what it chose."""
+    stands. Of a result whose layout is None XLA chooses: `choose(proto, shape, group, mesh, like)` gives the `Layout` of what it
+    chose; `like` is the layout of the first argument that lies by names, and its rank."""
 
     group: Group
     ins: tuple[Any, ...]
@@ -72,6 +74,7 @@ class Spread(NamedTuple):
     mesh: Any
     choose: Callable[..., Layout] | None
     shardy: bool = True
+    like: tuple[Layout, int] | None = None
 
     @property
     def id(self) -> str:
