@@ -115,6 +115,23 @@ def test_an_operation_of_any_pass_leads_to_lines_kernels_and_code(bare: Bare, na
     assert looked >= len(passes["states"]) / 2 > 4
 
 
+@pytest.mark.parametrize("name", ["gradient of a scan"])
+def test_a_scope_that_is_picked_lights_the_lines_of_what_is_in_it(bare: Bare, name: str) -> None:
+    document = document_of(name)
+    truth = Truth(document)
+    view = bare.mount(pack(made.cell(document), 500_000).text)
+    view.open("graph")
+    scopes = [node for node in truth.equations if node["kind"] == "scope"]
+    assert len(scopes) == 2
+    for scope in scopes:
+        view.select({"node": scope["id"]})
+        wanted = truth.lines({scope["id"]})
+        assert len(wanted) > 1
+        assert {line % 1_000_000 for line in view.selection()["lines"]} == wanted
+        lit = view.element.locator(".jitscope-graphpane .jitscope-line.jitscope-selected").all()
+        assert {int(line.get_attribute("data-line")) % 1_000_000 for line in lit} <= wanted and lit
+
+
 def test_a_line_leads_to_the_passes_that_changed_it(bare: Bare) -> None:
     document = document_of("gradient of a scan")
     truth, passes = Truth(document), document["instruments"]["passes"]

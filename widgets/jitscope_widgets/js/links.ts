@@ -226,7 +226,9 @@ export class Links implements Lines {
     const node = graph.nodes.find((other) => other.id === id);
     if (!node) return { ...NOTHING, node: { level, id } };
     const paths = pathsInside(graph, node);
-    return this.complete(paths, this.linesOfPaths(paths, this.linesOf(node)), { level, id });
+    const own = this.linesOf(node);
+    const lines = node.kind === "scope" || node.kind === "group" ? [...own, ...this.linesOfPaths(paths, [])] : this.linesOfPaths(paths, own);
+    return this.complete(paths, lines, { level, id });
   }
 
   fromPath(path: string): Selected {
