@@ -6,8 +6,11 @@ import re
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
+import jitscope as jx
+from jitscope import observe
 from tests.browser.bare import Bare
 from tests.compiler.fact_sheets import made
 from tests.compiler.test_facts import equations_in
@@ -145,3 +148,28 @@ def _work(live: Live) -> None:
         if found is not None:
             value = float(found[1].replace(",", "")) * _UNITS[found[2]]
             assert 0.99 * least <= value <= 1.26 * most  # slices of something read whole by others count besides
+
+
+def test_recompilations_are_counted_alike_everywhere(bare: Bare) -> None:
+    """In the headline of the function, on its tab, in the tab's card and in the card below the cell: as often as it had other sizes."""
+    jx.clear_caches()
+    ledger = observe.Ledger()
+    try:
+        mark = ledger.mark()
+        doubled = jx.jit(lambda x: x + x)
+        for size in range(2, 7):
+            doubled(np.ones(size, np.float32))
+        document = observe.cell_document(mark, cell="In [1]", ledger=ledger)
+    finally:
+        ledger.close()
+    view = bare.show(document)
+    view.open("recompiles")
+    tab = view.element.locator("[role=tab][data-tab=recompiles]")
+    assert re.findall(r"\d+", tab.inner_text()) == ["4"]
+    assert "4 recompilations" in view.headline().inner_text()
+    cards = view.element.locator(".jitscope-card").all()
+    assert len(cards) == 2 and all("4 recompilations" in card.inner_text() for card in cards)
+    table = view.element.locator(".jitscope-compilations")
+    table.locator("summary").click()
+    reasons = [row.locator("td").last.inner_text() for row in table.locator("tbody tr").all()]
+    assert reasons[0] == "first compilation" and all(f"f32[{n}]" in why for n, why in enumerate(reasons, 2) if n > 2)

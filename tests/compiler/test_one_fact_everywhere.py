@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from html import escape as html_escaped
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import observe
-from jitscope_widgets import html, profile_words, recompiles, text, validate, words
+from jitscope.observe.comparing.document import comparison_of
+from jitscope.observe.comparing.sides import side_of, side_with
+from jitscope_widgets import compare_words, html, memory_words, profile_words, recompiles, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
 from tests.compiler.fact_sheets import PROGRAMS, every, made
@@ -169,6 +172,71 @@ def test_figures_of_a_kernel_agree_with_each_other(looked):
             assert kernel["fast"] <= 2.001 * dispatch
         elif kernel["bound"] == "neither":
             assert part < 0.501 and kernel["fast"] > 1.999 * dispatch
+
+
+# --- memory, and two programs beside each other -----------------------------------------------------------------------------
+
+BESIDE = some(PROGRAMS, always="lstm libraries")
+"""Instruments that compile once more."""
+
+
+@pytest.fixture(scope="module")
+def compiled(request):
+    """The row of a program and its document."""
+    program = PROGRAMS[request.param]
+    if program.donate or program.x64:
+        pytest.skip("takes over its arguments, or needs a process with x64")
+    jx.block_until_ready(program.jit()(*program.args))
+    row = next(r for r in reversed(list(observe.ledger())) if r.function == program.fun.__name__ and not r.nested)
+    return row, observe.compilation_document(row)
+
+
+@pytest.mark.parametrize("compiled", BESIDE, indirect=True)
+def test_memory_is_what_xla_says_in_every_view(compiled):
+    row, document = compiled
+    planned = row.entry.executable.memory_stats()
+    needed = planned["argument"] + planned["output"] + planned["temp"] - planned["alias"]
+    found = observe.look(row, "memory")
+    reserved = {name: one["value"] or 0 for name, one in found["reserved"].items()}
+    assert document["cost"]["memory"]["value"] == needed
+    assert (reserved["argument"], reserved["result"], reserved["aliased"]) == (
+        planned["argument"], planned["output"], planned["alias"]
+    )  # fmt: skip
+    assert reserved["total"] == needed + reserved["constant"]
+    alive = [found["buffers"][at]["bytes"] for at in found["peak"]["buffers"]]
+    if not found["left_out"]["buffers"] and found["peak"]["count"] == len(alive):
+        assert sum(alive) >= found["peak"]["bytes"], "bytes that two values share count once"
+    assert found["peak"]["bytes"] == max(map(sum, zip(*(found["curve"][kind] for kind in memory_words.KINDS))))
+    said = flat(text(found, width=400))
+    page = flat(re.sub(r"<[^>]*>", " ", html(document | {"instruments": {"memory": found}})))
+    for sentence in (memory_words.headline(found), memory_words.reserved(found)):
+        assert flat(sentence) in said and html_escaped(flat(sentence)) in page
+    shown = show(document["cost"]["memory"])
+    assert f"holds {shown}" in page
+
+
+@pytest.mark.parametrize("compiled", BESIDE[:4], indirect=True)
+def test_a_comparison_says_of_each_program_what_its_own_view_says(compiled):
+    row, document = compiled
+    try:
+        found = comparison_of(side_of(row), side_with(row, {"xla_backend_optimization_level": 0}), limit=0.01)
+    except observe.Unavailable as error:
+        pytest.skip(str(error))
+    assert {name: found["a"][name]["value"] for name in ("flops", "bytes", "memory")} == {
+        name: quantity["value"] for name, quantity in document["cost"].items()
+    }
+    kernels, equations = found["kernels"], found["equations"]
+    assert kernels["common"] + kernels["only_a"] == document["fusion"]["summary"]["kernels"]
+    assert equations["common"] + equations["only_a"] == document["equations"]
+    said, page = flat(text(found, width=400)), flat(re.sub(r"<[^>]*>", " ", html(found)))
+    for name, one, other, _ in compare_words.figures(found):
+        assert f"{name} {one} {other}" in said and one in page and other in page
+    sentences = [compare_words.verdict(found), compare_words.results(found)]
+    sentences += [
+        compare_words.common(found[part], noun) for part, noun in (("equations", "equation"), ("kernels", "kernel"))
+    ]
+    for sentence in sentences:
+        assert flat(sentence) in said and html_escaped(flat(sentence)) in page
 
 
 # --- recompilations -------------------------------------------------------------------------------------------------------
