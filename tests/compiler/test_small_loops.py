@@ -11,7 +11,8 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax
+from jitscope import lax, observe
+from jitscope.core.jaxpr import walk
 from jitscope.xla import program
 from jitscope.xla.runtime import xc
 from tests.compiler.jaxlibs import tuned
@@ -55,7 +56,8 @@ def test_flags_go_first() -> None:
     """XLA reads them once, so another process is asked."""
     code = """
 import jitscope as jx, jitscope.numpy as jnp
-from jitscope import lax
+from jitscope import lax, observe
+from jitscope.core.jaxpr import walk
 loop = jx.jit(lambda A: lax.fori_loop(0, 30, lambda i, x: A @ x, jnp.ones(40))).lower(jnp.ones((40, 40)))
 print("xla_cpu_small_call" in loop.compile().as_text())
 """
@@ -72,3 +74,25 @@ def test_options_are_the_defaults_but_for_that() -> None:
     assert b"xla_cpu_small_while_loop_byte_threshold" in ours
     options = xc.CompileOptions.ParseFromString(ours)
     assert (options.num_replicas, options.num_partitions, options.device_assignment) == (1, 1, None)
+
+
+def test_a_loop_that_runs_in_one_piece_is_timed_with_all_its_equations() -> None:
+    def loop(A):
+        def step(i, x):
+            with jx.named_scope("inside"):
+                return jnp.tanh(A @ x)
+
+        return lax.fori_loop(0, 30, step, jnp.ones(A.shape[0]))
+
+    times = observe.kernel_times(jx.jit(loop), A)
+    (whole,) = [one for one in times if one.opcode in ("call", "while")]
+    parts = [one for one in times if one is not whole]
+    inside = {path for one in (whole, *parts) for path in one.paths if "/" in path}
+    equations = {
+        f"{path}"
+        for path, eqn in walk(jx.make_jaxpr(loop)(A).jaxpr)
+        if "/" in path and eqn.primitive.name in ("dot_general", "tanh")
+    }
+    assert equations and equations <= inside
+    if whole.opcode == "call":
+        assert equations <= set(whole.paths) and "inside" in whole.scopes

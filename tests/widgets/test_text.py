@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from jitscope_widgets import html, text
+from jitscope_widgets import html, profile_words, text
 from jitscope_widgets.plain import columns
 from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made
@@ -229,3 +229,11 @@ def test_lines_with_arrows_are_broken_once() -> None:
         lines = "\n".join(wrap(words, width, "    ")).replace("→", "->").split("\n")
         assert all(len(line) <= width for line in lines)
         assert all(len(line) + len(after.split()[0]) >= width for line, after in itertools.pairwise(lines))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "high", "told"), [(3e-3, 1.2e-3, 2e-3), (3e-3, 4e-3, None), (1.01e-3, 1e-3, None)]
+)
+def test_recording_costs_what_calls_that_are_not_recorded_never_take(recorded, high, told) -> None:
+    found = {name: {"value": value} for name, value in (("wall", 1e-3), ("high", high), ("recorded", recorded))}
+    assert profile_words.recording_cost(found) == (told and pytest.approx(told))

@@ -62,9 +62,9 @@ _MANY = 50  # runs of kernels in a call, of which recording costs each something
 
 
 def recording_cost(profile: Document) -> float | None:
-    """Seconds that recording added to a call; None where it made no difference."""
-    wall, recorded = amount(profile["wall"]), amount(profile["recorded"])
-    if wall is None or recorded is None or recorded < 1.05 * wall:
+    """Seconds that recording added to a call; None where it made no difference that calls that are not recorded do not show as well."""
+    wall, high, recorded = (amount(profile[name]) for name in ("wall", "high", "recorded"))
+    if wall is None or recorded is None or recorded < 1.05 * wall or (high is not None and recorded <= high):
         return None
     return recorded - wall
 

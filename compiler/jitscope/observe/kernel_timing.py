@@ -11,7 +11,7 @@ from .. import tree
 from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
-from .hlo_flow import Flow, flow_of, unique
+from .hlo_flow import Flow, flow_of, scopes_around, unique
 from .positions import scopes_of
 from .profiling.spans import Span, recording_of
 
@@ -73,10 +73,13 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
 
 
 def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:
-    """The equations that each kernel computes."""
+    """The equations that each kernel computes; of a call, which is run in one piece, those of all that is in it."""
     found: dict[str, list[str]] = {}
+    ops = {op.id: op for op in flow.ops}
     for op in flow.ops:
-        found.setdefault(op.kernel or op.id, []).extend(op.paths)
+        calls = [outer.id for outer in scopes_around(op, ops) if outer.opcode == "call"]
+        for kernel in (op.kernel or op.id, *calls):
+            found.setdefault(kernel, []).extend(op.paths)
     return {kernel: unique(paths) for kernel, paths in found.items()}
 
 

@@ -80,7 +80,7 @@ class ProfileView {
     const alone = doc.kernels.filter((kernel) => kernel.share !== null);
     const runs = alone.reduce((total, kernel) => total + kernel.runs, 0);
     const [wall, recorded] = [doc.wall.value, doc.recorded.value];
-    const slower = wall !== null && recorded !== null && recorded > 1.05 * wall ? recorded - wall : null;
+    const slower = wall !== null && recorded !== null && recorded > Math.max(1.05 * wall, doc.high.value ?? 0) ? recorded - wall : null;
     const spread = doc.low.value === doc.high.value ? ["one call alone"] : [figure(doc.low), " to ", figure(doc.high)];
     const together = (doc.together.value ?? 0) > 1e-6 ? [", ", figure(doc.together), " of that at the same time as others"] : [];
     return h(
