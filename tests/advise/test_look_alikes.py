@@ -369,6 +369,11 @@ TOLD = {
         "    lax.scan(body, x, x)\n    return shapes",
         [("trace-time-mutation", 3, "info")],
     ),
+    "who counts traces in a function": (
+        "def test_it():\n    n = 0\n    @jax.jit\n    def f(x):\n        nonlocal n\n        n += 1\n        return x\n"
+        "m = 0\n@jax.jit\ndef g(x):\n    global m\n    m += 1\n    return x",
+        [("trace-time-mutation", 5, "info"), ("trace-time-mutation", 11, "warning")],
+    ),
     "an array is no reference": (
         "# freeze, hijax and pallas are words here\n@jax.jit\ndef f(x):\n    y = jnp.sin(x)\n    y[0] = 1\n    return y",
         [("item-assignment", 4, "error")],

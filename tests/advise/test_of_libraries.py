@@ -74,6 +74,15 @@ def count(counter, x):
     return x
 count(Counter(), jnp.ones(3))
 """,
+    "a stream of keys from outside": """
+rngs = nnx.Rngs(0)
+@nnx.jit
+def step(x):
+    return x + jax.random.normal(rngs(), x.shape)  # <- trace-time-mutation
+@jax.jit
+def other(x):
+    return x + jax.random.normal(rngs.noise(), x.shape)  # <- trace-time-mutation
+""",
     "members that begin equal": """
 class Ensemble(nn.Module):
     @nn.compact
@@ -97,6 +106,31 @@ class Scaled(eqx.Module):
 """,
 }
 OBJECTS_FINE = {
+    "a stream of keys that is given, or made inside": """
+rngs = nnx.Rngs(0)
+noise = rngs.normal((3,))
+@nnx.jit
+def step(x, rngs):
+    return x + jax.random.normal(rngs(), x.shape)
+@jax.jit
+def create(n):
+    rngs = nnx.Rngs(n)
+    return jax.random.normal(rngs(), (3,))
+""",
+    "an object of nnx gives another key each time": """
+class Model(nnx.Module):
+    def __call__(self, x, rngs):
+        def body(x, block):
+            return block(x, rngs=rngs), None
+        return jax.lax.scan(body, x, self.blocks)
+""",
+    "variables that jit changes where they are not turned off": """
+optimizer = nnx.Optimizer(nnx.Linear(3, 2, rngs=nnx.Rngs(0)), optax.adam(1e-3), wrt=nnx.Param)
+@jax.jit
+def step(optimizer, params):
+    optimizer.update(params, jax.grad(loss)(nnx.with_vars(params, hijax=False)))
+step(optimizer, params)
+""",
     "variables that jit changes": """
 nnx.var_defaults(hijax=True)
 model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))

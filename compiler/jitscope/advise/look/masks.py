@@ -26,6 +26,8 @@ def masks(walk: Walk) -> Iterator[Diagnostic]:
         if not _draws(call, walk):
             continue
         rngs = _meant(keyword(call, "rngs"), walk)
+        if isinstance(rngs, ast.Name) and isinstance(call.func, ast.Name):
+            continue  # an object of nnx, which counts what it gave
         found = [(key, each) for key in _keys(rngs, walk) for each in [_repeated(key, call, walk)] if each]
         if not found:
             continue

@@ -105,6 +105,29 @@ def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | No
     return None
 
 
+def outer_streams(walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-mutation of `rngs()` in a compiled function, where `rngs = nnx.Rngs(0)` is from outside of it: flax refuses it."""
+    if "Rngs" not in walk.code.text or has_variables(walk.code):
+        return
+    for traced in walk.functions.traced:
+        if traced.by not in ("jit", "nnx.jit", "filter_jit"):
+            continue
+        for call in (one for one in walk.code.within(traced.function) if isinstance(one, ast.Call)):
+            stream = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if isinstance(stream, ast.Name) and _is_outer_stream(stream, walk):
+                message = f"`{stream.id}` is from outside and counts the keys that it gives: compiled calls would not count, so flax raises."
+                fix = f"Give the function {stream.id} as an argument and compile it with nnx.jit, which gives the count back; or pass a key."
+                yield diagnostic(walk.code, "trace-time-mutation", call, message, fix)
+
+
+def _is_outer_stream(name: ast.Name, walk: Walk) -> bool:
+    """Whether the only value of a name, given at the top of the program, is `nnx.Rngs(…)`."""
+    scope = walk.code.scopes.binding(name.id, name)
+    binders = walk.code.scopes.binders(scope, name.id) if isinstance(scope, ast.Module) else ()
+    made = getattr(walk.code.parents.get(binders[0]), "value", None) if len(binders) == 1 else None
+    return isinstance(made, ast.Call) and walk.code.dotted(made.func) == "flax.nnx.Rngs"
+
+
 # --- members that begin equal ---------------------------------------------------------------------------------------------------
 
 

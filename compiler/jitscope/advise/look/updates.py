@@ -48,9 +48,8 @@ def may_be_reference(node: ast.AST, kind: Kind, walk: Walk) -> bool:
 
 
 def has_variables(code: Code) -> bool:
-    """Whether a program asks for variables of flax that are changed while tracing: `nnx.Variable({}, hijax=True)`."""
-    asked = [k.value for call in code.of(ast.Call) for k in call.keywords if k.arg == "hijax"]
-    return any(getattr(value, "value", True) is not False for value in asked)
+    """Whether a program knows of flax's variables that are changed while tracing: `nnx.Variable({}, hijax=True)`."""
+    return any(one.arg == "hijax" for one in code.of(ast.keyword))
 
 
 def uses_references(code: Code) -> bool:
