@@ -227,3 +227,29 @@ def test_what_magics_measure_is_to_be_waited_for() -> None:
 def test_what_an_edit_cannot_mend_has_words_alone(body: str) -> None:
     found = look(HEADER + f"seen = []\ndef f(x):\n    x = jnp.sin(x)\n{body}\njax.jit(f)(1.0)\n", "<program>")
     assert found and not any(one.fix.edits for one in found) and all(one.fix.text for one in found)
+
+
+NUMBERS = {
+    "int(x.sum())\n    return x * n": "x.sum().astype(int)",
+    "float(x.sum())\n    return round(n, 2) + jnp.maximum(n, x)": "x.sum().astype(float)",
+    "int(x.sum())\n    return [x] * n": "",
+    "int(x.sum())\n    return x + len('a' * n)": "",
+    "int(x.sum())\n    return jnp.zeros(n)": "",
+    "int(x.sum())\n    return x[[1, 2, 3][n]]": "",
+    "int(x.sum())\n    return json.dumps(n)": "",
+    "bool(x.sum() > 0)\n    return jnp.where(n, x, -x)": "x.sum() > 0",
+    "bool(x.sum() > 0)\n    return len(json.dumps(3, sort_keys=n)) * x": "",
+    "bool(x.sum() > 0)\n    return json.dumps(3, indent=4, sort_keys=n)": "",
+}
+
+
+@pytest.mark.parametrize("body", NUMBERS)
+def test_an_edit_that_takes_a_number_away_leads_to_no_other_error(body: str) -> None:
+    """The edited program runs, and one that would not is not offered."""
+    text = f"{HEADER}import json\n@jax.jit\ndef f(x):\n    n = {body}\nout = f(jnp.arange(3.0))\n"
+    (one,) = [one for one in look(text, "<program>") if one.span.line == HEADER.count("\n") + 4]
+    assert [edit.text for edit in one.fix.edits] == ([NUMBERS[body]] if NUMBERS[body] else [])
+    if one.fix.edits:
+        names: dict[str, object] = {}
+        exec(applied(text, one.fix.edits), names)
+        assert names["out"] is not None

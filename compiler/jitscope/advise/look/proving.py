@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -17,11 +18,64 @@ _MOST = 10
 def proved(found: list[Diagnostic], code: Code, look: Look) -> list[Diagnostic]:
     """Diagnostics of a program, without the edits after which something is found that was not there, or their own sharp bit
     still is. Only the first few are looked at one by one, the edits of others are left out."""
+    found = [replace(one, fix=replace(one.fix, edits=())) if _hands_on(one, code) else one for one in found]
     editing = [one for one in found if one.fix.edits]
     if not editing or (not _overlap(editing) and _mends(editing, found, code, look)):
         return found
     bad = [one for one in editing if one in editing[_MOST:] or not _mends([one], found, code, look)]
     return [replace(one, fix=replace(one.fix, edits=())) if one in bad else one for one in found]
+
+
+def _hands_on(one: Diagnostic, code: Code) -> bool:
+    """Whether an edit takes away `int(…)` or `bool(…)` and who uses the number may be no operation of arrays: that fails next."""
+    spans = {edit.span for edit in one.fix.edits}
+    if not spans:
+        return False
+    converting = [
+        call
+        for call in code.of(ast.Call)
+        if isinstance(call.func, ast.Name) and call.func.id in _CONVERTING and code.span(call) in spans
+    ]
+    return any(not _is_for_arrays(use, code) for call in converting for use in _uses(call, code))
+
+
+_CONVERTING = {"int", "float", "bool", "complex"}
+
+
+def _uses(call: ast.Call, code: Code) -> list[ast.AST]:
+    """Where the value of a call is used: where the name that it is given is read, or where it stands."""
+    match code.parents.get(call):
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            scope = code.scopes.binding(name, target)
+            reads = [one for one in code.of(ast.Name) if one.id == name and isinstance(one.ctx, ast.Load)]
+            return [one for one in reads if code.scopes.binding(name, one) is scope]
+    return [call]
+
+
+def _is_for_arrays(use: ast.AST, code: Code) -> bool:
+    """Whether a value is given back, or to arithmetic, comparisons or functions of the library."""
+    above = code.parents.get(use)
+    match above:
+        case ast.BinOp(left=left, right=right):
+            return not any(isinstance(side, _SEQUENCES) or _is_text(side) for side in (left, right))
+        case ast.Call(func=func):
+            return use is func or code.dotted(func).startswith("jax.") or getattr(func, "id", "") in _OF_NUMBERS
+        case ast.keyword():
+            call = code.parents.get(above)
+            return isinstance(call, ast.Call) and code.dotted(call.func).startswith("jax.")
+        case ast.Subscript(slice=index):
+            return use is not index
+        case ast.For(iter=iterated):
+            return use is not iterated
+    return True
+
+
+_SEQUENCES = (ast.List, ast.Tuple, ast.JoinedStr, ast.ListComp)
+_OF_NUMBERS = {"abs", "round", "max", "min", "sum", "pow", "print"}
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
 
 
 def _overlap(editing: list[Diagnostic]) -> bool:
