@@ -29,7 +29,7 @@ __getattr__, __dir__ = _late(
         ".api.environment": "__version__ print_environment_info",
         ".backend.array": "Shard",
         ".core.slices": "ds",
-        ".sharding": ". NamedSharding P set_mesh",
+        ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
         "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only import of what stands above
     }
     | {

@@ -2,3 +2,4 @@
 
 from .api.checkpoint import *
 from .control.policies import *
+from .ops.marks import name_p as name_p

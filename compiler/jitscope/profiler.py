@@ -48,13 +48,13 @@ class StepTraceAnnotation(TraceAnnotation):
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ProfileData", "ProfileEvent", "ProfilePlane"):
+    if name in ("ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"):
         return getattr(_xla.reader(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "ProfileData", "ProfileEvent", "ProfilePlane"})
+    return sorted({*globals(), "ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"})
 
 
 def annotate_function(func: Callable[..., Any], name: str | None = None, **decorator_kwargs: Any) -> Callable[..., Any]:

@@ -336,8 +336,6 @@ def test_wrong_calls_are_explained() -> None:
         jx.checkpoint(3)
     with pytest.raises(TypeError, match="prevent_cse must be True or False"):
         jx.checkpoint(jnp.sin, prevent_cse=1)
-    with pytest.raises(NotImplementedError, match="static_argnums"):
-        jx.checkpoint(jnp.sin, concrete=True)
     with pytest.raises(TypeError, match="something that is not an array"):
         jx.checkpoint(lambda x: x)("text")
     with pytest.raises(TypeError, match=r"returned, at result\['a'\], something that is not an array"):

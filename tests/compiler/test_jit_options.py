@@ -237,7 +237,7 @@ def test_keep_unused_counts_donated_arguments_right():
 
 
 def test_inlined_functions_leave_their_equations():
-    inner = jx.jit(lambda x: jnp.sin(x) * 2, inline=True)
+    inner = jx.jit(lambda x: jnp.sin(x) * 2, inline=jx.Inline.JAX_EARLY)
     outer = jx.jit(lambda x: inner(x) + inner(jnp.cos(x)))
     names = [eqn.primitive.name for eqn in outer.trace(X).jaxpr.eqns]
     assert names == ["sin", "mul", "cos", "sin", "mul", "add"]
@@ -253,7 +253,7 @@ def test_inlined_functions_leave_their_equations():
 
 def test_inlined_functions_that_capture_tracers():
     def outer(x):
-        return jx.jit(lambda y: x * y, inline=True)(x + 1)
+        return jx.jit(lambda y: x * y, inline=jx.Inline.JAX_EARLY)(x + 1)
 
     np.testing.assert_allclose(jx.jit(outer)(3.0), 12.0)
     np.testing.assert_allclose(jx.jit(jx.grad(outer))(3.0), 7.0)
@@ -576,3 +576,9 @@ def test_compiler_options_that_cannot_be_options_are_refused_with_what_they_are(
         jx.jit(jnp.sin, compiler_options=flags)
     with pytest.raises(TypeError, match="XLA option"):
         jx.jit(jnp.sin).lower(jnp.ones(3)).compile(flags)
+
+
+@pytest.mark.parametrize("inline", [True, False, jx.Inline.JAX_LATE, jx.Inline.AUTO])
+def test_only_early_inlining_takes_the_call_apart(inline: object) -> None:
+    inner = jx.jit(lambda x: jnp.sin(x) * 2, inline=inline)
+    assert [e.primitive.name for e in jx.make_jaxpr(inner)(1.0).eqns] == ["jit"]

@@ -263,3 +263,21 @@ def test_the_gamma_primitive_is_there_for_those_who_bind_it() -> None:
     assert isinstance(keys.aval.dtype, rng.KeyDType) and "random_gamma" in str(jx.make_jaxpr(random.gamma)(KEY, 2.0))
     with pytest.raises(TypeError, match="lead"):
         random.random_gamma_p.bind(keys, a[:2], log_space=False)
+
+
+APPROXIMATE = {
+    "gamma": ((2.5,), [1.5408924, 0.9110358, 2.1487572, 0.7506342, 3.4425411]),
+    "loggamma": ((0.1,), [-0.97468287, -9.148163, -6.8355765, -12.657721, -4.592041]),
+    "beta": ((2.0, 0.5), [0.98523223, 0.6134671, 0.96390146, 0.86281085, 0.77447385]),
+    "chisquare": ((3.0,), [2.1193476, 0.9265342, 2.4866495, 0.5780955, 4.379101]),
+}
+"""Sampler → its parameters, and what jax 0.12.0.1 draws of key 3."""
+
+
+@pytest.mark.parametrize("name", APPROXIMATE)
+def test_approximate_numbers_are_those_of_jax(name: str) -> None:
+    given, wanted = APPROXIMATE[name]
+    sampler, key = getattr(jx.random, name), jx.random.key(3)
+    np.testing.assert_allclose(sampler(key, *given, (5,), method="approximate"), wanted, rtol=2e-6)
+    with pytest.raises(ValueError, match="'exact' or 'approximate'"):
+        sampler(key, *given, method="quick")

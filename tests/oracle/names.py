@@ -30,10 +30,54 @@ SEVERAL_DEVICES = frozenset({"lax.pcast", "lax.ragged_all_to_all", "lax.with_sha
 
 _TOKENS = "tokens put infeed and outfeed in order, which no function here has; ordered effects need none"
 _PARTS = "JAX's part of another operation, which is made otherwise here"
+_LOGS = "what a backward pass logs or adds up in place: `debug.callback` in the rule, and `vjp(…)[1].with_refs` here"
+_LOWERING = "a lowering rule here builds the call with `ctx.hlo.CustomCallOp`"
 _DEVICES = "the operation of a function that waits for several devices"
 _ORDER = "hints about the order of operations, which compilers for GPUs and TPUs read"
 _SPARSE = "few programs ask for it: `todense()`, or slices and products of the sparse array"
 LEFT_OUT = {
+    "CompilerEffortLevel": "how much XLA is to optimise, by its own options: `compiler_options` has them by name",
+    "jax2tf_associative_scan_reductions": "an option of the way to TensorFlow",
+    "memory": "kinds of memory are named: `sharding.with_memory_kind('pinned_host')`",
+    "vjp(saveable_args)": "which arguments the pullback may keep: the whole pullback is a tree of residuals here, which can be replaced",
+    **{
+        f"{room}custom_gradient({name})": _LOGS
+        for room in ("", "custom_derivatives.")
+        for name in ("with_logs", "remat", "with_accums")
+    },
+    "ad_checkpoint.checkpoint_name_fwd": "`checkpoint_name` of the forward pass alone: a policy can tell by the name",
+    "custom_derivatives.custom_vjp_primal_tree_values(tree)": "the same, with another name: it is given by position",
+    "debug.DebugEffect": "what marks equations of `debug.print` in JAX",
+    "debug.OrderedDebugEffect": "what marks equations of `debug.print` in JAX",
+    "debug.log(_use_logging)": "private",
+    "debug.print(_use_logging)": "private",
+    **{
+        f"distributed.initialize({name})": "certificates between machines: the service here speaks without, in a closed network"
+        for name in (
+            "mtls_cert_file",
+            "mtls_key_file",
+            "mtls_ca_file",
+            "mtls_peer_uri_prefix",
+            "verify_secure_credentials",
+        )
+    },
+    "export.export(_override_lowering_rules)": "private",
+    "ffi.abstract_token": _TOKENS,
+    "ffi.build_ffi_lowering_function": _LOWERING,
+    "ffi.ffi_lowering": _LOWERING,
+    "ffi.register_ffi_target(kwargs)": "what backends other than XLA's take",
+    "ffi.register_ffi_target_as_batch_partitionable": "`custom_partitioning` says how a call is shared out",
+    "ffi.register_ffi_type": "state of native functions between calls; their own global variables hold it as well",
+    "ffi.register_ffi_type_id": "state of native functions between calls; their own global variables hold it as well",
+    "lax.psum_scatter_start": "the beginning of an exchange that goes on beside what follows; CPUs wait for it",
+    "profiler.ProfileSession": "`trace` and `observe.kernel_times` are the ways here",
+    "profiler.export_profile_data": "`trace` writes what it recorded",
+    "sharding.UnreducedKind": "parts of greatest and least values; parts of sums are here",
+    "sharding.no_collectives": "forbids exchanges in a block; %communication lists them",
+    "experimental.EArray": "the inside of arrays of keys",
+    "experimental.primal_tangent_dtype": "dtypes of one's own",
+    "experimental.layout.explicit_layout": "layouts in types; `with_layout_constraint` asks for one",
+    "experimental.mesh_utils.device_kind_handler_dict": "orders of TPUs",
     "lax.after_all_p": _TOKENS,
     "lax.create_token_p": _TOKENS,
     "lax.eq_to_p": f"{_PARTS} (the order of floats in `sort`)",
@@ -67,6 +111,7 @@ LEFT_OUT = {
     "experimental.xla_metadata": "marks on operations that compilers for GPUs and TPUs read",
     "extend.mlir": "jaxlib's builders: a lowering rule here gets them from its context (`ctx.hlo`, `ctx.ir`)",
     "vjp(…)[1].args_res": "which residuals are arguments: the whole pullback is a tree of residuals here",
+    "Array.unsafe_raw_buffer": "the handle of a buffer for runtimes of one's own; `unsafe_buffer_pointer()` is its address",
     "Array.device_buffer": "JAX has removed it: it raises there",
     "Array.device_buffers": "JAX has removed it: it raises there",
     "Array.traceback": "where an array was made: JAX keeps it only when asked to, the ledger here tells it of programs",

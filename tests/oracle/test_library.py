@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 
 import jitscope as jx
 from tests.extent import ALL, as_users, full
-from tests.oracle import comparing, coverage, names, samples
+from tests.oracle import comparing, coverage, names, public, samples
 from tests.oracle.library import Library
 
 
@@ -65,6 +65,11 @@ def test_every_name_is_there(module: str) -> None:
         if not coverage.has(LIBRARY, f"{module}.{name}") and f"{module}.{name}" not in names.LEFT_OUT
     ]
     assert not missing, f"{module} lacks {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("module", public.MODULES)
+def test_names_and_parameters_are_those_of_jax(module: str) -> None:
+    assert [each for each in public.lacking(LIBRARY.function, module) if each not in names.LEFT_OUT] == []
 
 
 def test_every_function_has_samples() -> None:

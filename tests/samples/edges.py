@@ -49,6 +49,8 @@ edge(ew.round_p, [floats(0.5, 1.5, -0.5, 2.5)], floats(0, 2, 0, 2), rounding_met
 edge(ew.integer_pow_p, [ints(2, -3)], ints(32, -243), y=5)
 edge(ew.pow_p, [floats(0, 0, -2, 4), floats(0, 2, 3, 0.5)], floats(1, 0, -8, 2))
 edge(ew.clz_p, [ints(0, 1, -1)], ints(32, 31, 0))
+edge(ew.log2_p, [floats(8, 0, -1, INF)], floats(3, -INF, NAN, INF))
+edge(ew.one_minus_square_p, [floats(1 - 2**-24, 1e-30, 1)], floats(2**-23 - 2**-48, 1, 0))
 edge(ew.log1p_p, [floats(1e-7, -1)], floats(1e-7, -INF))
 edge(ew.expm1_p, [floats(1e-7, -1e-7)], floats(1e-7, -1e-7))
 edge(ew.logistic_p, [floats(-200, 0, 200)], floats(0, 0.5, 1))

@@ -122,6 +122,8 @@ for _primitive, _oracle in ((ew.eq_p, np.equal), (ew.ne_p, np.not_equal), (ew.lt
 elementwise(ew.exp_p, np.exp)
 elementwise(ew.expm1_p, np.expm1)
 elementwise(ew.log_p, np.log, (0.3, 3))
+elementwise(ew.log2_p, np.log2, (0.3, 3))
+elementwise(ew.one_minus_square_p, lambda x: x.dtype.type(1) - x * x)
 elementwise(ew.log1p_p, np.log1p, (-0.5, 3))
 elementwise(ew.logistic_p, lambda x: 1 / (1 + np.exp(-x)))
 elementwise(ew.exp2_p, np.exp2)

@@ -17,7 +17,7 @@ from .scopes import *
 from .vmap import vmap
 
 
-__all__ = ["Array", "Device", "ShapeDtypeStruct", "block_until_ready", "checkpoint", "clear_caches",
+__all__ = ["Array", "Device", "Inline", "ShapeDtypeStruct", "block_until_ready", "checkpoint", "clear_caches",
            "copy_to_host_async", "default_backend", "device_count", "device_get", "device_put", "devices",
            "effects_barrier", "ensure_compile_time_eval", "eval_shape", "fwd_and_bwd", "grad", "hessian",
            "host_count", "host_id", "host_ids", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose",

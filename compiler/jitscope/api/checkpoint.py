@@ -33,7 +33,6 @@ def checkpoint(
     policy: Policy | None = None,
     static_argnums: int | tuple[int, ...] = (),
     static_argnames: str | Iterable[str] = (),
-    concrete: Any = None,
 ) -> Callable[..., Any]:
     """`fun`, of which a derivative keeps the arguments, and what `policy` lets be saved (see `checkpoint_policies`;
     nothing without one), and computes all other intermediate values anew on the way back.
@@ -41,13 +40,8 @@ def checkpoint(
     `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the
     first; it is not needed in the body of a scan. It may be a tree of booleans, a prefix of the positional arguments: the
     barrier stands if one of them is True. Arguments in `static_argnums` or `static_argnames` are Python values.
-    Also a decorator, with or without arguments. Raises TypeError for arguments or results that are not arrays,
-    NotImplementedError for `concrete`.
+    Also a decorator, with or without arguments. Raises TypeError for arguments or results that are not arrays.
     """
-    if concrete is not None:
-        raise NotImplementedError(
-            "checkpoint has no option `concrete`: name the arguments that Python must see in static_argnums"
-        )
     wrong = [x for x in tree.leaves(prevent_cse) if not isinstance(x, bool)]
     if wrong:
         raise TypeError(f"checkpoint: prevent_cse must be True or False, or a tree of those, not {wrong[0]!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,7 +21,18 @@ from ._flat import check_callable
 from .processes import check_backend
 
 
-__all__ = ["clear_caches", "jit"]
+__all__ = ["Inline", "clear_caches", "jit"]
+
+
+class Inline(enum.Enum):
+    """What becomes of a call inside another traced function: `JAX_EARLY`, its equations become that function's own; with the others it
+    stays one equation, and XLA decides (on CPUs it takes in what is called)."""
+
+    JAX_EARLY = "jax_early"
+    JAX_LATE = "jax_late"
+    XLA_EARLY = "xla_early"
+    XLA_LATE = "xla_late"
+    AUTO = "auto"
 
 
 def jit(
@@ -36,7 +48,7 @@ def jit(
     keep_unused: bool = False,
     device: Any = None,
     backend: str | None = None,
-    inline: bool = False,
+    inline: bool | Inline = False,
     compiler_options: dict[str, Any] | None = None,
     auto_static: bool = False,
 ) -> Any:
@@ -48,7 +60,8 @@ def jit(
     Defaults of arguments that are left out stay Python values.
 
     `keep_unused`: the program takes the arguments that nobody reads, too. `device` or `backend`: where it runs.
-    `inline`: called inside another traced function, its equations become that function's own instead of one call.
+    `inline`: `Inline.JAX_EARLY`, called inside another traced function, its equations become that function's own instead of one call;
+    True is `Inline.JAX_LATE`, False `Inline.AUTO`.
     `compiler_options` are XLA flags by name. `in_shardings` and `out_shardings` say how arguments by position and results lie on
     devices: a sharding, a PartitionSpec for the mesh in force, None (arguments lie as they are, for results XLA chooses), or a
     tree of those that is a prefix. `auto_static`: text, None, callables, types and enums passed directly
@@ -95,7 +108,7 @@ def jit(
 
         ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
         shardings = Shardings(ins, out_shardings)
-    return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), bool(inline), shardings)
+    return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), inline is Inline.JAX_EARLY, shardings)
 
 
 def _device(device: Any, backend: str | None) -> Any:

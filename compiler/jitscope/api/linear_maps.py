@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
 from ..backend.array import Array, one_device
 from ..control.bodies import name_of
+from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.folding import folding
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import is_zero
+from ..ops.elementwise import stop_gradient_p
 from ..ops.linear import convert, instantiate
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
@@ -75,30 +78,34 @@ def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
     )
 
 
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, in_nzs: Any = None) -> Any:
     """`fun(*primals)`, and the linear function from tangents, of the structure, shapes and dtypes of the primals, to
     tangents of the result.
 
     The function is evaluated once; the linear function may be called many times. It is a pytree, whose leaves are what
     it keeps of the evaluation. Gives (result, f_jvp) or, with `has_aux`, (result, f_jvp, aux). Raises TypeError for
     primals that are not arrays; f_jvp for tangents that do not fit.
+    `in_nzs`: which primals may have tangents, a tree of bools that is a prefix of theirs; the tangents of others count as zero, and
+    `f_jvp.out_nzs` says which results may have some.
 
     >>> out, push = jx.linearize(lambda x: x**2, 3.0)
     >>> push(1.0), push(2.0)
     (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
     """
     with folding:
-        return _linear(fun, primals, has_aux, Pushforward, "linearize")
+        return _linear(fun, primals, has_aux, Pushforward, "linearize", in_nzs)
 
 
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = (), in_nzs: Any = None
+) -> Any:
     """`fun(*primals)`, and the function from the result's cotangent, of its structure, shapes and dtypes, to cotangents
     of the primals (a tuple).
 
     The latter is a pytree, whose leaves are what it keeps of the evaluation. Gives (result, f_vjp) or, with `has_aux`,
     (result, f_vjp, aux). Cotangents of integer primals have dtype float0. Raises TypeError for primals that are not
     arrays; f_vjp ValueError for a cotangent that does not fit. `reduce_axes` is there for JAX's sake and raises
-    NotImplementedError, as in JAX.
+    NotImplementedError, as in JAX. `in_nzs`: as in `linearize`; the cotangents of primals without tangents are zeros.
 
     >>> out, pull = jx.vjp(lambda x, y: x * y, 2.0, 5.0)
     >>> pull(1.0)
@@ -106,11 +113,15 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_ax
     """
     with folding:
         refuse_reduce_axes(reduce_axes, "vjp")
-        return _linear(fun, primals, has_aux, Pullback, "vjp")
+        return _linear(fun, primals, has_aux, Pullback, "vjp", in_nzs)
 
 
-def _linear(fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[LinearFunction], what: str) -> Any:
+def _linear(
+    fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[LinearFunction], what: str, in_nzs: Any
+) -> Any:
     check_callable(fun, what)
+    if in_nzs is not None:
+        fun = _constant_where(fun, tree.broadcast_prefix(in_nzs, tree.structure(primals), f"in_nzs of {what}"))
     leaves, in_tree = tree.flatten(primals)
     for leaf, path in zip(leaves, _paths(leaves, primals)):
         check_array(leaf, f"{what} of {name_of(fun)}: the primal at {path} is")
@@ -121,6 +132,24 @@ def _linear(fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[L
     function = kind(LinearProgram(linear, in_tree, flat.out_tree, name_of(fun)), linear.jaxpr.consts)
     result = flat.out_tree.unflatten(outs)
     return (result, function, aux) if has_aux else (result, function)
+
+
+def _constant_where(fun: Callable[..., Any], varies: list[bool]) -> Callable[..., Any]:
+    """The function, the leaves of its arguments that do not vary held constant."""
+
+    @functools.wraps(fun)
+    def held(*args: Any) -> Any:
+        leaves, treedef = tree.flatten(args)
+        return fun(
+            *treedef.unflatten(
+                [
+                    x if v or not dtypes.is_inexact(aval_of(x).dtype) else stop_gradient_p(x)
+                    for x, v in zip(leaves, varies, strict=True)
+                ]
+            )
+        )
+
+    return held
 
 
 def _paths(leaves: list[Any], primals: tuple) -> list[str]:

@@ -36,7 +36,7 @@ __all__ = ["auto_axes", "device_put_replicated", "device_put_sharded", "explicit
 
 
 def make_mesh(
-    axis_shapes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
+    axis_sizes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
 ) -> Mesh:
     """A mesh of the first devices there are (or of `devices`): `make_mesh((4, 2), ("data", "model"))`.
 
@@ -44,9 +44,9 @@ def make_mesh(
     ValueError where there are too few devices.
     """
     try:
-        sizes = tuple(int(n) for n in axis_shapes)
+        sizes = tuple(int(n) for n in axis_sizes)
     except (TypeError, ValueError):
-        raise ValueError(f"axis_shapes of make_mesh is a sequence of ints, not {axis_shapes!r}") from None
+        raise ValueError(f"axis_sizes of make_mesh is a sequence of ints, not {axis_sizes!r}") from None
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
     given = list(all_devices() if devices is None else devices)
     count = math.prod(sizes)

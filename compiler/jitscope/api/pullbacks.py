@@ -96,6 +96,11 @@ class LinearFunction:
         """The structure of the result."""
         return self.program.out_tree
 
+    @property
+    def out_nzs(self) -> Any:
+        """Which arrays of the result may have tangents other than zero: a tree of bools."""
+        return self.program.out_tree.unflatten(self.program.nonzero_out[: self.program.out_tree.num_leaves])
+
     def _device(self, given: Sequence[Any]) -> Any:
         """Where numbers and NumPy arrays among the given values go; None if nobody need ask."""
         if one_device() or not evaluating():

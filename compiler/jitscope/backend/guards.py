@@ -28,6 +28,7 @@ from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE, LONG_CHAINS, NOT_FUSED
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
     ew.log_p: ("log",),
+    ew.log2_p: ("log",),
     ew.log1p_p: ("log1p",),
     ew.expm1_p: ("expm1",),
     ew.sinh_p: ("expm1",),

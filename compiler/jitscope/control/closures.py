@@ -20,12 +20,14 @@ from .rule_values import pair_of
 __all__ = ["closure_convert", "custom_gradient"]
 
 
-def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
+def custom_gradient(fun: Callable[..., Any] | None = None) -> Any:
     """Decorator: `fun` returns (result, pullback), where `pullback(cotangent)` gives a tuple with the cotangent of each
     argument (of one argument, also the cotangent itself). The pullback may capture what fun computed; it is traced.
 
-    Raises TypeError where fun or the pullback returns something else.
+    Also `@custom_gradient()`. Raises TypeError where fun or the pullback returns something else.
     """
+    if fun is None:
+        return custom_gradient
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         parts = "the result and a function from its cotangent to those of the arguments"

@@ -309,10 +309,10 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 # Reading and changing ------------------------------------------------------------------------------------------------
 
 
-def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None) -> Ref:
+def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None, pin: bool = False) -> Ref:
     """A mutable array that holds `init_val`, an array or a number (whose type stays weak).
 
-    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` changes anything. Raises TypeError for what is not an
+    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` nor `pin` changes anything. Raises TypeError for what is not an
     array, and for a reference.
     """
     if isinstance(init_val, Reference):
@@ -324,7 +324,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
     return new_ref_p.bind(init_val)
 
 
-def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
+def empty_ref(ty: Any, memory_space: Any = None, pin: bool = False) -> Ref:
     """A mutable array like `ty`, anything with a shape and a dtype. What it holds is not defined (here: zeros)."""
     return new_ref(zeros(ShapedArray(tuple(ty.shape), dtypes.canonicalize(ty.dtype))))
 

@@ -225,15 +225,16 @@ def last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
     return last
 
 
-class ClosedJaxpr:
+class ClosedJaxpr(Jaxpr):
     """A jaxpr with the values of its constvars. `derived` memoizes programs made from it (its jvp, its batched form),
     the last few hundred."""
 
-    __slots__ = ("__weakref__", "consts", "derived", "jaxpr")
+    __slots__ = ("consts", "derived", "jaxpr")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()):
         self.jaxpr = jaxpr
         self.consts = list(consts)
+        self._live = None
         self.derived: dict[Any, Any] = Derived()
 
     @property
@@ -257,12 +258,22 @@ class ClosedJaxpr:
         return self.jaxpr.invars
 
     @property
+    def all_invars(self) -> list[Var]:
+        """The variables of `consts`, then those of the arguments."""
+        return [*self.constvars, *self.invars]
+
+    @property
+    def num_consts(self) -> int:
+        """How many values the program holds."""
+        return len(self.consts)
+
+    @property
     def outvars(self) -> list[Atom]:
         """The results."""
         return self.jaxpr.outvars
 
     @property
-    def debug_info(self) -> DebugInfo:
+    def debug(self) -> DebugInfo:
         """What people call the parts of its jaxpr."""
         return self.jaxpr.debug
 

@@ -8,7 +8,7 @@ b, n = export.symbolic_shape("b, n")                # sizes that are known when 
 export.export(jit(f))(jx.ShapeDtypeStruct((b, 2 * n), "float32"))
 """
 
-from ..symbolic.dimension import is_symbolic_dim
+from ..symbolic.dimension import is_symbolic_dim, symbolic_dim_bounds
 from ..symbolic.scope import SymbolicScope
 from ..symbolic.shapes import symbolic_shape
 from .checks import DisabledSafetyCheck
@@ -19,7 +19,20 @@ from .specs import symbolic_args_specs
 from .trees import *
 
 
-__all__ = ["ArtifactError", "DisabledSafetyCheck", "Exported", "SymbolicScope", "default_export_platform",
-           "deserialize", "export", "is_symbolic_dim", "maximum_supported_calling_convention_version",
-           "minimum_supported_calling_convention_version", "register_namedtuple_serialization",
-           "register_pytree_node_serialization", "symbolic_args_specs", "symbolic_shape"]  # fmt: skip
+__all__ = [
+           "ArtifactError",
+           "DisabledSafetyCheck",
+           "Exported",
+           "SymbolicScope",
+           "default_export_platform",
+           "deserialize",
+           "export",
+           "is_symbolic_dim",
+           "maximum_supported_calling_convention_version",
+           "minimum_supported_calling_convention_version",
+           "register_namedtuple_serialization",
+           "register_pytree_node_serialization",
+           "symbolic_args_specs",
+           "symbolic_dim_bounds",
+           "symbolic_shape",
+]  # fmt: skip

@@ -32,7 +32,7 @@ _late, _known = _late_names(
         ".linalg": ".",
         ".fourier": "fft FftType",
         ".random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
-        ".special": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac random_gamma_grad zeta",
+        ".special": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac polynomial random_gamma_grad zeta",
         ".applying": "scatter_apply",
         ".convolution_forms": "conv_general_dilated_local conv_general_dilated_patches conv_transpose",
         ".convolution_shapes": "conv_general_permutations conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple",

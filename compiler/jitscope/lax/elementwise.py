@@ -19,7 +19,8 @@ __all__ = ["AccuracyMode", "RoundingMethod", "Tolerance", "abs", "acos", "acosh"
            "atan2", "atanh", "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt",
            "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "cos", "cosh", "digamma", "div", "eq",
            "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag", "integer_pow", "is_finite",
-           "le", "lgamma", "log", "log1p", "logistic", "lt", "max", "min", "mul", "mulhi", "ne", "neg", "nextafter",
+           "le", "lgamma", "log", "log1p", "log2", "logistic", "lt", "max", "min", "mul", "mulhi", "ne", "neg", "nextafter",
+           "one_minus_square",
            "polygamma", "population_count", "pow", "real", "reciprocal", "reduce_precision", "rem", "round", "rsqrt",
            "select", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh",
            "sqrt", "square", "stop_gradient", "sub", "tan", "tanh"]  # fmt: skip
@@ -112,6 +113,7 @@ exp = _accurate(ops.exp_p, "The exponential", _INEXACT)
 exp2 = _accurate(ops.exp2_p, "2 to the power x", _INEXACT)
 expm1 = _accurate(ops.expm1_p, "exp(x) - 1, exact for small x", _INEXACT)
 log = _accurate(ops.log_p, "The natural logarithm", _INEXACT)
+log2 = _accurate(ops.log2_p, "The logarithm to base 2", _INEXACT)
 log1p = _accurate(ops.log1p_p, "log(1 + x), exact for small x", _INEXACT)
 logistic = _accurate(ops.logistic_p, "1 / (1 + exp(-x))", _INEXACT)
 sin = _accurate(ops.sin_p, "The sine", _INEXACT)
@@ -130,13 +132,14 @@ sqrt = _accurate(ops.sqrt_p, "The square root", _INEXACT)
 rsqrt = _accurate(ops.rsqrt_p, "1 / sqrt(x)", _INEXACT)
 cbrt = _accurate(ops.cbrt_p, "The cube root", _FLOAT)
 square = _unary(ops.square_p, "x * x", _NUMBER)
+one_minus_square = _unary(ops.one_minus_square_p, "1 - x * x, exact for x near 1 and -1", _NUMBER)
 neg = _unary(linear.neg_p, "-x", _NUMBER)
 sign = _unary(ops.sign_p, "-1, 0 or 1; of a complex number, x / |x|", _NUMBER)
 floor = _unary(ops.floor_p, "The greatest integer not above x", _FLOAT)
 ceil = _unary(ops.ceil_p, "The least integer not below x", _FLOAT)
 is_finite = _unary(ops.is_finite_p, "Whether x is neither infinite nor NaN", _FLOAT)
 erf = _unary(ops.erf_p, "The error function", _FLOAT)
-erfc = _unary(ops.erfc_p, "1 - erf(x), exact for large x", _FLOAT)
+erfc = _accurate(ops.erfc_p, "1 - erf(x), exact for large x", _FLOAT)
 erf_inv = _unary(ops.erf_inv_p, "The inverse of erf", _FLOAT)
 lgamma = _unary(ops.lgamma_p, "The logarithm of |Γ(x)|", _FLOAT)
 digamma = _unary(ops.digamma_p, "The derivative of lgamma", _FLOAT)

@@ -8,8 +8,8 @@ from typing import Any
 
 _WHERE = {
     "ops.elementwise": "abs acos acosh and asin asinh atan2 atan atanh bitcast_convert_type cbrt ceil clamp clz complex conj "
-    "cos cosh digamma div eq erf_inv erf erfc exp2 exp expm1 floor ge gt imag integer_pow is_finite le lgamma log1p log "
-    "logistic lt max min mulhi ne nextafter not or polygamma population_count pow real reduce_precision rem round rsqrt "
+    "cos cosh digamma div eq erf_inv erf erfc exp2 exp expm1 floor ge gt imag integer_pow is_finite le lgamma log1p log2 log "
+    "logistic lt max min mulhi ne nextafter not one_minus_square or polygamma population_count pow real reduce_precision rem round rsqrt "
     "shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient tan tanh xor",
     "ops.linear": "add broadcast_in_dim concatenate convert_element_type copy mul neg pad reduce_sum reshape rev select_n "
     "slice squeeze sub transpose",
@@ -37,6 +37,7 @@ _WHERE = {
     "special.bessel": "bessel_i0e bessel_i1e",
     "special.incomplete_gamma": "igamma igammac igamma_grad_a",
     "special.incomplete_beta": "regularized_incomplete_beta",
+    "special.polynomial": "polynomial",
     "special.zeta": "zeta",
 }
 _OTHERWISE = {"linear_solve_p": "custom_linear_solve_p"}

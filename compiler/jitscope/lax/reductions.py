@@ -21,6 +21,15 @@ __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "
            "sort_key_val", "top_k"]  # fmt: skip
 
 
+def _laid_reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
+    def function(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+        return primitive(operand, axes=axes_tuple(axes))
+
+    function.__name__ = function.__qualname__ = primitive.name
+    function.__doc__ = _reduction(primitive, what).__doc__
+    return function
+
+
 def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     def function(operand: Any, axes: Sequence[int]) -> Any:
         return primitive(operand, axes=axes_tuple(axes))
@@ -39,8 +48,8 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -
 
 
 reduce_prod = _reduction(reduce.reduce_prod_p, "The product")
-reduce_max = _reduction(reduce.reduce_max_p, "The greatest element")
-reduce_min = _reduction(reduce.reduce_min_p, "The least element")
+reduce_max = _laid_reduction(reduce.reduce_max_p, "The greatest element")
+reduce_min = _laid_reduction(reduce.reduce_min_p, "The least element")
 reduce_and = _reduction(reduce.reduce_and_p, "And of booleans or bits")
 reduce_or = _reduction(reduce.reduce_or_p, "Or of booleans or bits")
 reduce_xor = _reduction(reduce.reduce_xor_p, "Exclusive or of booleans or bits")
@@ -109,16 +118,16 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     return sort((keys, values), dimension, is_stable)
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """The k greatest elements along an axis, descending, and their indices (int32): [..., n] to [..., k], both. A NaN
-    counts as the greatest. operand: real numbers. Raises ValueError for others and for a k that is negative or greater
-    than the axis."""
+    counts as the greatest. operand: real numbers. Of equal elements the first comes first, whatever `is_stable`
+    says. Raises ValueError for others and for a k that is negative or greater than the axis."""
     rank = aval_of(operand).ndim
     if dtypes.is_complex(aval_of(operand).dtype):
         raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(operand).short()}")
     if not -rank <= axis < rank:
         raise ValueError(f"top_k: {aval_of(operand).short()} has no axis {axis}")
-    values, indices = sorting.top_k_p(operand, k=size(k), axis=int(axis) % rank)
+    values, indices = sorting.top_k_p(operand, k=size(k), axis=int(axis) % rank, is_stable=bool(is_stable))
     return values, indices
 
 

@@ -3,14 +3,33 @@ are results. All raise TypeError for other operands; all have derivatives of eve
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from typing import Any
 
-from ..core.avals import aval_of
+from ..core.avals import aval_of, is_python_scalar
+from ..ops.elementwise import number_like
+from ..ops.linear import convert, full
+from ..special.approximations import spread
 from ..special.bessel import bessel_i0e_p, bessel_i1e_p
 from ..special.incomplete_beta import regularized_incomplete_beta_p
 from ..special.incomplete_gamma import igamma_grad_a_p, igamma_p, igammac_p, random_gamma_grad_p
+from ..special.polynomial import polynomial_p
 from ..special.zeta import zeta_p
-from ._operands import operands
+from ._operands import as_array, operands
+
+
+def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Any:
+    """The sum of coeffs[k] xᵏ by Horner's rule, in the dtype of x [...]: the coefficients, from the constant on, are numbers or
+    arrays that fit x. Up to `unroll` of them (8) are written out, more are run through in a loop."""
+    dtype = aval_of(x).dtype
+    given = [number_like(x, c) if is_python_scalar(c) else convert(c, dtype) for c in coeffs]
+    if not given:
+        return convert(full(aval_of(x).shape, 0, dtype), dtype, aval_of(x).weak_type)
+    x, *given = operands("polynomial", as_array(x), *given)
+    if len(given) == 1:
+        return spread(given[0], aval_of(x).shape) if not aval_of(given[0]).shape else given[0]
+    return polynomial_p(x, *given, **({} if unroll is None else {"unroll": operator.index(unroll)}))
 
 
 def igamma(a: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as jnp
+from ..backend.placement import laying
 from ..core import dtypes
 from ..eager.functions import eager_jit
 from ..numpy.dtypes import requested
@@ -22,7 +23,8 @@ __all__ = ["one_hot"]
 
 
 @lenient
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
+@laying
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_sharding: Any = None) -> Any:
     """1 at the class that x names and 0 elsewhere: [...] to [..., num_classes], with the new axis at `axis` of the
     result.
 

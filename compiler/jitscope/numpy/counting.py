@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laying
+from ..backend.placement import laid, laying
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import to_inexact
@@ -118,9 +119,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 @lenient
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: bool | None = None,
+    out_sharding: Any = None,
 ) -> tuple[Any, Any]:
-    """(how many elements of `a` lie in each bin [n], the edges [n + 1]), in floats.
+    """(how many elements of `a` lie in each bin [n], the edges [n + 1]), in floats; `out_sharding` says how the former lie.
 
     `bins` is their number or their edges. `weights`, of the shape of `a`, are summed in place of counting; with
     `density` the integral over all bins is 1. The last bin includes its upper edge. Raises as `histogram_bin_edges`
@@ -133,7 +139,8 @@ def histogram(
         if shapes[0] != shapes[1]:
             raise ValueError(f"histogram: weights of shape {shapes[1]} for an array of shape {shapes[0]}")
     edges = histogram_bin_edges(a, bins, range, weights)
-    return _histogram(a, edges, weights, bool(density)), edges
+    counts = _histogram if out_sharding is None else functools.partial(laid, out_sharding, _histogram)
+    return counts(a, edges, weights, bool(density)), edges
 
 
 @eager_jit(static="density")

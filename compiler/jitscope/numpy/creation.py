@@ -47,7 +47,7 @@ __all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "fr
 def array(
     object: Any,
     dtype: Any = None,
-    *args: Any,
+    *,
     copy: bool = True,
     order: str | None = "K",
     ndmin: int = 0,
@@ -62,8 +62,6 @@ def array(
     Raises ValueError for sequences of uneven length and for NaN as an integer, OverflowError for numbers that are too large, NotImplementedError for
     an `order` other than "C", "K" and "A".
     """
-    if args:
-        raise TypeError(f"array takes copy, order and ndmin by name; {len(args)} more arguments were given by position")
     if out_sharding is not None:
         return laid(out_sharding, array, object, dtype, copy=copy, order=order, ndmin=ndmin)
     if order not in (None, "K", "C", "A"):
@@ -121,7 +119,14 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
     return _from_numpy(np.asarray(x), to)
 
 
+def refuse_complex(name: str, x: Any, to: Any) -> None:
+    """Raise TypeError for a complex Python number that is to become a real one."""
+    if type(x) is complex and to is not None and not dtypes.is_complex(to) and to != dtypes.bool_:
+        raise TypeError(f"{name}: the complex number {x!r} does not fit {to.name}: take its real part")
+
+
 def _scalar(x: Any, to: Any) -> Any:
+    refuse_complex("array", x, to)
     if to is None:
         return _number(x) if evaluating() else array_operand("array", x)
     exact = type(x) in (int, float) and dtypes.is_integer(to)  # then NumPy checks the range
@@ -149,6 +154,8 @@ def _from_sequence(x: Any, to: Any) -> Any:
     if not leaves:
         return made(np.asarray(x, default_float() if to is None else to), given=True)
     kinds = set(map(type, leaves))
+    for leaf in leaves if complex in kinds else ():
+        refuse_complex("array", leaf, to)
     if kinds <= {bool, int, float, complex}:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
         return made(_built(x, to), given=True)
@@ -279,6 +286,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     sizes = shape_of("full", shape)
     value, aval = checked("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
+    refuse_complex("full", value, to)
     weak = dtype is None and aval.weak_type
     if dtypes.is_extended(to) and aval.dtype != to:
         return _keys("full", sizes, value, to)

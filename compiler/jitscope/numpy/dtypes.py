@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from .. import tree as _tree
 from ..backend.array import Array, array_from_numpy, placed
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
@@ -64,6 +65,10 @@ class ScalarType(type):
         if isinstance(x, (Array, Tracer)):
             return astype(x, cls.dtype)
         exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
+        if not _dtypes.is_complex(cls.dtype) and cls.dtype != _dtypes.bool_:
+            for leaf in _tree.leaves(x):
+                if type(leaf) is complex:
+                    raise TypeError(f"{cls.__name__}: the complex number {leaf!r} is no real one: take its real part")
         value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
         return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
 

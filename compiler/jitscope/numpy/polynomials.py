@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.part_types import laid_of
@@ -14,12 +13,14 @@ from ..eager.functions import eager_jit
 from ..ops.conv import ConvDimensionNumbers, conv_general_dilated
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
+from ..special.polynomial import polynomial_p
 from .arithmetic import power
 from .dtypes import requested
 from .editing import trim_zeros
 from .joining import unstack
 from .linear import dot
 from .operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
+from .reductions import strong
 from .rounding import conjugate
 from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to
@@ -29,30 +30,22 @@ __all__ = ["convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", 
 
 
 @eager_jit(static="unroll")
-def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Any:
     """The polynomial with coefficients `p` [n, ...], highest power first, at `x`, by Horner's rule; the shapes of p[0]
     and `x` broadcast.
 
-    Up to `unroll` coefficients are written out, more are run through in a loop that takes so many at a time.
+    Up to `unroll` coefficients (8) are written out, more are run through in a loop that takes so many at a time.
     """
     (p, x), _, dtype, _ = promoted("polyval", (p, x))
     p, x = atleast_1d(p), array_operand("polyval", x)
     shape = broadcast_shape(aval_of(p).shape[1:], aval_of(x).shape)
-
-    def step(value: Any, coefficient: Any) -> Any:
-        return add_p(*operands("polyval", mul_p(*operands("polyval", value, x)), coefficient))
-
-    count = aval_of(p).shape[0]
-    if count > integer("polyval", unroll, "unroll"):
-        start = full(shape, 0, dtype)
-        return scan(lambda value, coefficient: (step(value, coefficient), None), start, p, unroll=unroll)[0]
-    if not count:
+    if not aval_of(p).shape[0]:
         return full(shape, 0, dtype)
-    first, *rest = unstack(p, axis=0)
-    value = broadcast(convert(first, dtype), aval_of(first).shape, shape)
-    for coefficient in rest:
-        value = step(value, coefficient)
-    return value
+    x, *coefficients = operands("polyval", x, *reversed(unstack(p, axis=0)))
+    if len(coefficients) == 1:
+        return broadcast(coefficients[0], aval_of(coefficients[0]).shape, shape)
+    given = {} if unroll is None else {"unroll": integer("polyval", unroll, "unroll")}
+    return strong(polynomial_p(x, *coefficients, **given))
 
 
 def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:

@@ -285,7 +285,7 @@ def _log10(x: Any) -> Any:
 
 
 @eager_jit(static="copy sparse indexing")
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
 
     `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others, for
@@ -310,7 +310,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         grids.append(
             reshape(x, thin) if sparse else broadcast_in_dim_p(x, shape=tuple(shape), broadcast_dimensions=(i,))
         )
-    return grids
+    return tuple(grids)
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:

@@ -42,7 +42,7 @@ from .logic import chosen, truth
 from .operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 
 
-__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "prod", "ptp", "sum"]
+__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "minmax", "prod", "ptp", "sum"]
 
 
 _STATIC = "axis dtype out keepdims promote_integers"
@@ -171,6 +171,20 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
 _EMPTY = "Raises ValueError where there is no element and no `initial`."
 max = _choosing("max", reduce_max_p, max_p, lowest, f"The greatest element over `axis`; NaN if one is. {_EMPTY}")
 min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `axis`; NaN if one is. {_EMPTY}")
+
+
+def minmax(
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> tuple[Any, Any]:
+    """(the least element over `axis`, the greatest one); NaN if one is. `initial` is one for both, or a pair. Raises as `min` and `max`."""
+    unsupported("minmax", out=out)
+    low, high = initial if isinstance(initial, tuple) else (initial, initial)
+    return _both(a, low, high, where, axis, keepdims)
+
+
+@eager_jit(static="axis keepdims")
+def _both(a: Any, low: Any, high: Any, where: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
+    return min(a, axis, None, keepdims, low, where), max(a, axis, None, keepdims, high, where)
 
 
 def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[..., Any]:

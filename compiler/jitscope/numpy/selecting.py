@@ -147,11 +147,10 @@ def take_along_axis(
     mode: Any = None,
     fill_value: Any = None,
     *,
-    wrap_negative_indices: bool | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Any:
     """For every place of `indices` the element of `arr` at that index along `axis`; the other axes run together and
-    broadcast. See `take` for `mode` (there is no "wrap"). Indices below 0 count from the end, if `wrap_negative_indices` (None:
-    but in mode "promise_in_bounds"); mode "one_hot" sums over the axis and gathers nothing. Raises ValueError if the ranks differ."""
+    broadcast. See `take` for `mode` (there is no "wrap"). Indices below 0 count from the end, if `wrap_negative_indices`; mode "one_hot" sums over the axis and gathers nothing. Raises ValueError if the ranks differ."""
     x, i = array_operand("take_along_axis", arr), _integer_indices("take_along_axis", indices)
     if mode == "wrap":
         raise ValueError("take_along_axis: mode 'wrap' is not supported; give jnp.mod(indices, size)")
@@ -166,8 +165,6 @@ def take_along_axis(
     x = broadcast(x, own, rest[:axis] + own[axis : axis + 1] + rest[axis + 1 :])
     i = array_operand("take_along_axis", i)
     i = broadcast(i, given, rest[:axis] + given[axis : axis + 1] + rest[axis + 1 :])
-    if wrap_negative_indices is None:
-        wrap_negative_indices = how is not GatherScatterMode.PROMISE_IN_BOUNDS
     if wrap_negative_indices:
         i = from_front(i, own[axis])
     if not own[axis]:

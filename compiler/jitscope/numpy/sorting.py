@@ -13,8 +13,8 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, imag_p, le_p, lt_p, ne_p, not_p, or_p, real_p, shift_right_logical_p
 from ..ops.families import scalar_like
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
-from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
-from ..ops.sort import sort_p
+from ..ops.linear import add_p, convert, full, neg_p, reduce_sum_p, reshape, sub_p, where as choose
+from ..ops.sort import sort_p, take_along, top_k_p
 from ..symbolic.dimension import is_static
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -25,7 +25,17 @@ from .operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from .structure import array_operand, flipped
 
 
-__all__ = ["argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
+__all__ = [
+    "argpartition",
+    "argsort",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+    "sort_complex",
+    "top_k",
+]
 
 
 def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tuple[Any, int]:
@@ -90,10 +100,13 @@ def sort_complex(a: Any) -> Any:
     return convert(result, dtypes.complex128 if wide else dtypes.complex_of(dtype))
 
 
-@eager_jit(static="axis")
-def lexsort(keys: Any, axis: int = -1) -> Any:
+@eager_jit(static="axis batch_size")
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Any:
     """The indices, in the shape of a key, that sort along `axis` by several keys of one shape, the last one first.
-    Raises TypeError without keys, ValueError for keys of different shapes."""
+    By so many keys as `batch_size` says it is sorted at once; more are sorted by one after another. Raises TypeError without keys,
+    ValueError for keys of different shapes and a `batch_size` below 1."""
+    if integer("lexsort", batch_size, "batch_size") < 1:
+        raise ValueError(f"lexsort: batch_size is 1 or more, not {batch_size}")
     if not isinstance(keys, (list, tuple)):
         keys = [reshape(k, aval_of(keys).shape[1:]) for k in _rows(array_operand("lexsort", keys))]
     xs = [array_operand("lexsort", k) for k in keys]
@@ -106,11 +119,36 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         return full((), 0, dtypes.default_int())
     axis = one_axis("lexsort", axis, aval_of(xs[0]).ndim)
     index = iota(dtypes.default_int(), aval_of(xs[0]).shape, axis)
-    return sort_p(*xs[::-1], index, dimension=axis, is_stable=True, num_keys=len(xs))[-1]
+    for start in range(0, len(xs), batch_size):
+        batch = xs[start : start + batch_size]
+        batch = [take_along(x, index, axis) for x in batch] if start else batch
+        index = sort_p(*batch[::-1], index, dimension=axis, is_stable=True, num_keys=len(batch))[-1]
+    return index
 
 
 def _rows(x: Any) -> list[Any]:
     return list(unstack(x))
+
+
+@eager_jit(static="k axis mode sorted")
+def top_k(a: Any, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True) -> tuple[Any, Any]:
+    """(the `k` greatest elements along an axis, or with `mode` "smallest" the least, the best one first, and their indices): `a`
+    [..., n] to [..., k], both; of equal elements the first comes first. `sorted=False` leaves the order open, and changes nothing. Raises
+    ValueError for complex numbers, another mode and a k that is negative or greater than the axis."""
+    x = array_operand("top_k", a)
+    if dtypes.is_complex(aval_of(x).dtype):
+        raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(x).short()}")
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"top_k: mode is 'largest' or 'smallest', not {mode!r}")
+    axis, k = one_axis("top_k", axis, aval_of(x).ndim), integer("top_k", k, "k")
+    turned = x if mode == "largest" else _turned(x)
+    values, places = top_k_p(turned, k=k, axis=axis, is_stable=True)
+    return (values if mode == "largest" else _turned(values)), places
+
+
+def _turned(x: Any) -> Any:
+    """In the opposite order: the same function turns it back."""
+    return neg_p(x) if dtypes.is_float(aval_of(x).dtype) else not_p(x)
 
 
 def _kth(name: str, a: Any, kth: Any, axis: int) -> int:

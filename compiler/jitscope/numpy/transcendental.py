@@ -33,6 +33,7 @@ from ..ops.elementwise import (
     floor_p,
     imag_p,
     log1p_p,
+    log2_p,
     log_p,
     lt_p,
     max_p,
@@ -64,6 +65,7 @@ exp = _function("exp", exp_p, "e to the power x.")
 exp2 = _function("exp2", exp2_p, "2 to the power x.")
 expm1 = _function("expm1", expm1_p, "exp(x) - 1, exact for small x.")
 log = _function("log", log_p, "The natural logarithm; NaN for negative numbers.")
+log2 = _function("log2", log2_p, "The logarithm to base 2; NaN for negative numbers.")
 log1p = _function("log1p", log1p_p, "log(1 + x), exact for small x.")
 sqrt = _function("sqrt", sqrt_p, "The square root; NaN for negative numbers.")
 cbrt = _function("cbrt", cbrt_p, "The cube root. Raises TypeError for complex numbers.")
@@ -81,20 +83,14 @@ arccosh = _function("arccosh", acosh_p, "The inverse hyperbolic cosine; NaN belo
 arctanh = _function("arctanh", atanh_p, "The inverse hyperbolic tangent; NaN outside [-1, 1].")
 
 
-def _scaled_log(name: str, base: int) -> Any:
-    def fun(x: Any, /) -> Any:
-        x = log_p(operand(name, x, inexact=True))
-        parts = (real_p(x), imag_p(x)) if kind_of(x) == "c" else (x,)
-        # Part by part: a division by a complex number makes NaN of what is infinite.
-        scaled = [div_p(part, scalar_like(part, math.log(base))) for part in parts]
-        return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
-
-    return elementwise(
-        describe(fun, name, f"The logarithm to base {base}, element by element [...]; integers become floats.")
-    )
-
-
-log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
+@elementwise
+def log10(x: Any, /) -> Any:
+    """The logarithm to base 10, element by element [...]; integers become floats."""
+    x = log_p(operand("log10", x, inexact=True))
+    parts = (real_p(x), imag_p(x)) if kind_of(x) == "c" else (x,)
+    # Part by part: a division by a complex number makes NaN of what is infinite.
+    scaled = [div_p(part, scalar_like(part, math.log(10))) for part in parts]
+    return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
 
 
 def _scaled(name: str, factor: float, doc: str) -> Any:

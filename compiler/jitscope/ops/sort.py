@@ -219,7 +219,7 @@ class TopK(Primitive):
 
     multiple_results = True
 
-    def abstract(self, x, /, *, k, axis):
+    def abstract(self, x, /, *, k, axis, is_stable=True):
         check_kind("top_k", x, "biuf")
         if not 0 <= axis < x.ndim:
             raise ValueError(f"top_k: {x.short()} has no axis {axis}")
@@ -228,7 +228,7 @@ class TopK(Primitive):
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return pure([ShapedArray(shape, dtype, x.weak_type) for dtype in (x.dtype, dtypes.int32)])
 
-    def lower(self, ctx, x, /, *, k, axis):
+    def lower(self, ctx, x, /, *, k, axis, is_stable=True):
         aval, (values, indices) = ctx.avals_in[0], ctx.avals_out
         if not values.size:
             return [ctx.full(0, values), ctx.full(0, indices)]
@@ -245,15 +245,15 @@ class TopK(Primitive):
             return list(results)
         return [ctx.hlo.transpose(r, ctx.ints(np.argsort(order))) for r in results]
 
-    def jvp(self, primals, tangents, /, *, k, axis):
+    def jvp(self, primals, tangents, /, *, k, axis, is_stable=True):
         (x,), (t,) = primals, tangents
-        values, indices = top_k_p(x, k=k, axis=axis)
+        values, indices = top_k_p(x, k=k, axis=axis, is_stable=is_stable)
         tangent = zero_of(values) if is_zero(t) else take_along(t, indices, axis)
         return [values, indices], [tangent, zero_of(indices)]
 
-    def batch(self, axis_data, args, dims, /, *, k, axis):
+    def batch(self, axis_data, args, dims, /, *, k, axis, is_stable=True):
         (x,), (dim,) = args, dims
-        return top_k_p(x, k=k, axis=axis + (axis >= dim)), [dim, dim]
+        return top_k_p(x, k=k, axis=axis + (axis >= dim), is_stable=is_stable), [dim, dim]
 
 
 top_k_p = TopK("top_k")

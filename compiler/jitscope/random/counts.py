@@ -18,6 +18,7 @@ from ..eager.functions import eager_jit
 from ..numpy.operands import promoted, shape_of
 from ..ops.linear import convert
 from ..ops.rng import random_clone_p, random_split_p, threefry
+from .approximating import approximate, poissons
 from .arguments import ANY, drawn_shape, in_dtype, settled, shape_over, spread
 from .keys import pair, several
 from .samplers import Shape, uniform
@@ -48,15 +49,27 @@ def _until_accepted(key: Any, needless: Any, dtype: Any, propose: Callable[[Any,
 
 
 @laying
-@eager_jit(static="shape dtype", nested=True)
-def poisson(key: Any, lam: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+@eager_jit(static="shape dtype method", nested=True)
+def poisson(
+    key: Any,
+    lam: Any,
+    shape: Shape | None = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Any:
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
 
     Below 10 by counting uniform factors (Knuth), from there by the transformed rejection of Hörmann (1993). `shape`: by default
-    that of `lam`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an integer, and
-    NotImplementedError for keys of other generators than threefry.
+    that of `lam`. `method="approximate"` has no loops and a small bias. Raises ValueError for shapes that do not
+    broadcast to it, a dtype that is not an integer and another method, NotImplementedError for keys of other generators than threefry, which
+    the exact method needs.
     """
+    quick = approximate("poisson", method)
     key, dtype = settled("poisson", key, dtype, "iu", int)
+    if quick:
+        return poissons(key, lam, drawn_shape("poisson", shape, lam), dtype)
     if aval_of(key).dtype is not threefry:
         raise NotImplementedError(
             "random.poisson takes threefry keys; make one with random.key(seed, impl='threefry2x32')"

@@ -9,6 +9,7 @@ from ..backend.placement import laying
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer
+from .approximating import approximate
 from .arguments import ANY, drawn_shape, in_dtype, prepared, settled, shape_over
 from .continuous import exponential
 from .gammas import gamma, loggamma
@@ -20,15 +21,25 @@ __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", 
 
 
 @laying
-@eager_jit(static="shape dtype", nested=True)
-def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+@eager_jit(static="shape dtype method", nested=True)
+def beta(
+    key: Any,
+    a: Any,
+    b: Any,
+    shape: Shape | None = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Any:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
 
-    `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is not a float.
+    `shape`: by default that of the parameters together. `method`: as in `gamma`. Raises ValueError for shapes that do not
+    broadcast to it, a dtype that is not a float, and another method.
     """
+    approximate("beta", method)
     key, shape, dtype, *params = prepared("beta", key, shape, dtype, a, b)
-    logs = [loggamma(k, x, shape, dtype) for k, x in zip(pair(key), params, strict=True)]
+    logs = [loggamma(k, x, shape, dtype, method=method) for k, x in zip(pair(key), params, strict=True)]
     greater = lax.stop_gradient(lax.max(*logs))  # so that neither overflows, nor both are 0
     x, y = (lax.exp(log - greater) for log in logs)
     return x / (x + y)
@@ -55,14 +66,18 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
 
 
 @laying
-@eager_jit(static="shape dtype", nested=True)
-def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+@eager_jit(static="shape dtype method", nested=True)
+def chisquare(
+    key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+) -> Any:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
-    `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
+    `shape`: by default that of `df`. `method`: as in `gamma`. Raises ValueError for shapes that do not broadcast to it, a dtype that is not
+    a float, and another method.
     """
+    approximate("chisquare", method)
     key, shape, dtype, df = prepared("chisquare", key, shape, dtype, df)
-    return lax.exp(loggamma(key, df / 2, shape, dtype)) * 2
+    return lax.exp(loggamma(key, df / 2, shape, dtype, method=method)) * 2
 
 
 @laying

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import ml_dtypes
+import numpy as np
 
 from .. import lax
 from ..api.vmap import vmap
@@ -18,6 +19,7 @@ from ..eager.functions import eager_jit
 from ..ops.families import pure
 from ..ops.linear import mul_p, reshape
 from ..ops.rng import KeyPrimitive, random_split_p, threefry
+from .approximating import approximate, log_gammas
 from .arguments import drawn_shape, in_dtype, settled, spread
 from .keys import pair, several
 from .samplers import Shape, normal, uniform
@@ -120,26 +122,36 @@ def _accepted(key: Any, d: Any, c: Any) -> Any:
 
 
 @laying
-@eager_jit(static="shape dtype", nested=True)
-def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+@eager_jit(static="shape dtype method", nested=True)
+def gamma(
+    key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+) -> Any:
     """Gamma numbers: density x^(a - 1) exp(-x) / Γ(a) for x > 0; differentiable in `a` (implicitly, at the same level of the
     distribution function).
 
-    `shape`: by default that of `a`. For small a many numbers are too small for the dtype, and 0: see `loggamma`. Raises
-    ValueError for shapes that do not broadcast to it and a dtype that is not a float.
+    `shape`: by default that of `a`. For small a many numbers are too small for the dtype, and 0: see `loggamma`.
+    `method="approximate"` has no loop and a small bias. Raises ValueError for shapes that do not broadcast to it, a dtype that is not a
+    float, and another method.
     """
-    return _drawn("gamma", key, a, shape, dtype)
+    return _drawn("gamma", key, a, shape, dtype, method)
 
 
 @laying
-@eager_jit(static="shape dtype", nested=True)
-def loggamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+@eager_jit(static="shape dtype method", nested=True)
+def loggamma(
+    key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+) -> Any:
     """Logarithms of gamma numbers [*shape], exact for small `a`, too; arguments and errors as in `gamma`."""
-    return _drawn("loggamma", key, a, shape, dtype)
+    return _drawn("loggamma", key, a, shape, dtype, method)
 
 
-def _drawn(name: str, key: Any, a: Any, shape: Any, dtype: Any) -> Any:
+def _drawn(name: str, key: Any, a: Any, shape: Any, dtype: Any, method: str) -> Any:
+    quick = approximate(name, method)
     key, dtype = settled(name, key, dtype)
     shape = drawn_shape(name, shape, a)
+    if quick:
+        wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+        found = log_gammas(key, in_dtype(a, wide), shape, wide)
+        return lax.convert_element_type(found if name == "loggamma" else lax.exp(found), dtype)
     (a,) = spread(shape, in_dtype(a, dtype))
     return random_gamma_p(key, a, log_space=name == "loggamma")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
+from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
@@ -28,8 +29,11 @@ from ..ops.rng import (
 )
 
 
-__all__ = ["PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]
+__all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]
 
+
+Key = NewType("Key", Array)
+"""An array of keys, for annotations."""
 
 _IMPLEMENTATIONS = {dtype.impl: dtype for dtype in (threefry, rbg, unsafe_rbg)}
 

@@ -36,6 +36,16 @@ def _by_density(t: Any, out: Any, p: Any) -> Any:
     return mul_p(t, math.sqrt(2 * math.pi) * exp_p(0.5 * out * out))
 
 
+def _by_square(t: Any, out: Any, y: Any) -> Any:
+    return mul_p(t, -0.5 * math.sqrt(math.pi) * exp_p(out * out))
+
+
+@special("erfcinv", _by_square)
+def erfcinv_p(y: Any) -> Any:
+    """The inverse of erfc, by the quantile of y / 2."""
+    return 0.0 - ndtri_p.fun(0.5 * y) * _ROOT_HALF
+
+
 @special("ndtri", _by_density)
 def ndtri_p(p: Any) -> Any:
     """The quantile: in the middle as a series in p - ½, in the tails in 1 / √(-2 log p) (after Cephes, ndtri.c)."""

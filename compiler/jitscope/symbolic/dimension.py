@@ -225,6 +225,15 @@ class Dim:
     __repr__ = __str__
 
 
+def symbolic_dim_bounds(dimension: Any) -> tuple[float, float]:
+    """The least and the greatest value that a size can have, as far as they can be told: (-inf, inf) where nothing is known. Raises TypeError
+    for what is no size."""
+    if isinstance(dimension, Dim):
+        return dimension.scope.bounds(dimension, lambda low, high: False)
+    value = operator.index(dimension)
+    return value, value
+
+
 def is_symbolic_dim(p: Any) -> bool:
     """Whether a size is symbolic."""
     return isinstance(p, Dim)

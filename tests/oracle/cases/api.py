@@ -251,8 +251,8 @@ SHAPES = {
 JAXPRS = {
     "static_argnums": lambda o: jaxpr(o, lambda n, x: x * n, 2, V, static_argnums=0),
     "axis_env": lambda o: jaxpr(o, lambda x: x * 2.0, V, axis_env=[("i", 4)]),
-    "inline": lambda o: jaxpr(o, o.jx.jit(lambda x: o.lax.sin(x) * 2.0, inline=True), V),
-    "inline in jit": lambda o: jaxpr(
+    "inline, late": lambda o: jaxpr(o, o.jx.jit(lambda x: o.lax.sin(x) * 2.0, inline=True), V),
+    "inline in jit, late": lambda o: jaxpr(
         o, lambda x: o.jx.jit(lambda x: o.lax.sin(x), inline=True)(o.jx.jit(lambda y: o.lax.cos(y), inline=True)(x)), V
     ),
     "jit kept": lambda o: jaxpr(o, lambda x: o.jx.jit(o.lax.sin)(o.lax.cos(x)), V),

@@ -216,7 +216,7 @@ def _(o):
 # What goes wrong -----------------------------------------------------------------------------------------------------
 
 
-@CASES.named("wrong: checkpoint with concrete")
+@CASES.named("wrong: checkpoint with concrete, which is no more")
 def _(o):
     return o.jx.checkpoint(lambda x: x, concrete=True)(1.0)
 

@@ -102,12 +102,21 @@ OWN = {("jit", "auto_static"), ("update", "changes")}
 """Parameters that JAX has not."""
 LEFT_OUT = {
     ("lower", "_private_parameters"),
+    ("ShapeDtypeStruct", "_memory_space"),
+    ("vjp", "saveable_args"),
+    ("get", "strategy"),
+    ("defvjp", "generic_batching"),
+    *((name, "unreduced_kind") for name in ("P", "PartitionSpec", "ManualAxisType")),
+    *(("custom_gradient", name) for name in ("with_logs", "remat", "with_accums")),
+    *(("initialize", f"mtls_{name}") for name in ("cert_file", "key_file", "ca_file", "peer_uri_prefix")),
+    ("initialize", "verify_secure_credentials"),
     ("print", "_use_logging"),
     ("log", "_use_logging"),
     *(("pretty_print", name) for name in ("custom_pp_eqn_rules", "print_effects", "kwargs")),
     ("update", "kwargs"),
 }
-"""Parameters that only JAX has: its private ones, and ways of printing what programs here do not have."""
+"""Parameters that only JAX has: its private ones, ways of printing what programs here do not have, and what `names.LEFT_OUT` gives the
+reasons for."""
 OBJECTS = {
     ("jit", "fun"),
     ("jit", "in_shardings"),
@@ -115,7 +124,6 @@ OBJECTS = {
     ("shard_map", "in_specs"),
     ("shard_map", "axis_names"),
     ("checkpoint", "fun"),
-    ("checkpoint", "concrete"),
     ("transfer_guard", "new_val"),
     ("__call__", "out_ct"),
     *((name, first) for name, first in (("callback", "callback"), ("print", "fmt"), ("log", "fmt"))),

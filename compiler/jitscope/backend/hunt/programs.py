@@ -132,8 +132,9 @@ def needed_for(flat: Flat, wanted: set[Any]) -> list[int]:
 _PROPAGATE = {
     "abs", "acos", "acosh", "add", "add_any", "asin", "asinh", "atan", "atan2", "atanh", "broadcast_in_dim", "cbrt", "ceil",
     "checkpoint_name", "concatenate", "copy", "copy_p", "cos", "cosh", "cumsum", "cumprod", "cumlogsumexp", "digamma", "div",
-    "dot_general", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "expand_dims", "floor", "lgamma", "log", "log1p", "logistic", "max",
-    "min", "mul", "neg", "nextafter", "optimization_barrier", "reduce_max", "reduce_min", "reduce_precision", "reduce_prod",
+    "dot_general", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "expand_dims", "floor", "lgamma", "log", "log1p", "log2",
+    "logistic", "max",
+    "min", "mul", "neg", "nextafter", "one_minus_square", "optimization_barrier", "reduce_max", "reduce_min", "reduce_precision", "reduce_prod",
     "reduce_sum", "rem", "reshape", "rev", "round", "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "squeeze", "stop_gradient",
     "sub", "tan", "tanh", "transpose",
 }  # fmt: skip

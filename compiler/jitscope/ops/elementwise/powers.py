@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...core import dtypes
-from ...core.avals import aval_of
+from ...core.avals import ShapedArray, aval_of
 from ..families import Elementwise, check_kind, pure, scalar_like, zero_of
 from ..linear import add_p, convert, full, mul_p, sub_p, where
 from .comparison import eq_p, ge_p
@@ -13,8 +13,9 @@ from .division import div_p
 from .numbers import number_like, times
 
 
-__all__ = ["Exp2", "IntegerPow", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p", "integer_pow", "integer_pow_p",
-           "log1p_p", "log_p", "logistic_p", "pow_p", "rsqrt_p", "sqrt_p", "square_p"]  # fmt: skip
+__all__ = ["Exp2", "IntegerPow", "Log2", "OneMinusSquare", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p",
+           "integer_pow", "integer_pow_p", "log1p_p", "log2_p", "log_p", "logistic_p", "one_minus_square_p", "pow_p",
+           "rsqrt_p", "sqrt_p", "square_p"]  # fmt: skip
 
 exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
 expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, number_like(y, 1))), hlo="exponential_minus_one")
@@ -32,6 +33,20 @@ class Exp2(Elementwise):
 
 
 exp2_p = Exp2("exp2", lambda t, y, x: times(mul_p(t, y), math.log(2)))
+
+
+class Log2(Elementwise):
+    """The logarithm to base 2, as log(x) / log 2, part by part: a product of complex numbers makes NaN of what is infinite."""
+
+    def lower(self, ctx, x, /):
+        aval, log = ctx.avals_in[0], ctx.hlo.log(x)
+        if not dtypes.is_complex(aval.dtype):
+            return ctx.hlo.multiply(log, ctx.full(1 / math.log(2), aval))
+        scale = ctx.full(1 / math.log(2), ShapedArray(aval.shape, dtypes.real_part(aval.dtype)))
+        return ctx.hlo.complex(*(ctx.hlo.multiply(part(log), scale) for part in (ctx.hlo.real, ctx.hlo.imag)))
+
+
+log2_p = Log2("log2", lambda t, y, x: div_p(t, times(x, math.log(2))))
 sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
 rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
 cbrt_p = Elementwise("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
@@ -46,6 +61,17 @@ class Square(Elementwise):
 
 
 square_p = Square("square", lambda t, y, x: mul_p(t, times(x, 2)), accepts="iufc")
+
+
+class OneMinusSquare(Elementwise):
+    """1 - x², as (1 + x)(1 - x), which keeps the digits where x is near 1 or -1."""
+
+    def lower(self, ctx, x, /):
+        one = ctx.full(1, ctx.avals_in[0])
+        return ctx.hlo.multiply(ctx.hlo.add(one, x), ctx.hlo.subtract(one, x))
+
+
+one_minus_square_p = OneMinusSquare("one_minus_square", lambda t, y, x: mul_p(t, times(x, -2)), accepts="iufc")
 
 
 class IntegerPow(Elementwise):

@@ -9,7 +9,7 @@ from .comparison import eq_p, is_finite_p
 from .division import div_p
 from .numbers import number_like, times
 from .parts import complex_p, imag_p, real_p
-from .powers import expm1_p, rsqrt_p
+from .powers import expm1_p, one_minus_square_p, rsqrt_p
 
 
 __all__ = ["Circular", "acos_p", "acosh_p", "asin_p", "asinh_p", "atan2_p", "atan_p", "atanh_p", "cos_p", "cosh_p",
@@ -50,8 +50,8 @@ cos_p = Circular(
     lambda s, c, sh, ch: (mul_p(c, ch), neg_p(s(sh))),
 )
 tan_p = Elementwise("tan", lambda t, y, x: mul_p(t, add_p(number_like(y, 1), mul_p(y, y))))
-asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(_one_minus_square(x))), hlo="chlo.asin")
-acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(_one_minus_square(x)))), hlo="chlo.acos")
+asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(one_minus_square_p(x))), hlo="chlo.asin")
+acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(one_minus_square_p(x)))), hlo="chlo.acos")
 atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(number_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
 sinh_p = Circular(
     "sinh", lambda t, y, x: mul_p(t, cosh_p(x)), "chlo.sinh", "imag", lambda s, c, sh, ch: (mul_p(sh, c), s(ch))
@@ -59,21 +59,17 @@ sinh_p = Circular(
 cosh_p = Circular(
     "cosh", lambda t, y, x: mul_p(t, sinh_p(x)), "chlo.cosh", "imag", lambda s, c, sh, ch: (mul_p(ch, c), s(sh))
 )
-tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, _one_minus_square(y)))
+tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, one_minus_square_p(y)))
 asinh_p = Elementwise(
     "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), number_like(x, 1)))), hlo="chlo.asinh"
 )
 acosh_p = Elementwise("acosh", lambda t, y, x: mul_p(t, _acosh_slope(x)), hlo="chlo.acosh")
-atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, _one_minus_square(x)), hlo="chlo.atanh")
+atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, one_minus_square_p(x)), hlo="chlo.atanh")
 atan2_p = Elementwise(
     "atan2",
     lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
     lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))),
 )
-
-
-def _one_minus_square(x):
-    return sub_p(number_like(x, 1), mul_p(x, x))
 
 
 def _acosh_slope(x):

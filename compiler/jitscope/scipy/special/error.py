@@ -7,18 +7,18 @@ import operator
 from typing import Any
 
 from ...core.avals import aval_of
-from ...core.dtypes import complex_of, kind
+from ...core.dtypes import complex_of, is_complex, kind
 from ...eager.functions import eager_jit
 from ...numpy.operands import operand
 from ...ops.elementwise import erf_inv_p, erf_p, erfc_p
 from ...ops.families import scalar_like
 from ...ops.linear import convert, mul_p
 from ...special.error import dawson_p, erfcx_p, owens_t_p, wofz_p
-from ...special.normal import log_ndtr_p, ndtri_p
+from ...special.normal import erfcinv_p, log_ndtr_p, ndtri_p
 from ._operands import real_operands, wide_operand
 
 
-__all__ = ["dawsn", "erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "owens_t", "wofz"]
+__all__ = ["dawsn", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "owens_t", "wofz"]
 
 
 @eager_jit(nested=True)
@@ -38,6 +38,16 @@ def erfc(x: Any) -> Any:
 def erfinv(x: Any) -> Any:
     """The inverse of erf; NaN outside of [-1, 1]. Raises TypeError for complex numbers."""
     return erf_inv_p(operand("erfinv", x, inexact=True))
+
+
+@eager_jit(nested=True)
+def erfcinv(y: Any) -> Any:
+    """The inverse of erfc, exact where y is small, element by element [...]; NaN outside of [0, 2]. Raises ValueError for complex
+    numbers."""
+    y = operand("erfcinv", y, inexact=True)
+    if is_complex(aval_of(y).dtype):
+        raise ValueError(f"erfcinv takes real numbers; it got {aval_of(y).short()}")
+    return erfcinv_p(y)
 
 
 @eager_jit(nested=True)
