@@ -16,6 +16,7 @@ from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope.advise.code.ipython import edits_in, lines_in, python_of
 from jitscope.advise.code.sharing import with_arrays
+from jitscope.advise.pages import address_of
 from jitscope.advise.program import of_cells
 from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import TO_DO, explained
@@ -252,13 +253,18 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
         "severity": one.severity,
         "title": CATALOGUE[one.id].title,
         "message": one.message,
-        "why": imported_in(cell.file).own(WHY[one.id]),
+        "why": f"{imported_in(cell.file).own(WHY[one.id])} {_page(one.id)}",
         "evidence": [line for line in one.evidence if line.strip(" ^~")],  # views underline the code itself
         "origin": one.origin,
         "position": position,
         "fix": fix if fix["text"] or fix["edits"] else None,
         "silence": silence,
     }
+
+
+def _page(id: str) -> str:
+    """Where the page of an id is."""
+    return f"An example, and what to write instead: {address_of(id) or f'`%sharpbits --explain {id}`'}."
 
 
 def _python(cell: Cell) -> str:

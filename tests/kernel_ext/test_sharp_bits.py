@@ -26,6 +26,8 @@ def test_cells_are_looked_at_with_the_names_of_those_before(shell):
     assert [(id, line) for id, _, line in found(shell)] == [("branch-on-tracer", 3), ("update-result-dropped", 2)]
     (shown,) = shell.cell("%sharpbits").shown
     assert "In [3], line 3" in shown["text/plain"]
+    for item in session.of(shell.ip).sharp_bits.document()["items"]:
+        assert item["why"].endswith(f"{item['id']}`.") and "%sharpbits --explain" in item["why"]
 
 
 def test_an_error_is_told_once_and_gone_with_its_cell(shell):
