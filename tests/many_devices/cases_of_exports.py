@@ -98,7 +98,8 @@ def exports_for_devices_that_are_not_there(o: Any) -> Any:
         "a": o.jx.ShapeDtypeStruct((128, 4), "float32", sharding=(s and s[0]) or None),
         "b": np.ones((4, 8), "f"),
     }
-    many, few = o.S.AbstractMesh((64, 2), ("x", "y")), o.S.AbstractMesh((4, 2), ("x", "y"))
+    auto = (o.S.AxisType.Auto,) * 2
+    many, few = o.S.AbstractMesh((64, 2), ("x", "y"), auto), o.S.AbstractMesh((4, 2), ("x", "y"), auto)
     asked = o.jx.jit(
         f,
         in_shardings=({"a": o.at("x", mesh=many), "b": o.at(mesh=many)},),

@@ -202,7 +202,7 @@ def replicated_states_as_they_were_made(o: Any) -> Any:
 def stages_without_devices(o: Any) -> Any:
     """Programs over more devices than there are: types and text alone."""
     jx, P, S = o.jx, o.P, o.S
-    mesh = S.AbstractMesh((16, 4), ("x", "y"))
+    mesh = S.AbstractMesh((16, 4), ("x", "y"), (S.AxisType.Auto,) * 2)
     f = jx.shard_map(lambda a: o.lax.psum(a, "y") * 2, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x"))
     shape = jx.ShapeDtypeStruct((64, 8), np.float32)
     jaxpr = jx.make_jaxpr(f)(shape)
@@ -213,7 +213,7 @@ def stages_without_devices(o: Any) -> Any:
             lambda a: (a * 2).sum(1), jx.ShapeDtypeStruct((64, 8), np.float32, sharding=o.Named(typed, P("x")))
         )
     return [out.shape, str(jaxpr.jaxpr.invars[0].aval), [str(e.primitive) for e in jaxpr.jaxpr.eqns], str(told.sharding), told.shape,
-            repr(S.AbstractMesh((16, 4), ("x", "y"))), error(lambda: mesh.devices), error(lambda: f(np.ones((64, 8))))]  # fmt: skip
+            repr(S.AbstractMesh((16, 4), ("x", "y"), (S.AxisType.Auto,) * 2)), error(lambda: mesh.devices), error(lambda: f(np.ones((64, 8))))]  # fmt: skip
 
 
 @case

@@ -45,7 +45,8 @@ class AbstractDevice(NamedTuple):
 
 
 def _axis_types(names: tuple, types: Any, what: str) -> tuple[AxisType, ...]:
-    types = (AxisType.Auto,) * len(names) if types is None else types
+    usual = AxisType.Explicit if what == "AbstractMesh" else AxisType.Auto
+    types = (usual,) * len(names) if types is None else types
     types = tuple(types) if isinstance(types, (tuple, list)) else (types,)
     if not all(isinstance(t, AxisType) for t in types):
         raise TypeError(f"axis_types of {what} must be members of jitscope.sharding.AxisType, not {types}")
@@ -223,7 +224,8 @@ def _with_ids(ids: np.ndarray, names: Any, types: Any) -> Mesh:
 
 
 class AbstractMesh(_Grid):
-    """The sizes and names of a mesh's axes, without devices. Raises ValueError for names that do not fit."""
+    """The sizes and names of a mesh's axes, without devices; they are Explicit unless `axis_types` says otherwise. Raises ValueError for
+    names that do not fit."""
 
     abstract_device: AbstractDevice | None
 

@@ -84,7 +84,8 @@ class PartitionSpec:
         sums = [f"{name}={set(given)!r}" for name in ("unreduced", "reduced") if (given := getattr(self, name))]
         if not sums:
             return f"P({repr(self.partitions)[1:-1]})"
-        return f"P({', '.join([*map(repr, self.partitions), *sums])})"
+        kind = ["unreduced_kind=sum"] if self.unreduced else []
+        return f"P({', '.join([*map(repr, self.partitions), *sums, *kind])})"
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.partitions)
