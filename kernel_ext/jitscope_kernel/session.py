@@ -148,6 +148,8 @@ class Session:
             self._undo.append(self.ledger.listen(self._written))
 
     def unload(self) -> None:
+        for running in self._stack:
+            running.end()
         while self._undo:
             with suppress(Exception):  # what someone else has taken out already
                 self._undo.pop()()

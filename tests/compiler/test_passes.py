@@ -425,3 +425,15 @@ def test_the_pass_that_fused_an_equation_is_one_that_fuses():
     assert by == {("fused", "fusion"), ("fused", "fusion-wrapper")} | library
     to_library = {fate["path"] for fate in document["fates"] if fate["what"] == "library"}
     assert len(flat) > 5 and to_library <= products.keys() and (flat <= to_library or not library)
+
+
+def test_an_operation_without_origin_that_gets_a_kernel_of_its_own_is_fused():
+    """The first step of a sum in two, which XLA makes: it is neither removed nor added, and counts as before."""
+    document = observe.look(row_of(lambda x: jnp.sin(x.sum(1)), np.ones((16, 64), np.float32)), "passes")
+    (number,) = [one["state"] for one in document["passes"] if one["name"] == "fusion-wrapper" and one["state"]]
+    state, before = document["states"][number], document["states"][number - 1]
+    rows = [row for row in state["rows"] if row["opcode"] == "reduce-window"]
+    assert [row["kind"] for row in rows] == ["fused"] and not rows[0]["paths"]
+    assert {kind for kind, count in state["counts"].items() if count} == {"fused"} and state["operations"] == before[
+        "operations"
+    ]

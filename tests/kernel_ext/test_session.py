@@ -549,3 +549,12 @@ def test_an_error_is_told_once(shell, case: str) -> None:
     assert "could not be traced" not in said
     folded = page.partition("<details>")[2].partition("</details>")[0]
     assert message in folded and page.count(message) == folded.count(message)
+
+
+def test_unloading_within_a_cell_ends_what_counts_in_it(shell) -> None:
+    from jitscope.eager import running
+
+    before = running.due
+    ran = shell.cell("%%jit\nfrom jitscope.eager import running\nseen = running.due\n%unload_ext jitscope")
+    assert not ran.error
+    assert shell.names["seen"] is not before and running.due is before

@@ -60,7 +60,7 @@ def changes_between(old: State, new: State) -> list[Change]:
         if into and len(into) >= len(before):
             dropped.update(map(id, before))
             pairs.update({id(a): _joined("fused", b, a) for b, a in zip(cycle(before), into)})
-        elif len(before) == len(after) == 1:
+        elif len(before) == len(after) == 1 and before[0].one.op_name:
             dropped.add(id(before[0]))
             there = before[0].where_before == after[0].where_after
             alike = _does(before[0].one) == _does(after[0].one)
@@ -217,13 +217,15 @@ def _does(i: Instruction) -> str:
 
 def _by_look(changes: Iterable[Change]) -> dict[tuple[object, ...], list[Change]]:
     """Changes by what can tell an instruction in another place: opcode, type and origin. (Of loops and branches not the type: passes
-    change what they carry.)"""
+    change what they carry.) Of those without an origin, which passes make, that they do the same."""
     found = defaultdict(list)
     for change in changes:
         i = change.one
         if i.op_name and i.opcode not in NOTHING_COMPUTED:
             kind = "" if i.opcode in ("while", "conditional") else _type(i)
             found[i.opcode, kind, change.paths or i.op_name].append(change)
+        elif i.opcode not in (*NOTHING_COMPUTED, "fusion"):
+            found["", _does(i)].append(change)
     return found
 
 
