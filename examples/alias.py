@@ -28,7 +28,9 @@ class Alias:
                 importlib.import_module(f"jax.{name}")
 
 
-LOADED = "ad_checkpoint custom_batching custom_derivatives debug dtypes errors lax nn numpy profiler random sharding stages tree tree_util typing".split()
+LOADED = """ad_checkpoint api_util core custom_batching custom_derivatives debug distributed dlpack dtypes errors export ffi image
+interpreters.ad interpreters.batching interpreters.mlir interpreters.partial_eval interpreters.xla lax lax.linalg lib monitoring nn
+nn.initializers numpy numpy.fft numpy.linalg ops profiler random ref scipy sharding stages tree tree_util typing version""".split()
 """What `import jax` imports, too: libraries look for it among the modules."""
 
 

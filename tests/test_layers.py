@@ -65,6 +65,7 @@ LAYERS = [
     "experimental",
     "test_util",
     "version",
+    "lib",
     "_src",
     "testing",
     "advise",

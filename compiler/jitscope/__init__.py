@@ -37,7 +37,7 @@ __getattr__, __dir__ = _late(
         for module in (
             "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
             "experimental export extend ffi flatten_util image interpreters ir lax monitoring nn optimizers profiler random ref "
-            "scipy stages test_util tree_util typing version"
+            "lib scipy stages test_util tree_util typing version"
         ).split()
     },
 )

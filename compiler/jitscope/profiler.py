@@ -9,7 +9,6 @@ with jitscope.profiler.trace("profile"):
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .api.processes import check_backend
+from .core.wrapping import wraps
 from .xla import client, profiler as _xla
 
 
@@ -61,7 +61,7 @@ def annotate_function(func: Callable[..., Any], name: str | None = None, **decor
     """Decorator: each call is one event of a recording, called as the function or `name`."""
     called = name or getattr(func, "__qualname__", None) or getattr(func, "__name__", type(func).__name__)
 
-    @functools.wraps(func)
+    @wraps(func)
     def annotated(*args: Any, **kwargs: Any) -> Any:
         with TraceAnnotation(called, **decorator_kwargs):
             return func(*args, **kwargs)

@@ -18,6 +18,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal
 from ..core.staging import trace_to_jaxpr
+from ..core.wrapping import wraps
 from ..ops.marks import name_p
 from ..transforms.linearize import linearize_flat
 from ._flat import Flat
@@ -57,7 +58,7 @@ def checkpoint(
         raise TypeError(f"checkpoint takes a function; it got {type(fun).__name__}")
     spec = StaticSpec(fun, static_argnums, static_argnames)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         arguments = Arguments(spec, args, kwargs, keyed=False)
         leaves, in_tree, dynamic = arguments.leaves, arguments.in_tree, arguments.dynamic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from ..core.errors import stepped_on
 from ..core.folding import folding
 from ..core.messages import message_here
 from ..core.references import Reference
+from ..core.wrapping import wraps
 from ._flat import check_array, check_callable
 from .jit import jit
 from .linear_maps import refuse_reduce_axes, vjp
@@ -80,7 +80,7 @@ def _differentiated(
     refuse_reduce_axes(reduce_axes, "grad")
     numbers = argument_numbers(argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         with folding:
             value, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.folding import folding
 from ..core.trace import evaluating
+from ..core.wrapping import wraps
 from ..core.zeros import Zero
 from ..ops.elementwise import eq_p, real_p
 from ..ops.indexing import iota
@@ -46,7 +46,7 @@ def jacfwd(
     check_callable(fun, "jacfwd")
     numbers = argument_numbers(argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         with folding:
             return _forward(fun, numbers, has_aux, holomorphic, args, kwargs)
@@ -69,7 +69,7 @@ def jacrev(
     check_callable(fun, "jacrev")
     numbers = argument_numbers(argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         with folding:
             return _reverse(fun, numbers, has_aux, holomorphic, allow_int, args, kwargs)

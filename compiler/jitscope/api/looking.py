@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +21,7 @@ from ..core.primitive import Primitive
 from ..core.source import position_of_function
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, evaluation, using
+from ..core.wrapping import wraps
 from ._flat import check_callable
 
 
@@ -49,7 +49,7 @@ def make_jaxpr(
     spec = StaticSpec(fun, static_argnums)
     axes = tuple((name, int(size)) for name, size in axis_env or ())
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         if value_of("no_tracing"):
             raise RuntimeError("the option no_tracing is set, and make_jaxpr was to trace a function")

@@ -25,6 +25,7 @@ from ..core.shardings import (
     mentioned,
     padded,
 )
+from ..core.wrapping import wraps
 from ..xla import client
 from ..xla.parts import assembled
 from ..xla.spread import Layout
@@ -127,7 +128,7 @@ def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -
     if f is None:
         return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
 
-    @functools.wraps(f)
+    @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
         asked = _asked("auto_axes", "out_sharding", out_sharding, kwargs)
         before, names = _switched("auto_axes", axes, tree.leaves(asked))
@@ -148,7 +149,7 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
     if f is None:
         return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
 
-    @functools.wraps(f)
+    @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
         asked = _asked("explicit_axes", "in_sharding", in_sharding, kwargs)
         before, names = _switched("explicit_axes", axes, ())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any
 
 from ..control.bodies import name_of
 from ..core import source
+from ..core.wrapping import wraps
 from ._flat import check_callable
 
 
@@ -46,7 +46,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     scope = name_of(fun) if name is None else name
     named_scope(scope)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def named(*args: Any, **kwargs: Any) -> Any:
         with named_scope(scope):
             return fun(*args, **kwargs)

@@ -23,7 +23,7 @@ from ..core.part_types import laid_of, sums_of, varying
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of, padded
 from ..core.trace import Tracer, evaluating
 from ..core.varying import as_term, inside, manual, varied
-from ..core.wrapping import stand_for
+from ..core.wrapping import stand_for, wraps
 from ..ops.linear import reshape
 from ..xla import client
 from ._flat import check_callable
@@ -67,7 +67,7 @@ def shard_map(
         return functools.partial(shard_map, out_specs=out_specs, in_specs=in_specs, mesh=mesh, axis_names=axis_names, check_vma=check_vma)  # fmt: skip
     check_callable(f, "shard_map")
 
-    @functools.wraps(f)
+    @wraps(f)
     def mapped(*args: Any) -> Any:
         with folding:
             return _shard_map(f, args, mesh, in_specs, out_specs, axis_names, bool(check_vma))
@@ -193,7 +193,7 @@ def _with_given(f: Any, leaves: Sequence[Any], in_tree: Any, in_specs: Any) -> t
     """The function, its arguments and their specs without those arguments whose spec is None: the function is given these as they are."""
     specs = tree.broadcast_prefix(in_specs, in_tree, "shard_map: in_specs")
 
-    @functools.wraps(f)
+    @wraps(f)
     def rest(*parts: Any) -> Any:
         own = iter(parts)
         return f(*in_tree.unflatten([x if s is None else next(own) for x, s in zip(leaves, specs)]))
@@ -299,7 +299,7 @@ def pmap(
     stand_for(program, fun)
     compiled = jit(program, static_argnums=statics or None, donate_argnums=donate_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = _spread_out(fun, name, in_axes, statics, devices, axis_size, args, kwargs)
         return compiled(*args, **kwargs)

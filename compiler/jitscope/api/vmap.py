@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -15,10 +14,13 @@ from ..core.avals import aval_of, marked
 from ..core.folding import folding
 from ..core.messages import message_here
 from ..core.parameters import Parameters
+from ..core.wrapping import wraps
 from ..ops.linear import reduce_sum_p
 from ..transforms.steps import vmap_step
 from ..transforms.vmap import BatchAxis, vmap_flat
+from ..transforms.vmappable import is_spec, kinds
 from ._flat import Flat, as_values, check_array, check_callable
+from .vmappable import has_vmappable, map_parts
 
 
 def vmap(
@@ -47,8 +49,16 @@ def vmap(
     in_axes = _checked_axes(in_axes, "in_axes")
     _checked_axes(out_axes, "out_axes", anything=True)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        if kinds and has_vmappable((args, kwargs)):
+            named = {
+                "axis_name": axis_name,
+                "axis_size": axis_size,
+                "spmd_axis_name": spmd_axis_name,
+                "sum_match": sum_match,
+            }
+            return map_parts(vmap, fun, in_axes, out_axes, named, (args, kwargs))
         with folding:
             return _vmap(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match, args, kwargs)
 
@@ -130,7 +140,7 @@ def _checked_axes(axes: Any, what: str, anything: bool = False) -> Any:
 
 
 def _is_axis(x: Any) -> bool:
-    return isinstance(x, int) and not isinstance(x, bool)
+    return (isinstance(x, int) and not isinstance(x, bool)) or is_spec(x)
 
 
 def _argument_name(path: Sequence[Any]) -> str:

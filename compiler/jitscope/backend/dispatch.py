@@ -31,7 +31,7 @@ from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
 from ..core.words import root_of
-from ..core.wrapping import stand_for
+from ..core.wrapping import own_name, stand_for
 from ..xla import client
 from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
@@ -100,7 +100,7 @@ class JitFunction:
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._keep_unused, self._inline = keep_unused, inline
-        self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
+        self._name = own_name(fun) or "<unnamed>"
         self._shardings = shardings
         asked = shardings and shardings.key
         self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused, asked))

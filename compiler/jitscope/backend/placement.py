@@ -3,7 +3,6 @@ devices of a layout that is named."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core.messages import with_advice
 from ..core.part_types import sums_of
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
+from ..core.wrapping import wraps
 from ..core.zeros import is_zero
 from ..xla import client
 from .array import Array, array_from_numpy, one_device, placed, put_on, sharding_of
@@ -144,7 +144,7 @@ def laying(fun: Any) -> Any:
     names = () if code is None else code.co_varnames[: code.co_argcount]
     place = names.index("out_sharding") if "out_sharding" in names else None
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def wrapper(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
         if place is not None and len(args) == place + 1:
             args, out_sharding = args[:-1], args[-1]

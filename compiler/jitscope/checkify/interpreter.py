@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal, rearranged, subjaxprs
 from ..core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ..core.trace import current_trace
+from ..core.wrapping import wraps
 from ..core.zeros import Zero, zero_of
 from ..ops.elementwise import and_p, div_p, eq_p, ge_p, lt_p, ne_p, not_p, or_p
 from ..ops.indexing import dynamic_slice_p
@@ -77,7 +77,7 @@ def checkify(
     if kinds is None or not all(isinstance(kind, type) and issubclass(kind, Failure) for kind in kinds):
         raise TypeError(f"checkify: errors is a set of categories, such as checkify.all_checks, not {errors!r}")
 
-    @functools.wraps(f)
+    @wraps(f)
     def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         trees: list[Any] = []
 

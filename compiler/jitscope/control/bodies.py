@@ -16,6 +16,7 @@ from ..core.meshes_in_force import mesh_in_force
 from ..core.staging import recording, trace_to_jaxpr
 from ..core.trace import current_trace
 from ..core.varying import manual
+from ..core.wrapping import own_name
 
 
 class Body:
@@ -123,7 +124,7 @@ def check_leaves(leaves: Sequence[Any], whole: Any, what: str) -> list[ShapedArr
 
 def name_of(fun: Any) -> str:
     """The function's name, for messages."""
-    return getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", type(fun).__name__)
+    return own_name(fun) or type(fun).__name__
 
 
 def lift_constants(closeds: Sequence[ClosedJaxpr]) -> tuple[list[Any], list[ClosedJaxpr]]:

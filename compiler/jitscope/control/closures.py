@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..core.avals import aval_of, tangent_aval
 from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer
+from ..core.wrapping import wraps
 from .bodies import check_leaves, flattened, name_of
 from .custom_vjp import custom_vjp
 from .rule_values import pair_of
@@ -39,11 +39,11 @@ def custom_gradient(fun: Callable[..., Any] | None = None) -> Any:
             )
         return out, pullback
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def result_alone(*args: Any, **kwargs: Any) -> Any:
         return run(*args, **kwargs)[0]
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def forward(*args: Any, **kwargs: Any) -> tuple[Any, _Pullback]:
         out, pullback = run(*args, **kwargs)
         return out, _Pullback.of(pullback, out)

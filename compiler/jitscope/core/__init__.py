@@ -20,6 +20,7 @@ __getattr__, __dir__ = _late(
         "..api": "ensure_compile_time_eval",
         "..extend.core": "concrete_or_error find_top_trace gensym get_opaque_trace_state jaxprs_in_params new_jaxpr_eqn "
         "primal_dtype_to_tangent_dtype valid_jaxtype",
+        "..interpreters.xla": "pytype_aval_mappings",
         "..symbolic.dimension": "max_dim min_dim",
     },
 )

@@ -5,6 +5,7 @@ import enum
 import functools
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -109,6 +110,10 @@ class ShapedArray(AbstractValue):
     def to_tangent_aval(self) -> "ShapedArray":
         """The aval of tangents of such an array."""
         return tangent_aval(self)
+
+    def at_least_vspace(self) -> "ShapedArray":
+        """`to_tangent_aval`, by the name that libraries know it by."""
+        return self.to_tangent_aval()
 
     def to_ct_aval(self) -> "ShapedArray":
         """The aval of cotangents of such an array: what is reduced over mesh axes is unreduced in them, and the other way round."""
@@ -240,6 +245,11 @@ def physical(aval: ShapedArray) -> ShapedArray:
     return aval
 
 
+conversions: dict[type, Callable[[Any], Any]] = {}
+"""What makes arrays of values of types that libraries registered (`interpreters.xla.canonicalize_dtype_handlers`)."""
+avals_of_types: dict[type, Callable[[Any], ShapedArray]] = {}
+"""What says the avals of such values (`core.pytype_aval_mappings`)."""
+
 _SCALARS = tuple(dtypes.PYTHON_SCALARS)
 
 
@@ -266,6 +276,8 @@ def aval_of(x: Any) -> ShapedArray:
     for scalar in _SCALARS:
         if isinstance(x, scalar):
             return ShapedArray((), python_dtype(scalar), scalar is not bool)
+    if type(x) in avals_of_types:
+        return avals_of_types[type(x)](x)
     raise TypeError(not_an_array(x))
 
 
@@ -294,6 +306,7 @@ def from_protocol(x: Any) -> Any:
     if issubclass(kind, Operators):  # what these give is for JAX
         return x
     give = getattr(kind, "__jax_array__", None) or getattr(kind, "__jitscope_array__", None)
+    give = give or conversions.get(kind)
     return x if give is None or jax_kind(x) is not None else give(x)
 
 

@@ -12,7 +12,7 @@ from .effects import Effects, no_effects
 from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
 from .references import Reference
-from .trace import current_trace, evaluation
+from .trace import Trace, current_trace, evaluation, using
 
 
 _made: Counter[str] = Counter()
@@ -83,6 +83,13 @@ class Primitive:
         return current_trace().process(self, args, params)
 
     __call__ = bind
+
+    def bind_with_trace(
+        self, trace: Trace, args: Sequence[Any], avals: Sequence[Any], params: dict[str, Any], /
+    ) -> Any:
+        """Apply the operation as a trace does; for traces that hand operations down to another one."""
+        with using(trace):
+            return self.bind(*args, **params)
 
     def get_bind_params(self, params: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """For interpreters of jaxprs: what goes before the operands, and the parameters, of a `bind` that does what an

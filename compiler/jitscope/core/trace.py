@@ -44,8 +44,15 @@ class Trace:
         return self
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
-        """Interpret `primitive` on `args`; a list of results if it has several, else the result."""
-        raise NotImplementedError
+        """Interpret `primitive` on `args`; a list of results if it has several, else the result. (Here: as a trace that is
+        written for JAX says, with `process_primitive`.)"""
+        return self.process_primitive(primitive, args, params)
+
+    def process_primitive(self, primitive: Primitive, tracers: tuple, params: dict[str, Any], /) -> Any:
+        """`process`, by JAX's name."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no `process`: it does not say what happens to an operation"
+        )
 
 
 class using:
@@ -110,6 +117,9 @@ class Tracer(Operators, PlaceUnknown):
     transient = True
     """Whether the value ends with a trace."""
     refusal = "while a function is traced only shapes and dtypes are known, not values"
+
+    def __init__(self, trace: Trace, aval: ShapedArray):
+        self.tracing, self.aval = trace, aval
 
     @property
     def _trace(self) -> Trace:

@@ -11,6 +11,7 @@ lowering rule, for all platforms or one.
 """
 
 from ..core.avals import ShapedArray, aval_of
+from ..core.late import late as _late
 from ..core.primitive import HigherOrder, Primitive
 from ..core.zeros import (
     UndefinedPrimal,
@@ -37,3 +38,7 @@ from .lowering_rules import primitive_of, register_lowering
 __all__ = ["Bilinear", "Discrete", "DiscreteElementwise", "Elementwise", "HigherOrder", "Linear", "Primitive",
            "Reduce", "ShapedArray", "Structural", "UndefinedPrimal", "Zero", "add_tangents", "aval_of", "instantiate",
            "is_linear", "is_zero", "primitive_of", "pure", "register_lowering", "zero_of"]  # fmt: skip
+
+__getattr__, __dir__ = _late(
+    globals(), {f".{module}": "." for module in ("backend", "core", "linear_util", "mlir", "source_info_util")}
+)

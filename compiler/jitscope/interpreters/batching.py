@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
+from ..transforms import vmappable
 from ..transforms.vmap import BatchAxis
 from .tables import RuleTable
 
@@ -79,5 +80,35 @@ def bdim_at_front(x: Any, bdim: int | None, size: int, mesh_axis: Any = None) ->
     return BatchAxis(None, size).move(x, bdim, 0)
 
 
+def register_vmappable(
+    data_type: type,
+    spec_type: type,
+    axis_size_type: type,
+    to_elt: Callable[..., Any],
+    from_elt: Callable[..., Any],
+    make_iota: Callable[[Any], Any] | None,
+) -> None:
+    """Let `vmap` take values of `data_type` as they are, mapped as an entry of `spec_type` in `in_axes` says.
+
+    `to_elt(cont, get_idx, x, spec)` gives one example of `x`: `cont(part, axis)` is that of one of its parts, `get_idx()` the
+    number of the example. `from_elt(cont, axis_size, x, spec)` makes the result of all examples, `cont(axis_size, part, axis)`
+    that of a part. `make_iota(axis_size)` numbers the examples, where a size is no int.
+    """
+    vmappable.kinds[data_type] = vmappable.Kind(spec_type, axis_size_type, to_elt, from_elt)
+    if make_iota is not None:
+        vmappable.make_iota[axis_size_type] = make_iota
+
+
+def unregister_vmappable(data_type: type) -> None:
+    """Take `register_vmappable` back: values of that type are leaves or trees again, as they were."""
+    vmappable.kinds.pop(data_type, None)
+
+
+def is_vmappable(x: Any) -> bool:
+    """Whether a value is of a type that `register_vmappable` was told of."""
+    return vmappable.is_vmappable(x)
+
+
 __all__ = ["axis_primitive_batchers", "bdim_at_front", "broadcast", "defbroadcasting", "defreducer", "defvectorized",
-           "fancy_primitive_batchers", "not_mapped", "primitive_batchers"]  # fmt: skip
+           "fancy_primitive_batchers", "is_vmappable", "not_mapped", "primitive_batchers", "register_vmappable",
+           "unregister_vmappable"]  # fmt: skip

@@ -11,6 +11,7 @@ from ..control.bodies import check_leaves, name_of, trace_body
 from ..control.composite import composite as bind_composite
 from ..core.errors import UnexpectedTracerError
 from ..core.trace import Tracer
+from ..core.wrapping import wraps
 from ..ops.marks import dce_sink_p, optimization_barrier_p
 
 
@@ -68,7 +69,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     UnexpectedTracerError where the decomposition uses a traced value that is not an argument, TypeError for other attributes.
     """
 
-    @functools.wraps(decomposition)
+    @wraps(decomposition)
     def operation(*args: Any, **attributes: Any) -> Any:
         leaves, structure = tree.flatten(args)
         avals = check_leaves(leaves, args, f"{name} got, at arguments")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ..api import vmap
 from ..api.gradients import of_arguments
 from ..core.avals import aval_of
+from ..core.wrapping import wraps
 from .logic import select
 from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .ranges import arange
@@ -112,7 +112,7 @@ def vectorize(
     """
     names = frozenset(excluded)
 
-    @functools.wraps(pyfunc)
+    @wraps(pyfunc)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         given = [i for i in range(len(args)) if i not in names and args[i] is not None]
 

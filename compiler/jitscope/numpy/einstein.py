@@ -112,6 +112,10 @@ def einsum(
 
 def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
     labels = dict(enumerate(string.ascii_letters))
+    sublists = args[1::2] if len(args) % 2 == 0 else (*args[1:-1:2], args[-1])
+    named = dict.fromkeys(n for sublist in sublists for n in sublist if n is not Ellipsis)
+    if not named.keys() <= labels.keys():  # labels may be anything with a hash: opt_einsum's are
+        labels = dict(zip(named, string.ascii_letters, strict=False))
 
     def text(sublist: Sequence[Any]) -> str:
         return "".join("..." if n is Ellipsis else labels[n] for n in sublist)

@@ -13,11 +13,12 @@ from . import forks
 from .runtime import _jax, xc
 
 
-__all__ = ["Aval", "Device", "SingleDevice", "all_devices", "aval_of", "cpu_devices", "default_device", "device_count",
+__all__ = ["Aval", "Client", "Device", "SingleDevice", "all_devices", "aval_of", "cpu_devices", "default_device", "device_count",
            "device_named", "device_of_sharding", "get_client", "is_device", "named_placement", "set_device_count",
            "sharding_of"]  # fmt: skip
 
 Device = _jax.Device
+Client = _jax.Client
 """The class of devices."""
 
 _client = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ... import lax, numpy as jnp, tree
 from ...api import ShapeDtypeStruct, jit, make_jaxpr
 from ...core.jaxpr import ClosedJaxpr, Jaxpr, Literal
+from ...core.wrapping import wraps
 from .arrays import BCOO, JAXSparse
 from .elementwise import add, bcoo_multiply_dense, bcoo_multiply_sparse
 from .products import bcoo_dot_general
@@ -48,7 +48,7 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
     result would be dense. `use_tracer` is taken and changes nothing.
     """
 
-    @functools.wraps(f)
+    @wraps(f)
     def sparse_f(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs), is_sparse)
         leaves = [_as_bcoo(x) if is_sparse(x) else x for x in leaves]

@@ -11,8 +11,9 @@ import numpy as np
 from ...backend.array import Array
 from ...core.avals import ShapedArray, aval_of, tangent_aval
 from ...core.axes import current_axes
+from ...core.checking import check_jaxpr
 from ...core.effects import *
-from ...core.errors import ConcretizationTypeError
+from ...core.errors import ConcretizationTypeError, InconclusiveDimensionOperation, JaxprTypeError
 from ...core.jaxpr import (
     ClosedJaxpr,
     DebugInfo,
@@ -21,11 +22,12 @@ from ...core.jaxpr import (
     Literal,
     Var,
 )
+from ...core.late import late as _late
 from ...core.messages import conversion_message
 from ...core.primitive import Primitive
 from ...core.source import capture
 from ...core.staging import JaxprTrace, jaxpr_as_fun
-from ...core.trace import Trace, Tracer, current_trace, using as set_current_trace
+from ...core.trace import Trace, Tracer, current_trace, evaluation, using as set_current_trace
 from ...transforms.vmap import BatchTrace
 
 
@@ -36,6 +38,26 @@ class DropVar(Var):
     """A result that nobody reads. Programs here have plain variables in such places."""
 
     __slots__ = ()
+
+
+class take_current_trace(set_current_trace):
+    """Context manager: gives the trace that is current, and has operations evaluated inside the block."""
+
+    __slots__ = ("taken",)
+
+    def __init__(self) -> None:
+        super().__init__(evaluation())
+
+    def __enter__(self) -> Trace:
+        self.taken = current_trace()
+        super().__enter__()
+        return self.taken
+
+
+class TraceTag:
+    """What tells the tracers of one transformation from those of another."""
+
+    __slots__ = ("__weakref__",)
 
 
 class OpaqueTraceState:
@@ -153,9 +175,11 @@ def gensym() -> Callable[[ShapedArray], Var]:
     return Var
 
 
-__all__ = ["ClosedJaxpr", "DebugInfo", "DropVar", "Effect", "Effects", "Jaxpr", "JaxprEqn", "Literal",
-           "OpaqueTraceState", "Primitive", "Var", "array_types", "concrete_or_error", "find_top_trace", "gensym",
-           "get_opaque_trace_state", "jaxpr_as_fun", "jaxprs_in_params", "mapped_aval", "new_jaxpr_eqn", "no_effects",
-           "nonempty_axis_env_DO_NOT_USE", "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs",
-           "unmapped_aval", "unsafe_am_i_under_a_jit_DO_NOT_USE", "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+__all__ = ["ClosedJaxpr", "DebugInfo", "DropVar", "Effect", "Effects", "InconclusiveDimensionOperation", "Jaxpr",
+           "JaxprEqn", "JaxprTypeError", "Literal", "OpaqueTraceState", "Primitive", "TraceTag", "Var", "array_types",
+           "check_jaxpr", "concrete_or_error", "find_top_trace", "gensym", "get_opaque_trace_state", "jaxpr_as_fun",
+           "jaxprs_in_params", "mapped_aval", "new_jaxpr_eqn", "no_effects", "nonempty_axis_env_DO_NOT_USE",
+           "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs", "take_current_trace", "unmapped_aval", "unsafe_am_i_under_a_jit_DO_NOT_USE", "unsafe_am_i_under_a_vmap_DO_NOT_USE",
            "unsafe_get_axis_names_DO_NOT_USE", "valid_jaxtype"]  # fmt: skip
+
+__getattr__, __dir__ = _late(globals(), {".primitives": "."})
