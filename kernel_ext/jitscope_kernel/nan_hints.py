@@ -64,7 +64,9 @@ def offer(
         if type(value) is float and not math.isfinite(value):
             what = "NaN" if value != value else "infinite"
             return f"{name} is {what}. Where that comes from: %nans {ast.unparse(call)}"
-    if said := next(itertools.chain(_kept(body, names, taken), _printed(body, taken)), ""):
+    if said := next(
+        itertools.chain(_kept(body, names, taken), _printed(body, taken), _printed_of_jax(body, names)), ""
+    ):
         return said
     if type(result) is float and not math.isfinite(result):
         what = "a NaN" if result != result else "an infinity"
@@ -103,18 +105,27 @@ def _numbers_taken(body: list[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:
     for statement in body:
         for node in ast.walk(statement) if not isinstance(statement, ast.FunctionDef | ast.ClassDef) else ():
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (call := _taken_from(value)) is not None:
-                    yield name, call
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    of = _number_of(value)
+                    if of is not None and (call := _made(of, body)) is not None:
+                        yield name, call
+
+
+def _number_of(value: ast.expr) -> ast.expr | None:
+    """What `float(y)` and `y.item()` take a number from."""
+    match value:
+        case (
+            ast.Call(func=ast.Name(id="float"), args=[of])
+            | ast.Call(func=ast.Attribute(value=of, attr="item"), args=[])
+        ):
+            return of
+    return None
 
 
 def _taken_from(value: ast.expr) -> ast.Call | None:
     """The call in `float(f(x))` and in `f(x).item()`."""
-    match value:
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Call() as call]):
-            return call
-        case ast.Call(func=ast.Attribute(value=ast.Call() as call, attr="item"), args=[]):
-            return call
-    return None
+    of = _number_of(value)
+    return of if isinstance(of, ast.Call) else None
 
 
 def _sources(node: ast.AST, body: list[ast.stmt]) -> list[str]:
@@ -207,6 +218,32 @@ def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
             what = "A NaN" if math.isnan(number) else "An infinity"
             call = calls[0] if len(calls) == 1 else "f(x)"
             yield f"{what} is printed in line {line}. Where it comes from: %nans {call}"
+
+
+def _printed_of_jax(body: list[ast.stmt], names: Mapping[str, Any]) -> Iterator[str]:
+    """Of the lines that print arrays of jax's by name, which nobody is told of: those that names still stand for."""
+    for node in _outside_functions(body):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "repr" | "str"), args=shown):
+                pass
+            case ast.FormattedValue(value=of):
+                shown = [of]
+            case _:
+                continue
+        for one in shown:
+            one = _number_of(one) or one
+            value = names.get(one.id) if isinstance(one, ast.Name) else None
+            if not jaxwatch.is_array(value) or value.size > _MOST or not _is_nan(value):
+                continue
+            call = _made(one, body)
+            if call is not None and _last_given(ast.unparse(one), body) <= one.lineno:
+                yield f"A NaN is printed in line {one.lineno}. Where it comes from: %nans {ast.unparse(call)}"
+
+
+def _last_given(name: str, body: list[ast.stmt]) -> int:
+    """The line that gave a name its last value."""
+    stores = (n for one in body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return max((n.lineno for n in stores if n.id == name), default=0)
 
 
 def _end(node: ast.stmt) -> int:
