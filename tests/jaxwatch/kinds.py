@@ -452,6 +452,10 @@ def kernels():
     return f(jnp.ones((4, 4)), jnp.eye(4)), by_blocks(jnp.ones((4, 4)), jnp.eye(4))
 
 
+LAZY = (kernels,)
+"""Whose first run has jax load what makes it compile small programs twice, watched or not."""
+
+
 def sparse():
     from jax.experimental import sparse as sp
 

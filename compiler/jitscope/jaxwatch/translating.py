@@ -161,6 +161,9 @@ class Translation:
         self.variables: dict[int, Var] = {}
         self.debug = getattr(jaxpr, "debug_info", None)
         self.jaxpr = self._program(jaxpr, top=True)
+        # not the jaxprs: since jax 0.11 they have the values that were captured
+        self._equations = [(known.eqns, translated) for known, translated in self._known.values()]
+        self._known.clear()
         if called is not None:
             self.jaxpr.debug = called(self.jaxpr.debug)
 
@@ -170,9 +173,9 @@ class Translation:
         differentiated: those that stand at the same instruction as an operation before them, and are not the same one in a loop's
         next iteration."""
         found: set[int] = set()
-        for jaxpr, translated in self._known.values():
+        for eqns, translated in self._equations:
             first: dict[Any, Any] = {}
-            for eqn, own in zip(jaxpr.eqns, translated.eqns):
+            for eqn, own in zip(eqns, translated.eqns):
                 handle = marks.original(eqn).traceback
                 codes, offsets = handle.raw_frames() if handle is not None else ((), ())
                 before = first.setdefault((*map(id, codes), *offsets), eqn)
