@@ -135,7 +135,7 @@ jaxwatch.attach()
 f = jax.jit(lambda x: jax.lax.scan(lambda c, _: (jnp.sin(c), c), x, None, length=3)[0].sum())
 f(jnp.ones(3)), f(jnp.ones(4))
 rows = [row for row in observe.ledger() if row.what in ("compiled", "recompiled")]
-wrong = [f"without {one.name} {one.consequence}" for one in jaxwatch.capabilities()]
+wrong = [f"jax has no {one.name}, so this is not shown: {one.consequence}" for one in (*jaxwatch.capabilities(), *jaxwatch.unread())]
 if [row.what for row in rows] != ["compiled", "recompiled"]:
     wrong.append(f"of two compilations of one function {len(rows)} were seen")
 elif rows[1].cause != "shape":

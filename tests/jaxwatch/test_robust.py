@@ -13,6 +13,7 @@ import pytest
 
 from jitscope import jaxwatch, observe
 from jitscope.jaxwatch import marks, private, watching
+from jitscope.jaxwatch.private import names
 
 
 x = np.linspace(0, 1, 4, dtype=np.float32)
@@ -200,7 +201,8 @@ def test_jitscope_does_not_import_jax():
 def test_what_a_version_lacks_is_told(monkeypatch):
     assert jaxwatch.capabilities() == []
     consequence = "kernels have no origins: equations cannot be marked"
-    monkeypatch.setitem(private._NEEDED, "jax._src.source_info_util.Absent", consequence)
+    absent = names.Name("jax._src.source_info_util", "Absent", "marks", consequence)
+    monkeypatch.setattr(names, "NAMES", [*names.NAMES, absent])
     assert jaxwatch.capabilities() == [("jax._src.source_info_util.Absent", consequence)]
     jax.clear_caches()
     watcher = jaxwatch.attach()
@@ -213,3 +215,27 @@ def test_what_a_version_lacks_is_told(monkeypatch):
     finally:
         jaxwatch.detach()
     assert watching.current() is None
+
+
+def test_the_table_of_names_is_true():
+    for one in names.NAMES:
+        importlib.import_module(one.where)
+    assert jaxwatch.capabilities() == private.unread() == []
+    absent = names.Frame("jax._src.pjit", "_trace_for_jit", "fun absent", "", "causes")
+    assert _unread_with(absent) == [("jax._src.pjit._trace_for_jit: absent", "causes")]
+    assert _unread_with(absent._replace(function="gone", variables="fun")) == [("jax._src.pjit.gone: fun", "causes")]
+
+
+def _unread_with(frame):
+    before, names.FRAMES = names.FRAMES, [frame]
+    try:
+        return names.unread()
+    finally:
+        names.FRAMES = before
+
+
+def test_names_of_other_releases_are_not_missed(monkeypatch):
+    gone = names.Name("jax._src.core", "absent", "", "", until="0.9")
+    coming = gone._replace(until="", since="99.0")
+    monkeypatch.setattr(names, "NAMES", [gone, coming, gone._replace(until="99.0")])
+    assert [one.name for one in jaxwatch.capabilities()] == ["jax._src.core.absent"]

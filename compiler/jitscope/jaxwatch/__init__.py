@@ -22,6 +22,7 @@ from .private import (
     room_of,
     staging,
     there,
+    unread,
 )
 from .recorded import results_of
 from .retracing import raised_by_jax, remember_direct_call
@@ -32,6 +33,6 @@ from .watching import Watcher, attach, current, detach, unwatched, users_positio
 __all__ = ["Asked", "Calls", "Looker", "Missing", "Mistake", "Run", "Runs", "Watcher", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree", "is_tree_class",
            "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable", "rebuilds",
-           "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped", "there", "traced", "unwatched",
+           "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped", "there", "traced", "unread", "unwatched",
            "users_position",
            "warned"]  # fmt: skip
