@@ -9,7 +9,7 @@ import pytest
 from jitscope import jaxwatch, observe
 from jitscope.core import source
 from jitscope.core.jaxpr import walk
-from jitscope.jaxwatch import marks
+from jitscope.jaxwatch import marks, reading
 from jitscope.jaxwatch.translating import Place
 from jitscope.xla import hlo_module
 from tests.jaxwatch import kinds, training
@@ -36,6 +36,8 @@ def in_part(program):
 @pytest.mark.parametrize("program", [*PROGRAMS, *map(in_part, MORE)], ids=lambda program: program.__name__)
 def test_a_program_is_the_same_and_shown_truly(program):
     jaxwatch.detach()
+    if program in kinds.LAZY:
+        program()
     alone, without = run(program)
     mark = observe.ledger().mark()
     watcher = jaxwatch.attach()
@@ -66,11 +68,9 @@ def check_links(row):
     entry, eqns = row.entry, dict(walk(row.jaxpr))
     number_of = {path: entry.lineage._of[id(eqn)] for path, eqn in eqns.items()}
     raw = entry.executable.raw.hlo_modules()[0]
-    told = {
-        i.name: i.op_name
-        for c in hlo_module.parse(hlo_module.text(raw, metadata=True, backend_config=True))
-        for i in c.instructions
-    }
+    with reading.marked():
+        text = hlo_module.text(raw, metadata=True, backend_config=True)
+    told = {i.name: i.op_name for c in hlo_module.parse(text) for i in c.instructions}
     lines = lines_of(hlo_module.text(raw, metadata=True))
     positions = observe.positions_of(row.jaxpr)
     linked = 0

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ..core.jaxpr import Jaxpr, subjaxprs
-from . import marks
+from . import marks, private
 from .translating import Translation
 
 
@@ -33,7 +33,7 @@ class Lineage:
         self._places: dict[int, list[_Place]] = defaultdict(list)
         self._by_chain: dict[tuple[int, ...], list[_Place]] = defaultdict(list)
         self._found: dict[str, str] = {}
-        self.foreign = 0
+        self.own = 0
         self._walk(translation.jaxpr, (), (), "")
 
     def _walk(self, jaxpr: Jaxpr, chain: tuple[int, ...], pieces: tuple[str, ...], segment: str) -> None:
@@ -58,6 +58,7 @@ class Lineage:
         paths, first = [], ()
         for piece in name.split(";"):
             chain = self._chain(piece)
+            self.own += bool(chain)
             place = self._certain(chain, first) if chain else None
             if place is not None:
                 first = first or place.chain
@@ -97,7 +98,6 @@ class Lineage:
     def _chain(self, piece: str) -> tuple[int, ...]:
         found = marks.MARK.findall(piece)
         own = [int(number) for token, number in found if token == marks.token() and int(number) in self._places]
-        self.foreign += len(found) > len(own)
         return tuple(own) if len(own) == len(found) else ()
 
 
@@ -145,4 +145,4 @@ def readable(text: str) -> str:
 
 _TABLE = re.compile(r"^(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d+ .*\n)*\n*", re.MULTILINE)
 _FRAME = re.compile(r" stack_frame_id=\d+")
-_SCOPE = re.compile(rf"{marks.MARK.pattern}/")
+_SCOPE = re.compile(rf"{marks.MARK.pattern}/(?:{private.ELEMENT}/)?")

@@ -35,6 +35,8 @@ _lock = threading.RLock()
 _marked: dict[int, _Marked] = {}
 _numbers = itertools.count(1)
 _process = (0, "")
+tokens: list[str] = []
+"""The tokens in the marks that programs in this process may have: its own, and those of the processes that it was forked from."""
 
 
 def token() -> str:
@@ -46,6 +48,7 @@ def token() -> str:
             value, digit = divmod(value, 36)
             digits += "0123456789abcdefghijklmnopqrstuvwxyz"[digit]
         _process = (os.getpid(), digits)
+        tokens.append(digits)
     return _process[1]
 
 

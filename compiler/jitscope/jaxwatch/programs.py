@@ -16,7 +16,7 @@ from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr, equations_in
 from ..xla import hlo_module, mlir
 from ..xla.errors import translate
-from . import lineage, private
+from . import lineage, private, reading
 from .lineage import Lineage
 from .private import Compiled
 from .translating import Translation
@@ -34,7 +34,8 @@ class _Module(hlo_module.Renamed):
         self._lineage = known
 
     def to_string(self, options: Any) -> str:
-        return lineage.optimised(self.module.to_string(options), self._lineage)
+        with reading.marked():
+            return lineage.optimised(self.module.to_string(options), self._lineage)
 
 
 class Executable:
@@ -117,19 +118,21 @@ class Entry:
     @cached_property
     def lowered(self) -> bytes:
         """The MLIR module that XLA was given, as text, with paths for names."""
-        source = self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
-        return lineage.lowered(source, self.lineage).encode()
+        return lineage.lowered(self._text(None), self.lineage).encode()
 
     @cached_property
     def outline(self) -> bytes:
         """The same for looking at it alone: large constants are zeros, and cost nothing."""
-        source = self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=16)
-        return lineage.lowered(lineage.without_elided(source), self.lineage).encode()
+        return lineage.lowered(lineage.without_elided(self._text(16)), self.lineage).encode()
+
+    def _text(self, large: int | None) -> str:
+        with reading.marked():
+            return self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=large)
 
     @property
     def origins(self) -> str:
         hlo_module.text(hlo_module.optimized(self.executable), metadata=True)  # which finds out what is foreign
-        if self._loaded and self.lineage.foreign:
+        if self._loaded and not self.lineage.own:
             return (
                 "jax loaded this program from its persistent cache, where another process had put it: where its kernels stem from is "
                 "known only as far as their operations tell (%fusion --again f(x) compiles it once more to know the rest)"

@@ -27,7 +27,7 @@ from ..core.records import Record
 from ..core.source import Position
 from ..observe.recorded import Recorded, recorder
 from ..observe.stacks import is_installed
-from . import marks, private, programs
+from . import marks, private, programs, reading
 from .handed import directly, of_lowered
 from .marks import Marking
 from .recorded import record
@@ -100,6 +100,8 @@ class Watcher:
             raise Unavailable("jax is not imported")
         self._undo.append(source.add_internal(private.folder()))
         self.attached = True
+        if self.marking:
+            reading.install()
         self._register()
 
     def _register(self) -> None:
@@ -176,7 +178,7 @@ class Watcher:
 
     def _mark(self, frame: FrameType) -> Marking | None:
         closed = private.local(frame, "closed_jaxpr")
-        if closed is None or not self.marking or not private.can_mark():
+        if closed is None or not self.marking or not private.can_mark() or private.names_are_keys():
             return None
         return marks.put(closed.jaxpr)
 
