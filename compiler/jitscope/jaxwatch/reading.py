@@ -14,12 +14,16 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
-from jaxlib import _hlo, _jax, _profile_data, _profiler
-from jaxlib.mlir import ir
-
+from ..xla import profiler
+from ..xla.hlo_module import _hlo
+from ..xla.runtime import _jax
 from . import marks, private
+
+
+ir: Any = import_module("jaxlib.mlir.ir")
 
 
 class _Reading(threading.local):
@@ -166,7 +170,8 @@ def _printing(print_to: Callable[..., None]) -> Callable[..., None]:
 
     def prints(self: Any, *args: Any, file: Any = None, binary: bool = False, **kwargs: Any) -> None:
         text = _written(self, lambda one, into: print_to(one, *args, file=into, binary=True, **kwargs))
-        (file or sys.stdout).write(text if binary else text.decode())
+        into: Any = file or sys.stdout
+        into.write(text if binary else text.decode())
 
     return functools.update_wrapper(prints, print_to)
 
@@ -201,13 +206,13 @@ def _unmarked(operation: Any) -> Any:
 
 def _profiled(stop: Callable[..., bytes]) -> dict[str, Callable[..., Any]]:
     """The ways to end a profile. All of them go by the one that gives its bytes."""
-    session, profile = _profiler.ProfilerSession, _profile_data.ProfileData
+    session = profiler.native().ProfilerSession
 
     def stop_and_export(self: Any, folder: str) -> None:
         session.export(self, session.stop(self), folder)
 
     def stop_and_get_profile_data(self: Any) -> Any:
-        return profile.from_serialized_xspace(session.stop(self))
+        return profiler.reader().ProfileData.from_serialized_xspace(session.stop(self))
 
     return {
         "stop": _cleaned(stop, of_bytes),
@@ -248,6 +253,7 @@ def install() -> None:
         "write_bytecode": _writing,
     }.items():
         setattr(_OPERATION, name, around(vars(_OPERATION)[name]))
-    for name, ends in _profiled(_profiler.ProfilerSession.stop).items():
-        if hasattr(_profiler.ProfilerSession, name):
-            setattr(_profiler.ProfilerSession, name, ends)
+    session = profiler.native().ProfilerSession
+    for name, ends in _profiled(session.stop).items():
+        if hasattr(session, name):
+            setattr(session, name, ends)
