@@ -180,7 +180,8 @@ def _writing(write: Callable[..., Any]) -> Callable[..., Any]:
     """`Operation.write_bytecode`."""
 
     def writes(self: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
-        file.write(_written(self, lambda one, into: write(one, into, *args, **kwargs)))
+        with marked() if private.refines(sys._getframe(1)) else contextlib.nullcontext():
+            file.write(_written(self, lambda one, into: write(one, into, *args, **kwargs)))
 
     return functools.update_wrapper(writes, write)
 

@@ -121,6 +121,11 @@ def traced(frame: FrameType | None) -> Any:
     return None
 
 
+def refines(frame: FrameType | None) -> bool:
+    """Whether jax writes a module down to give it the sizes of its arguments: it compiles what it reads again."""
+    return any(f.f_code.co_name == "refine_polymorphic_shapes" for f in _above(frame, 4))
+
+
 class Run(NamedTuple):
     """A program that runs: its closed jaxpr and the leaves of its arguments; which of these it may take over."""
 
