@@ -157,8 +157,8 @@ _OPTIONAL = (
     _Optional("IPython", "IPython", "magics", "pip install ipython"),
     _Optional("anywidget", "anywidget", "views that can be clicked", "pip install anywidget"),
     _Optional("JupyterLab", "jupyterlab", "marks in the editor and the side panel", "pip install jupyterlab"),
-    _Optional("lief", "lief", "machine code (%asm)", "pip install lief"),
-    _Optional("capstone", "capstone", "machine code (%asm)", 'pip install "capstone>=5,<6"'),
+    _Optional("lief", "lief", "machine code (%asm)", 'pip install "jitscope[asm]"'),
+    _Optional("capstone", "capstone", "machine code (%asm)", 'pip install "jitscope[asm]"'),
 )
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from .classes import Class, class_of
-from .objects import Function, Target
+from .objects import Function, Target, library
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def disassembled(function: Function) -> Disassembly:
 
 @cache
 def _reader(machine: str) -> Any:
-    import capstone
+    capstone = library("capstone")
 
     kinds = {
         "x86-64": (capstone.CS_ARCH_X86, capstone.CS_MODE_64),
@@ -76,7 +76,7 @@ def _reader(machine: str) -> Any:
 
 
 def _instructions(function: Function) -> Iterator[Instruction]:
-    import capstone
+    capstone = library("capstone")
 
     places = sorted(function.relocations)
     for one in _reader(function.machine).disasm(function.code, 0):

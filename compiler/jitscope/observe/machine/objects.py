@@ -6,7 +6,10 @@ import io
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
+
+from ...core.errors import Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,18 @@ class Function:
     others: Mapping[int, str]
 
 
+def library(name: str) -> Any:
+    """A library that machine code is read with. Raises Unavailable where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise Unavailable(f'{name} reads machine code, and is not installed: pip install "jitscope[asm]"') from None
+
+
 def functions_of(content: bytes) -> list[Function]:
     """The functions of an object file (ELF, Mach-O or COFF), in the order of the code. Raises ValueError for other files and for
-    other processors than x86-64 and arm64."""
-    import lief
-
+    other processors than x86-64 and arm64, Unavailable where lief is not installed."""
+    lief = library("lief")
     readers: tuple[tuple[bytes, Callable[[Any, Any], Iterator[Function]]], ...] = (
         (b"\x7fELF", _of_elf),
         (b"\xcf\xfa\xed\xfe", _of_macho),
