@@ -22,7 +22,7 @@ import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
 from jitscope.observe import machine as room
-from jitscope.observe.machine import disassembly, document as documents
+from jitscope.observe.machine import document as documents
 from jitscope.observe.machine.disassembly import disassembled
 from jitscope.observe.machine.document import Code, machine_document, read
 from jitscope.observe.machine.flow import depths_of, loops_of
@@ -594,12 +594,3 @@ def test_the_readers_are_loaded_when_code_is_looked_at() -> None:
         "assert not {'lief', 'capstone'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("library", ["lief", "capstone"])
-def test_what_brings_a_missing_reader_is_told(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
-    disassembly._reader.cache_clear()
-    monkeypatch.setitem(sys.modules, library, None)
-    wanted = rf'{library} reads machine code, and is not installed: pip install "jitscope\[asm\]"'
-    with pytest.raises(Unavailable, match=wanted):
-        machine_document(room.code_of(row_of("scanned")))
