@@ -258,7 +258,7 @@ def _first_named(closed: ClosedJaxpr, layouts: Sequence[Any], group: Group) -> t
     """The layout of the first argument that lies over the group by names, and its rank."""
     for at, aval in zip(layouts, closed.in_avals):
         if isinstance(at, Layout) and at._device is group and at.said is not None:
-            return (at, physical(aval).ndim) if at.kind is None else None
+            return (at, physical(aval).ndim) if at.kind is None and not at.terms else None
     return None
 
 
