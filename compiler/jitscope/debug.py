@@ -6,14 +6,14 @@ from .api.debugging import *
 from .core.late import late as _late
 
 
-if _TYPE_CHECKING:
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
     from .api.breakpoint import *
     from .api.layouts import *
-
-__getattr__, __dir__ = _late(
-    globals(),
-    {
-        ".api.breakpoint": "breakpoint register_debugger",
-        ".api.layouts": "inspect_array_sharding visualize_array_sharding visualize_sharding",
-    },
-)
+else:
+    _late(
+        globals(),
+        {
+            ".api.breakpoint": "breakpoint register_debugger",
+            ".api.layouts": "inspect_array_sharding visualize_array_sharding visualize_sharding",
+        },
+    )

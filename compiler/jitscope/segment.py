@@ -85,7 +85,7 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
 
 def _count(name: str, ids: Any) -> int:
     if isinstance(ids, Tracer):
-        return integer(name, jnp.max(ids, initial=-1) + 1, "num_segments")
+        return integer(name, jnp.max(ids, initial=-1) + 1, "num_segments")  # pyright: ignore[reportArgumentType]
     return int(np.max(np.asarray(ids), initial=-1)) + 1
 
 

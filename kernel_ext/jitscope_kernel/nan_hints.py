@@ -232,7 +232,7 @@ def _printed_of_jax(body: list[ast.stmt], names: Mapping[str, Any]) -> Iterator[
                 continue
         for one in shown:
             one = _number_of(one) or one
-            value = names.get(one.id) if isinstance(one, ast.Name) else None
+            value: Any = names.get(one.id) if isinstance(one, ast.Name) else None
             if not jaxwatch.is_array(value) or value.size > _MOST or not _is_nan(value):
                 continue
             call = _made(one, body)

@@ -1,5 +1,7 @@
 """The transformations, as users call them."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ..backend.stages import ShapeDtypeStruct
 from ..core.late import late as _late
 from .arrays import *
@@ -32,4 +34,16 @@ LATE = {
     "make_array_from_single_device_arrays make_mesh reshard",
     ".sharded": "pmap shard_map smap",
 }
-__getattr__, __dir__ = _late(globals(), LATE)
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from .many_devices import (
+        device_put_replicated as device_put_replicated,
+        device_put_sharded as device_put_sharded,
+        make_array_from_callback as make_array_from_callback,
+        make_array_from_process_local_data as make_array_from_process_local_data,
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+        make_mesh as make_mesh,
+        reshard as reshard,
+    )
+    from .sharded import *
+else:
+    _late(globals(), LATE)

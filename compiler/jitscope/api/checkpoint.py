@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .. import tree
 from ..backend.arguments import Arguments, Statics
@@ -27,6 +27,25 @@ from ._flat import Flat
 __all__ = ["checkpoint", "checkpoint_name", "print_saved_residuals", "remat", "saved_residuals"]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CheckpointOptions(TypedDict, total=False):
+    """What `checkpoint` takes besides the function."""
+
+    prevent_cse: Any
+    policy: Policy | None
+    static_argnums: int | tuple[int, ...]
+    static_argnames: str | Iterable[str]
+
+
+@overload
+def checkpoint(fun: Callable[P, R], **options: Unpack[CheckpointOptions]) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    fun: None = None, **options: Unpack[CheckpointOptions]
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,

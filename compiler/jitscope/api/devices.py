@@ -63,7 +63,7 @@ def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -
         return _put(leaf, to, free, may_alias)
     there = isinstance(leaf, Array) and to in (None, leaf.place, leaf.sharding)
     keeps = type(leaf) is Arranged and (there or not is_layout(to))
-    layout = layout or (leaf.layout if keeps else Layout(range(np.ndim(leaf))))
+    layout = layout or (leaf.layout if keeps and isinstance(leaf, Arranged) else Layout(range(np.ndim(leaf))))
     layout.check(np.shape(leaf), "device_put: the array")
     if there and leaf.format.layout == layout and may_alias is not False:
         return leaf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,15 +24,18 @@ from .linear_maps import refuse_reduce_axes, vjp
 
 __all__ = ["fwd_and_bwd", "grad", "value_and_grad"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def value_and_grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, tuple[R, Any]]:
     """The function that gives `fun`'s result and its gradient with respect to the positional arguments `argnums`.
 
     `fun` returns a real scalar (complex with `holomorphic=True`), or (scalar, aux) with `has_aux`; then the value is that
@@ -49,13 +52,13 @@ def value_and_grad(
 
 
 def grad(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The gradient of `fun`, a function of the same arguments; arguments, shapes, dtypes and errors as in
     `value_and_grad`. With `has_aux` it gives (gradient, aux).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -27,10 +27,12 @@ from .vmap import vmap
 
 __all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
 
+P = ParamSpec("P")
+
 
 def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[P, Any]:
     """The Jacobian of `fun` with respect to the positional arguments `argnums`, by forward mode: one pass for each number
     in the arguments, all at once. Best for functions of few numbers.
 
@@ -55,12 +57,12 @@ def jacfwd(
 
 
 def jacrev(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """The Jacobian of `fun` as `jacfwd` gives it, by reverse mode: one pass for each number in the result, all at once.
     Best for results of few numbers.
 
@@ -81,8 +83,8 @@ jacobian = jacrev
 
 
 def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
-) -> Callable[..., Any]:
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[P, Any]:
     """The Hessian of `fun`: the forward-mode Jacobian of its reverse-mode one.
 
     The structure of `fun`'s result, in it that of the arguments, in it that again; leaves have shape

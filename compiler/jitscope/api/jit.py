@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .. import tree
 from ..backend.caches import clear_traces
@@ -35,6 +35,31 @@ class Inline(enum.Enum):
     AUTO = "auto"
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class JitOptions(TypedDict, total=False):
+    """What `jit` takes besides the function."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: client.Device | None
+    backend: str | None
+    inline: bool | Inline
+    compiler_options: dict[str, Any] | None
+    auto_static: bool
+
+
+@overload
+def jit(fun: Callable[P, R], /, **options: Unpack[JitOptions]) -> JitFunction[P, R]: ...
+@overload
+def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(
     fun: Any = NOT_GIVEN,
     /,
@@ -46,7 +71,7 @@ def jit(
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
-    device: Any = None,
+    device: client.Device | None = None,
     backend: str | None = None,
     inline: bool | Inline = False,
     compiler_options: dict[str, Any] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -23,15 +23,19 @@ from ._flat import Flat, as_values, check_array, check_callable
 from .vmappable import has_vmappable, map_parts
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 def vmap(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Hashable = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
     sum_match: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """`fun` mapped over an axis of its arguments, as one operation on all examples instead of a loop.
 
     `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tuple of those or of trees of

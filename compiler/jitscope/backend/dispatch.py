@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from .. import tree
 from ..control.call import call
@@ -55,6 +55,12 @@ from .watching import test_in_force, watched
 
 if TYPE_CHECKING:
     from .spread_calls import Shardings
+    from .stages import LoweredStage, TracedStage
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+S = TypeVar("S")
 
 
 class Configuration(NamedTuple):
@@ -82,12 +88,15 @@ def _ask_for_places() -> None:
 on_first_mesh.append(_ask_for_places)
 
 
-class JitFunction:
+class JitFunction(Generic[P, R]):
     """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
+
+    __wrapped__: Callable[P, R]
+    """The Python function."""
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         spec: StaticSpec,
         options: Options = (),
         device: Any = None,
@@ -109,7 +118,7 @@ class JitFunction:
             _of_one_device.add(self)
         self._all_dynamic = not spec.statics
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             ready, bufs, written, given, named = None, [], None, args, kwargs
             if self._one_device and _current.get() is None:
@@ -160,7 +169,7 @@ class JitFunction:
             except RuntimeFailure as error:
                 raise explained(program, translate(error, bufs)) from None
             if ready.single is not None:
-                return Array(outs[0], ready.single)
+                return Array(outs[0], ready.single)  # pyright: ignore[reportReturnType]
             return ready.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
         except Exception as error:
             fold(error)
@@ -370,13 +379,13 @@ class JitFunction:
 
     # What JAX's jitted functions offer beside being called
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
         """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs. Raises
         TypeError for others."""
         with folding:
             return trace_stage(self, args, kwargs)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
+    def lower(self, *args: Any, **kwargs: Any) -> LoweredStage:
         """Stage 2: the StableHLO program for these arguments. Raises TypeError as `trace`."""
         with folding:
             return self.trace(*args, **kwargs).lower()
@@ -386,7 +395,7 @@ class JitFunction:
         with folding:
             return self.trace(*args, **kwargs).out_info
 
-    def jit_alike(self) -> Callable[..., JitFunction]:
+    def jit_alike(self) -> Callable[..., JitFunction[..., Any]]:
         """What compiles another function of the same parameters as this one is compiled, but for static arguments that are to be
         `traced`; it does not hold this one's function."""
         declared = self._spec.declaration
@@ -400,6 +409,12 @@ class JitFunction:
     def _cache_size(self) -> int:
         return len(self._caches.calls)
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> JitFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: JitFunction[Concatenate[S, Q], R], instance: S, owner: type | None = None
+    ) -> JitFunction[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As an attribute of a class: a method, whose first argument is the instance."""
         return self if instance is None else MethodType(self, instance)

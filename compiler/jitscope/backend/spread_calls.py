@@ -20,6 +20,7 @@ from .spreading import moved_to, place_of, requested
 if TYPE_CHECKING:
     from .arguments import Arguments
     from .caches import Traced
+    from .stages import TracedStage
 
 
 class Shardings:
@@ -93,7 +94,7 @@ class Shardings:
             found.append(moved_to(array, sharding))
         return found
 
-    def results(self, traced: Traced) -> list[Any]:
+    def results(self, traced: Traced | TracedStage) -> list[Any]:
         """The layouts of the results; None where XLA chooses."""
         return list(map(_asked, tree.broadcast_prefix(self.outs, traced.out_tree, "out_shardings")))
 

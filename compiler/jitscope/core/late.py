@@ -8,7 +8,8 @@ from typing import Any
 
 
 def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the module whose globals are `namespace`.
+    """Give the module whose globals are `namespace` its `__getattr__` and `__dir__`, and return both. (A module that assigned them
+    itself would have any name at all for type checkers.)
 
     `table` has for each module, as in an import statement (".gammas", "..api"), the names it holds, separated by blanks; "."
     is the module itself. Raises AttributeError for a name that is not in it.
@@ -28,4 +29,8 @@ def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[
         namespace[name] = found = found if inside == "." else getattr(found, name)
         return found
 
-    return find, lambda: sorted({*namespace, *places})
+    def names() -> list[str]:
+        return sorted({*namespace, *places})
+
+    namespace.update(__getattr__=find, __dir__=names)
+    return find, names

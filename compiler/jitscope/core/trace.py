@@ -49,7 +49,9 @@ class Trace:
         return self.process_primitive(primitive, args, params)
 
     def process_primitive(self, primitive: Primitive, tracers: tuple, params: dict[str, Any], /) -> Any:
-        """`process`, by JAX's name."""
+        """`process`, by JAX's name. Raises NotImplementedError where a trace has neither."""
+        if type(self).process is not Trace.process:
+            return self.process(primitive, tracers, params)
         raise NotImplementedError(
             f"{type(self).__name__} has no `process`: it does not say what happens to an operation"
         )

@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from types import FunctionType
-from typing import Any
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
 
 from ..backend.array import Array, to_array
 from ..control.call import call
@@ -24,15 +24,18 @@ from .operands import concrete
 from .running import Programs, Run, compile_function, traced
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 # Elementwise functions: the shortest way from a call to a program ------------------------------------------------------
 
 
-def elementwise(fun: FunctionType) -> Callable[..., Any]:
+def elementwise(fun: F) -> F:
     """Decorator for functions of one or two operands, by position: outside of any trace, one program for their avals."""
-    return (_of_one if fun.__code__.co_argcount == 1 else _of_two)(fun)
+    code: CodeType = fun.__code__  # pyright: ignore[reportFunctionMemberAccess]
+    return (_of_one if code.co_argcount == 1 else _of_two)(fun)
 
 
-def _of_one(fun: FunctionType) -> Callable[..., Any]:
+def _of_one(fun: Any) -> Any:
     name = fun.__name__
     programs = Programs(lambda aval, options: compile_function(fun, [aval], name.strip("_")))
 
@@ -47,7 +50,7 @@ def _of_one(fun: FunctionType) -> Callable[..., Any]:
     return wrapper
 
 
-def _of_two(fun: FunctionType) -> Callable[..., Any]:
+def _of_two(fun: Any) -> Any:
     name = fun.__name__
     programs = Programs(lambda one, other, options: compile_function(fun, [one, other], name.strip("_")))
 
@@ -67,7 +70,7 @@ def _of_two(fun: FunctionType) -> Callable[..., Any]:
 # Functions of any arguments ---------------------------------------------------------------------------------------------
 
 
-def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> Callable[[Any], Any]:
+def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> Callable[[F], F]:
     """Decorator: outside of any trace, run the function as one program.
 
     `static` names the parameters (separated by blanks) that are not arrays: each of their values gets its own program. Of
@@ -79,7 +82,7 @@ def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> 
     """
     names = frozenset(static.split())
 
-    def decorate(fun: FunctionType) -> Callable[..., Any]:
+    def decorate(fun: Any) -> Any:
         call_of = _Call(fun, names)
         fixed, rest = call_of.fixed, call_of.rest
         programs = Programs()

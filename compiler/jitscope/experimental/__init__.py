@@ -1,5 +1,7 @@
 """`jitscope.experimental`: where programs look for what `jax.experimental` has; most names have a home elsewhere."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ..api.callbacks import io_callback
 from ..core.config import enable_x64, override as _override
 from ..core.late import late as _late
@@ -18,4 +20,23 @@ _MODULES = (
     "serialize_executable shard_map sparse"
 )
 
-__getattr__, __dir__ = _late(globals(), {f".{module}": "." for module in _MODULES.split()})
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from . import (
+        buffer_callback as buffer_callback,
+        checkify as checkify,
+        compilation_cache as compilation_cache,
+        compute_on as compute_on,
+        custom_partitioning as custom_partitioning,
+        hijax as hijax,
+        jet as jet,
+        layout as layout,
+        mesh_utils as mesh_utils,
+        multihost_utils as multihost_utils,
+        ode as ode,
+        pjit as pjit,
+        serialize_executable as serialize_executable,
+        shard_map as shard_map,
+        sparse as sparse,
+    )
+else:
+    _late(globals(), {f".{module}": "." for module in _MODULES.split()})

@@ -3,7 +3,7 @@ are jaxlib's modules, under names of ours."""
 
 import sys
 
-from ..xla.dialects import builders, dialects, ir, passmanager
+from ..xla.dialects import builders, dialects, ir, passmanager  # pyright: ignore[reportAttributeAccessIssue]
 
 
 __all__ = ["dialects", "ir", "passmanager"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..control.bodies import trace_body
@@ -14,9 +14,14 @@ from ..ops.indexing import GatherScatterMode, ScatterDimensionNumbers
 from ..ops.linear import full
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 def scatter_apply(
-    operand: Any,
-    scatter_indices: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
     func: Callable[[Any], Any],
     dimension_numbers: ScatterDimensionNumbers,
     *,
@@ -24,7 +29,7 @@ def scatter_apply(
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
-) -> Any:
+) -> Array:
     """`operand` with func(element) in place of the elements in the slices that start at `scatter_indices`, applied as
     often as an index comes. `update_shape` says how large slices are; the rest as in `scatter`. func takes and gives a
     scalar. Raises TypeError where shapes do not fit, NotImplementedError for derivatives and for a func that uses traced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -24,6 +24,11 @@ from .convolutions import (
 from .products import Precision, PrecisionLike, dot_general
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
 _FEATURES_LAST = {
     2: ("NC", "IO", "NC"),
     3: ("NHC", "HIO", "NHC"),
@@ -33,17 +38,17 @@ _FEATURES_LAST = {
 
 
 def conv_transpose(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     strides: Sequence[int],
     padding: str | Sequence[tuple[int, int]],
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     transpose_kernel: bool = False,
     precision: PrecisionLike = None,
-    preferred_element_type: Any = None,
+    preferred_element_type: DTypeLike | None = None,
     use_consistent_padding: bool = False,
-) -> Any:
+) -> Array:
     """A convolution with fractional strides: the elements of lhs are `strides` apart (a "transposed convolution").
 
     padding: "SAME" or "VALID" mean those of the convolution that goes the other way; pairs of numbers are added as they
@@ -90,7 +95,7 @@ def transposed_padding(window: int, stride: int, padding: Any) -> tuple[int, int
 
 
 def conv_general_dilated_patches(
-    lhs: Any,
+    lhs: ArrayLike,
     filter_shape: Sequence[int],
     window_strides: Sequence[int],
     padding: str | Sequence[tuple[int, int]],
@@ -99,7 +104,7 @@ def conv_general_dilated_patches(
     dimension_numbers: ConvGeneralDilatedDimensionNumbers | None = None,
     precision: Precision | None = None,
     preferred_element_type: Any = None,
-) -> Any:
+) -> Array:
     """What a window of `filter_shape` sees at each place, as features: input features, then the window's axes in the order
     of dimension_numbers, the last one fastest. The rest as in `conv_general_dilated`."""
     x, sizes = aval_of(lhs), tuple(int(n) for n in filter_shape)
@@ -140,8 +145,8 @@ def _patches(
 
 
 def conv_general_dilated_local(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: str | Sequence[tuple[int, int]],
     filter_shape: Sequence[int],
@@ -149,7 +154,7 @@ def conv_general_dilated_local(
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers | None = None,
     precision: PrecisionLike = None,
-) -> Any:
+) -> Array:
     """A convolution with a window of its own at each place. rhs: spatial axes as the result's, output features, and as
     input features the elements of a patch in the order of `conv_general_dilated_patches`. Raises ValueError for an
     algorithm as precision."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core import dtypes
@@ -13,6 +13,11 @@ from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import elementwise as ops, linear
 from ._operands import as_array, check_numbers, of_one_dtype, operands
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["AccuracyMode", "RoundingMethod", "Tolerance", "abs", "acos", "acosh", "add", "asin", "asinh", "atan",
@@ -176,7 +181,7 @@ ge = _binary(ops.ge_p, "Whether x ≥ y", "real numbers")
 # With parameters, or names of their own
 
 
-def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Array:
     """The product, element by element. x, y: numbers, of one shape (scalars go with any, axes of size 1 are repeated).
     `out_dtype`: both are converted to it first, and may be of two dtypes. Raises TypeError where they do not fit."""
     if out_dtype is not None:
@@ -189,7 +194,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     return linear.mul_p(*given)
 
 
-def complex(x: Any, y: Any) -> Any:
+def complex(x: ArrayLike, y: ArrayLike) -> Array:
     """x + i·y, element by element. x, y: float32 or float64, of one dtype and one shape (scalars go with any, axes of
     size 1 are repeated). Raises TypeError for others."""
     given = operands("complex", x, y)
@@ -198,32 +203,32 @@ def complex(x: Any, y: Any) -> Any:
     return ops.complex_p(*given)
 
 
-def mulhi(x: Any, y: Any, /) -> Any:
+def mulhi(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The upper half of the product's bits, element by element. x, y: integers of one dtype and one shape (scalars go
     with any, axes of size 1 are repeated). Raises TypeError where they do not fit."""
     return ops.mulhi_p(*operands("mulhi", x, y))
 
 
-def abs(x: Any) -> Any:
+def abs(x: ArrayLike) -> Array:
     """The absolute value, element by element [...]; of a complex number, a float. x: signed numbers. Raises TypeError
     for others."""
     check_numbers("abs", x, "bu")
     return ops.abs_p(x)
 
 
-def nextafter(x1: Any, x2: Any) -> Any:
+def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The float after x1 towards x2, element by element, of one dtype and one shape (scalars go with any, axes of size 1
     are repeated). Raises TypeError where they do not fit."""
     return ops.nextafter_p(*operands("nextafter", x1, x2))
 
 
-def polygamma(m: Any, x: Any) -> Any:
+def polygamma(m: Any, x: Any) -> Array:
     """The m-th derivative of digamma at x, element by element. m, x: floats of one dtype and one shape (scalars go with
     any, axes of size 1 are repeated). Raises TypeError where they do not fit."""
     return ops.polygamma_p(*operands("polygamma", m, x))
 
 
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Array:
     """The nearest numbers [...] with so many bits of exponent and mantissa, in the same dtype: infinite beyond their
     range. operand: floats. Raises TypeError for others and for traced numbers of bits, ValueError for fewer than one
     bit of exponent or a negative number of mantissa bits."""
@@ -232,7 +237,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     )
 
 
-def pow(x: Any, y: Any) -> Any:
+def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """x to the power y, element by element [...]. x: floats or complex; y: of its dtype, or integers (an int repeats
     multiplication). Raises TypeError for others."""
     check_numbers("pow", x, "biu")
@@ -244,7 +249,7 @@ def pow(x: Any, y: Any) -> Any:
     return ops.pow_p(*operands("pow", x, y))
 
 
-def integer_pow(x: Any, y: int) -> Any:
+def integer_pow(x: ArrayLike, y: int) -> Array:
     """x [...] to the power of the int y, by multiplication. Raises TypeError for a negative power of integers, and for
     an array or another number in the place of y."""
     check_numbers("integer_pow", x, "b")
@@ -255,12 +260,12 @@ def integer_pow(x: Any, y: int) -> Any:
     return ops.integer_pow(as_array(x), int(y))
 
 
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: ArrayLike) -> Array:
     """1 / x, element by element [...]. x: floats or complex. Raises TypeError for others."""
     return integer_pow(x, -1)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
     """x limited to [min, max], which have its dtype, and its shape or none. Complex numbers go by their real, then their
     imaginary part. Raises TypeError for limits that do not fit."""
     low, own, high = of_one_dtype("clamp", (min, x, max))
@@ -270,13 +275,13 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     return ops.clamp_p(min, x, max)
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """on_true where pred (booleans, of their shape or a scalar) holds, else on_false. Raises TypeError unless both have one
     shape and dtype."""
     return _selected("select", pred, (on_false, on_true))
 
 
-def select_n(which: Any, *cases: Any) -> Any:
+def select_n(which: ArrayLike, *cases: Any) -> Array:
     """cases[which], element by element; which is boolean for two cases, else integers, and may be a scalar. Raises
     TypeError unless the cases have one shape and dtype, and which fits them, ValueError without any case."""
     if not cases:
@@ -293,13 +298,13 @@ def _selected(name: str, which: Any, cases: Sequence[Any]) -> Any:
     return linear.select_n_p(which, *cases)
 
 
-def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
     """To the nearest integer, element by element [...], halves as `rounding_method` says. x: floats. Raises TypeError
     for others, ValueError for what is not a RoundingMethod."""
     return ops.round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
 
 
-def conj(x: Any) -> Any:
+def conj(x: ArrayLike) -> Array:
     """The complex conjugate, element by element [...]; complex in any case. x: complex, float32 or float64. Raises
     TypeError for others."""
     if dtypes.is_float(aval_of(x).dtype) and aval_of(x).dtype.itemsize < 4:
@@ -307,7 +312,7 @@ def conj(x: Any) -> Any:
     return ops.conj_p(x, input_dtype=aval_of(x).dtype)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
     """The values [...] in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type
     (int, float) means its default dtype. Raises TypeError for what is not a dtype, ValueError for None and for keys."""
     if new_dtype is None:
@@ -318,7 +323,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     return linear.convert(operand, dtype)
 
 
-def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The same bits read as another dtype: [...] to [...]; of narrower elements there are several, [..., k]; wider ones
     take those along the last axis together, [..., k] to [...]. operand: integers or floats. Raises TypeError for
     others, ValueError where the last axis does not make up one element."""

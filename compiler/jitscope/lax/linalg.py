@@ -8,7 +8,7 @@ raise.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
@@ -17,6 +17,11 @@ from ..ops.linear import add_p, mul_p
 from ..ops.tridiagonal import tridiagonal_solve_p
 from . import primitives
 from .polar import qdwh
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig", "eigh",
@@ -59,7 +64,7 @@ def _only_here(name: str, given: Any, known: tuple[Any, ...], error: type[Except
 # Triangular factors --------------------------------------------------------------------------------------------------
 
 
-def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular L with L Lᴴ = x for Hermitian positive definite matrices [..., n, n]; NaN for others.
     `symmetrize_input`: (x + xᴴ) / 2 is factored, else the lower triangle of `x` is read."""
     return ops.cholesky_p(_symmetrized("cholesky", x) if symmetrize_input else x)
@@ -73,24 +78,26 @@ def _symmetrized(name: str, x: Any) -> Any:
     return ops.hermitian_part(x)
 
 
-def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     """The upper triangular R' with R'ᵀ R' = Rᵀ R + w wᵀ, for real upper triangular R [..., n, n] and w [..., n]."""
     return ops.cholesky_update_p(r_matrix, w_vector)
 
 
-def lu(x: Any) -> tuple[Any, Any, Any]:
+def lu(x: ArrayLike) -> tuple[Any, Any, Any]:
     """P x = L U with partial pivoting, for matrices [..., m, n]: L (without its unit diagonal) and U in one matrix, the
     row that each step swapped with (i32 [..., min(m, n)]), and the permutation of the rows (i32 [..., m])."""
     return tuple(ops.lu_p(x))
 
 
-def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """The permutation (i32 [..., permutation_size]) that the swaps of LU, `pivots` (i32 [..., k]), amount to. Raises
     ValueError if there are more pivots than rows."""
     return ops.lu_pivots_to_permutation_p(pivots, permutation_size=int(permutation_size))
 
 
-def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:
+def tridiagonal_solve(
+    dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
+) -> Array:
     """X with A X = b for the tridiagonal matrices with diagonal `d`, `dl` below and `du` above it: each [..., n], of
     `dl` the first and of `du` the last entry are not read; b is [..., n, k]. NaN for singular matrices, unless
     `perturb_singular`: then pivots too small are replaced by small ones."""
@@ -120,19 +127,21 @@ def symmetric_product(
 # Orthogonal factors --------------------------------------------------------------------------------------------------
 
 
-def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None) -> tuple[Any, ...]:
+def qr(
+    x: ArrayLike, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
+) -> tuple[Any, ...]:
     """Q with orthonormal columns and upper triangular R with Q R = x [..., m, n]; with `pivoting` also p (i32 [..., n])
     with Q R = x[..., p]. Q is [..., m, m] if `full_matrices`, else [..., m, min(m, n)]. `use_magma` is for GPUs."""
     return tuple(householder.qr_p(x, pivoting=pivoting, full_matrices=full_matrices))
 
 
-def householder_product(a: Any, taus: Any) -> Any:
+def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The first n columns of the product of reflections 1 - tau v vᴴ, the v being the columns of `a` [..., m, n] below
     its diagonal (on it, 1), `taus` [..., k] with k ≤ n ≤ m."""
     return householder.householder_product_p(a, taus)
 
 
-def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(a: ArrayLike, taus: ArrayLike, c: ArrayLike, *, left: bool = True, transpose: bool = False) -> Array:
     """Q c (c Q unless `left`; with `transpose` Qᴴ for Q) for the product Q [..., m, m] of the reflections in `a` and
     `taus` (see `householder_product`), without making Q."""
     return householder.ormqr_p(a, taus, c, left=left, transpose=transpose)
@@ -142,7 +151,7 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
 
 
 def eig(
-    x: Any,
+    x: ArrayLike,
     *,
     compute_left_eigenvectors: bool = True,
     compute_right_eigenvectors: bool = True,
@@ -165,7 +174,7 @@ def eig(
 
 
 def eigh(
-    x: Any,
+    x: ArrayLike,
     *,
     lower: bool = True,
     symmetrize_input: bool = True,
@@ -192,7 +201,7 @@ _ROUTINES = {
 
 
 def svd(
-    x: Any,
+    x: ArrayLike,
     *,
     full_matrices: bool = True,
     compute_uv: bool = True,
@@ -218,7 +227,7 @@ def svd(
 
 
 def schur(
-    x: Any, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False, select_callable: Any = None
+    x: ArrayLike, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False, select_callable: Any = None
 ) -> tuple[Any, ...]:
     """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs
     of complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
@@ -230,13 +239,13 @@ def schur(
     return tuple(forms.schur_p(x, compute_schur_vectors=compute_schur_vectors))
 
 
-def hessenberg(a: Any) -> tuple[Any, Any]:
+def hessenberg(a: ArrayLike) -> tuple[Any, Any]:
     """H with Q H Qᴴ = a [..., n, n] on and above the first subdiagonal; below it, and in the second result [..., n -
     1], the reflections of which Q is the product (see `householder_product`). No derivative."""
     return tuple(forms.hessenberg_p(a))
 
 
-def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
     """Real tridiagonal T with Q T Qᴴ = a [..., n, n] Hermitian, of which the `lower` (or upper) triangle is read: a
     matrix with T's lower (upper) part and the reflections of which Q is the product, T's diagonal [..., n] and
     off-diagonal [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n =

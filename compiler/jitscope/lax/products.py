@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 
@@ -13,6 +13,11 @@ from ..core.avals import aval_of
 from ..ops import dot as dots
 from ..ops.linear import broadcast_in_dim, convert, mul_p, reshape
 from ..ops.precision import *
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "DotDimensionNumbers", "Precision", "PrecisionLike", "batch_matmul",
@@ -29,14 +34,14 @@ PrecisionLike = (
 
 
 def dot(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     *,
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
-    preferred_element_type: Any = None,
+    preferred_element_type: DTypeLike | None = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Sums of products over any axes, with any others side by side: batch axes first, then the other axes of lhs, then
     those of rhs. Without `dimension_numbers`, the product of vectors and matrices.
 
@@ -89,14 +94,14 @@ def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def dot_general(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     dimension_numbers: DotDimensionNumbers,
     precision: PrecisionLike = None,
-    preferred_element_type: Any = None,
+    preferred_element_type: DTypeLike | None = None,
     *,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """`dot` with its options by position: batch axes first, then the other axes of lhs, then those of rhs."""
     return dot(
         lhs,
@@ -108,7 +113,7 @@ def dot_general(
     )
 
 
-def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
+def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
     """Products of matrices, pair by pair along the leading axes: [..., m, k] and [..., k, n] to [..., m, n]. Raises
     ValueError for fewer than two axes, or another number of them on the other side, TypeError for sizes that do not
     fit."""

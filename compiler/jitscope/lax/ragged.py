@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.placement import laid
 from ..core import dtypes
@@ -18,6 +18,11 @@ from ..ops.linear import broadcast_in_dim, full, reduce_sum_p, sub_p, transpose,
 from ..ops.precision import as_precision
 from ..ops.reduce import cumsum_p, reduce_or_p
 from .products import DotDimensionNumbers, PrecisionLike, in_wider
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,14 +46,14 @@ _ROWS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 
 
 def ragged_dot(
-    lhs: Any,
-    rhs: Any,
-    group_sizes: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
     precision: PrecisionLike = None,
-    preferred_element_type: Any = None,
-    group_offset: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """The rows of lhs [m, k] in groups one after another, each group times its matrix of rhs [g, k, n]: [m, n].
 
     group_sizes: integers [g]; rows behind the last group give zeros. Options as in `dot`. Raises TypeError for axes, sizes
@@ -60,15 +65,15 @@ def ragged_dot(
 
 
 def ragged_dot_general(
-    lhs: Any,
-    rhs: Any,
-    group_sizes: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
     ragged_dot_dimension_numbers: RaggedDotDimensionNumbers,
     precision: PrecisionLike = None,
-    preferred_element_type: Any = None,
-    group_offset: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+    group_offset: ArrayLike | None = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """A product like `dot` in which one axis of lhs is divided into g groups.
 
     If that axis is free, each group has its own factor, along the group axis of rhs. If it is a contracting axis, each group is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.placement import laying
 from ..core import dtypes
@@ -14,6 +14,12 @@ from ..ops import linear, reduce, sort as sorting
 from ..ops.approximate import approx_top_k_p
 from ..symbolic.dimension import size
 from ._operands import axes_tuple, check_numbers
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..numpy._signatures import AlongAxis, OverAxes
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
@@ -30,7 +36,7 @@ def _laid_reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     return function
 
 
-def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
+def _reduction(primitive: Primitive, what: str) -> OverAxes:
     def function(operand: Any, axes: Sequence[int]) -> Any:
         return primitive(operand, axes=axes_tuple(axes))
 
@@ -42,7 +48,7 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
 
 
 @laying
-def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """The sum over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."""
     return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
 
@@ -55,14 +61,14 @@ reduce_or = _reduction(reduce.reduce_or_p, "Or of booleans or bits")
 reduce_xor = _reduction(reduce.reduce_xor_p, "Exclusive or of booleans or bits")
 
 
-def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The index of the first greatest element along an axis, [..., n] to [...]; a NaN counts as the greatest. operand:
     real numbers. Raises TypeError for others, and for indices that are not integers, ValueError for axes that do not
     exist or are empty."""
     return reduce.argmax_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmax", index_dtype))
 
 
-def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """The index of the first least element along an axis, [..., n] to [...]; a NaN counts as the least. Operands and
     errors as in `argmax`."""
     return reduce.argmin_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmin", index_dtype))
@@ -75,7 +81,7 @@ def _index_dtype(name: str, dtype: Any) -> Any:
     return found
 
 
-def _running(primitive: Primitive, what: str) -> Callable[..., Any]:
+def _running(primitive: Primitive, what: str) -> AlongAxis:
     def function(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
         if not 0 <= axis < aval_of(operand).ndim:
             raise ValueError(f"lax.{primitive.name}: {aval_of(operand).short()} has no axis {axis}; axes count from 0")
@@ -113,12 +119,12 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(out) if several else out[0]
 
 
-def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+def sort_key_val(keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """keys [...] sorted along an axis, and values [...] in the same order."""
     return sort((keys, values), dimension, is_stable)
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """The k greatest elements along an axis, descending, and their indices (int32): [..., n] to [..., k], both. A NaN
     counts as the greatest. operand: real numbers. Of equal elements the first comes first, whatever `is_stable`
     says. Raises ValueError for others and for a k that is negative or greater than the axis."""

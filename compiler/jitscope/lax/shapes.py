@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from ..ops import linear, stacking
 from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
 from ._operands import as_array, check_sizes, ints
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["broadcast_like", "broadcast_shapes", "broadcast_to_rank", "dtype", "index_take", "shape_as_value", "stack",
@@ -38,25 +43,25 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def broadcast_to_rank(x: Any, rank: int) -> Any:
+def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """`x` with as many new leading axes of size 1 as `rank` needs; as it is if it has more."""
     shape = aval_of(x).shape
     return linear.reshape(stage(x), (1,) * (rank - len(shape)) + shape) if rank > len(shape) else stage(x)
 
 
-def broadcast_like(arr: Any, like_arr: Any) -> Any:
+def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     """`arr` repeated to the shape of `like_arr`, axes aligned from the right. Raises ValueError where that does not fit."""
     return linear.broadcast_to(as_array(arr), aval_of(like_arr).shape)
 
 
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+def stack(operands: Sequence[Any], axis: int = 0) -> Array:
     """Arrays of one shape and dtype, one after another along a new axis. Raises ValueError for shapes that differ and axes
     that do not exist, TypeError for dtypes that differ, IndexError for no arrays."""
     arrays = list(operands)
     return stacking.stack_p(*arrays, axis=_axis("stack", axis, aval_of(arrays[0]).ndim + 1))
 
 
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array along an axis, which goes. Raises ValueError for an axis that does not exist."""
     return tuple(stacking.unstack_p(x, axis=_axis("unstack", axis, aval_of(x).ndim)))
 
@@ -67,7 +72,7 @@ def _axis(name: str, axis: int, rank: int) -> int:
     return int(axis) % rank
 
 
-def tile(operand: Any, reps: Sequence[int]) -> Any:
+def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
     """Copies of an array one after another, `reps[i]` of them along axis i. Raises TypeError unless there is one number for
     each axis, ValueError for a negative one."""
     reps = ints(reps)
@@ -93,7 +98,7 @@ def _taken(src: Any, idxs: list[Any], *, axes: tuple[int, ...]) -> Any:
     return gather(src, indices, numbers, sizes)
 
 
-def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
+def index_take(src: ArrayLike, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
     """`src` at the indices `idxs`, one array [n] of integers for each of `axes`: an axis of size n first, then the other
     axes of src. Indices count modulo the size of their axis. Raises ValueError for indices of other ranks."""
     for index in idxs:
@@ -116,6 +121,6 @@ def dtype(x: Any) -> Any:
     return dtypes.canonicalize(x)
 
 
-def stage(x: Any, /) -> Any:
+def stage(x: ArrayLike, /) -> Array:
     """The value as an array; while a function is traced, as a value of the trace."""
     return as_array(x)

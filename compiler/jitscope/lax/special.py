@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of, is_python_scalar
 from ..ops.elementwise import number_like
@@ -19,7 +19,12 @@ from ..special.zeta import zeta_p
 from ._operands import as_array, operands
 
 
-def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Any:
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
+def polynomial(x: ArrayLike, coeffs: Sequence[Any], *, unroll: int | None = None) -> Array:
     """The sum of coeffs[k] xᵏ by Horner's rule, in the dtype of x [...]: the coefficients, from the constant on, are numbers or
     arrays that fit x. Up to `unroll` of them (8) are written out, more are run through in a loop."""
     dtype = aval_of(x).dtype
@@ -32,18 +37,18 @@ def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> A
     return polynomial_p(x, *given, **({} if unroll is None else {"unroll": operator.index(unroll)}))
 
 
-def igamma(a: Any, x: Any) -> Any:
+def igamma(a: Any, x: Any) -> Array:
     """The regularized lower incomplete gamma function P(a, x), the integral of tᵃ⁻¹ e⁻ᵗ from 0 to x over Γ(a); NaN for
     negative a or x."""
     return igamma_p(*operands("igamma", a, x))
 
 
-def igammac(a: Any, x: Any) -> Any:
+def igammac(a: Any, x: Any) -> Array:
     """1 - igamma(a, x), exact where that is small."""
     return igammac_p(*operands("igammac", a, x))
 
 
-def igamma_grad_a(a: Any, x: Any) -> Any:
+def igamma_grad_a(a: Any, x: Any) -> Array:
     """The derivative of igamma(a, x) with respect to a."""
     return igamma_grad_a_p(*operands("igamma_grad_a", a, x))
 
@@ -60,22 +65,22 @@ def random_gamma_grad(*args: Any) -> Any:
     return random_gamma_grad_p(a, x)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: Any, b: Any, x: Any) -> Array:
     """The regularized incomplete beta function, the integral of tᵃ⁻¹ (1 - t)ᵇ⁻¹ from 0 to x over B(a, b); NaN for
     negative a or b and for x outside of [0, 1]."""
     return regularized_incomplete_beta_p(*operands("betainc", a, b, x))
 
 
-def zeta(x: Any, q: Any) -> Any:
+def zeta(x: Any, q: Any) -> Array:
     """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …; NaN for x < 1, infinity for x = 1."""
     return zeta_p(*operands("zeta", x, q))
 
 
-def bessel_i0e(x: Any) -> Any:
+def bessel_i0e(x: Any) -> Array:
     """e^-|x| I₀(x), the modified Bessel function of order 0, scaled."""
     return bessel_i0e_p(x)
 
 
-def bessel_i1e(x: Any) -> Any:
+def bessel_i1e(x: Any) -> Array:
     """e^-|x| I₁(x), the modified Bessel function of order 1, scaled."""
     return bessel_i1e_p(x)

@@ -6,7 +6,7 @@ import builtins
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from ..symbolic.dimension import size
 from ._operands import as_array, check_sizes, ints, of_one_dtype
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
 __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "concatenate", "dynamic_index_in_dim",
            "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
            "dynamic_update_slice_in_dim", "empty", "expand_dims", "full", "full_like", "index_in_dim", "iota", "pad",
@@ -27,8 +32,8 @@ __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "con
 
 @laying
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
-) -> Any:
+    operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
+) -> Array:
     """operand with its axis i at broadcast_dimensions[i] of shape, in any order; axes of size 1 are repeated. Raises
     TypeError where that does not fit."""
     sizes, places = check_sizes("broadcast_in_dim", shape), ints(broadcast_dimensions)
@@ -46,7 +51,7 @@ def broadcast_in_dim(
 
 
 @laying
-def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
+def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """operand [...] repeated along new leading axes of the given sizes: [*sizes, ...]. Raises TypeError for negative
     sizes."""
     sizes = check_sizes("broadcast", sizes)
@@ -56,8 +61,12 @@ def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -
 
 @laying
 def reshape(
-    operand: Any, new_sizes: int | Sequence[int], dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
-) -> Any:
+    operand: ArrayLike,
+    new_sizes: int | Sequence[int],
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
     if dimensions is not None:
@@ -65,7 +74,7 @@ def reshape(
     return linear.reshape(as_array(operand), ints((new_sizes,) if isinstance(new_sizes, int) else new_sizes))
 
 
-def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """The axes from start to stop (excluded) as one. Raises ValueError where stop lies before start."""
     shape = aval_of(operand).shape
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(len(shape))
@@ -74,7 +83,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     return reshape(operand, (*shape[:start], math.prod(shape[start:stop]), *shape[stop:]))
 
 
-def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """Result axis i is operand axis permutation[i]. Raises TypeError if that is not a permutation."""
     if len(permutation) != aval_of(operand).ndim:
         raise TypeError(
@@ -83,7 +92,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     return linear.transpose(as_array(operand), ints(permutation))
 
 
-def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Without the given axes, all of size 1. Raises ValueError for others, and for one that is named twice."""
     rank, axes = aval_of(array).ndim, ints(dimensions)
     if not axes:
@@ -94,7 +103,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     return linear.squeeze_p(array, dimensions=tuple(found))
 
 
-def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """With new axes of size 1 at the given places of the result. Raises ValueError for places that are not there, or
     twice."""
     rank = aval_of(array).ndim + len(dimensions)
@@ -108,12 +117,12 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     return linear.broadcast_in_dim(as_array(array), tuple(1 if i in new else next(sizes) for i in range(rank)), own)
 
 
-def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Order reversed along the given axes."""
     return linear.rev_p(operand, dimensions=ints(dimensions))
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+def concatenate(operands: Sequence[Any], dimension: int) -> Array:
     """Arrays of one dtype one after another along an axis. Raises TypeError where the other axes differ, ValueError for no
     arrays."""
     operands = list(operands)
@@ -122,14 +131,14 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return as_array(operands[0]) if len(operands) == 1 else linear.concatenate_p(*operands, dimension=dimension)
 
 
-def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
+def pad(operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[tuple[int, int, int]]) -> Array:
     """padding_value before, after and between elements: (low, high, interior) for each axis; negative low and high cut."""
     config = tuple((size(a), size(b), size(c)) for a, b, c in padding_config)
     of_one_dtype("pad", (operand, padding_value))
     return linear.pad_p(operand, padding_value, padding_config=config)
 
 
-def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Array:
     """An array with all elements fill_value, a scalar. Raises TypeError for an array."""
     if sharding is not None:
         return laid(sharding, full, shape, fill_value, dtype)
@@ -148,8 +157,12 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, shar
 
 
 def full_like(
-    x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None, sharding: Any = None
-) -> Any:
+    x: Any,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: Sequence[int] | None = None,
+    sharding: Any = None,
+) -> Array:
     """Like `full`, with the shape and dtype of x by default."""
     if sharding is not None:
         return laid(sharding, full_like, x, fill_value, dtype, shape)
@@ -158,7 +171,7 @@ def full_like(
     return linear.convert(made, aval.dtype, True) if dtype is None and aval.weak_type else made
 
 
-def iota(dtype: Any, size: int) -> Any:
+def iota(dtype: DTypeLike, size: int) -> Array:
     """0, 1, …, size - 1: [size], in `dtype`."""
     return broadcasted_iota(dtype, (size,), 0)
 
@@ -170,14 +183,14 @@ def empty(shape: int | Sequence[int], dtype: Any, *, out_sharding: Any = None) -
 
 
 @laying
-def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Any:
+def broadcasted_iota(dtype: DTypeLike, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Array:
     """Indices along one axis of an array of `shape`, in `dtype`. Raises TypeError for negative sizes."""
     return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
 
 def slice(
-    operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
-) -> Any:
+    operand: ArrayLike, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
+) -> Array:
     """Elements from start to limit (excluded) by stride along every axis. Raises TypeError where that does not fit."""
     starts, limits, rank = ints(start_indices), ints(limit_indices), aval_of(operand).ndim
     steps = None if strides is None else ints(strides)
@@ -186,7 +199,9 @@ def slice(
     return linear.slice_p(operand, start_indices=starts, limit_indices=limits, strides=steps)
 
 
-def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
+def slice_in_dim(
+    operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+) -> Array:
     """`operand[start:limit:stride]` along one axis, negative indices counting from the end. Raises TypeError for indices
     beyond the ends, for a limit before the start and for a stride that is not positive, IndexError for an axis that does not
     exist."""
@@ -198,7 +213,7 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     return linear.slice_in_dim(operand, start, stop, step, axis % len(shape))
 
 
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """One index along an axis, which stays with size 1 if `keepdims`. Raises IndexError beyond the ends."""
     size = aval_of(operand).shape[axis]
     if not -size <= index < size:
@@ -213,7 +228,7 @@ Negative = bool | Sequence[bool]
 
 def dynamic_slice(
     operand: Any, start_indices: Any, slice_sizes: int | Sequence[int], *, allow_negative_indices: Negative = True
-) -> Any:
+) -> Array:
     """A part of fixed size at indices that may be traced (one integer scalar for each axis); a part that would reach
     beyond the end is moved back. Negative indices count from the end, unless told otherwise: what is never negative
     needs no operation to find out. Raises TypeError or ValueError for another number of indices or sizes that do not
@@ -226,8 +241,8 @@ def dynamic_slice(
 
 
 def dynamic_slice_in_dim(
-    operand: Any, start_index: Any, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
-) -> Any:
+    operand: Any, start_index: ArrayLike, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Array:
     """`dynamic_slice` along one axis."""
     starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
     sizes = [slice_size if i == axis % len(starts) else n for i, n in enumerate(aval_of(operand).shape)]
@@ -235,31 +250,31 @@ def dynamic_slice_in_dim(
 
 
 def dynamic_index_in_dim(
-    operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
-) -> Any:
+    operand: Any, index: ArrayLike, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Array:
     """One traced index along an axis, which stays with size 1 if `keepdims`."""
     part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return part if keepdims else squeeze(part, (axis,))
 
 
 def dynamic_update_slice(
-    operand: Any, update: Any, start_indices: Any, *, allow_negative_indices: Negative = True
-) -> Any:
+    operand: Any, update: ArrayLike, start_indices: Any, *, allow_negative_indices: Negative = True
+) -> Array:
     """operand with `update` written at indices that may be traced; see `dynamic_slice`."""
     return indexing.dynamic_update_slice_p(operand, update, *_starts(operand, start_indices, allow_negative_indices))
 
 
 def dynamic_update_slice_in_dim(
-    operand: Any, update: Any, start_index: Any, axis: int, *, allow_negative_indices: bool = True
-) -> Any:
+    operand: Any, update: ArrayLike, start_index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """`dynamic_update_slice` along one axis."""
     starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
     return dynamic_update_slice(operand, update, starts, allow_negative_indices=negative)
 
 
 def dynamic_update_index_in_dim(
-    operand: Any, update: Any, index: Any, axis: int, *, allow_negative_indices: bool = True
-) -> Any:
+    operand: Any, update: ArrayLike, index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+) -> Array:
     """operand with one traced index along an axis replaced by `update`, which may lack that axis."""
     if aval_of(update).ndim != aval_of(operand).ndim:
         update = expand_dims(update, (axis,))

@@ -3,6 +3,8 @@
 `initializers` draws parameters; it is loaded when first used.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ..core.late import late as _late
 from .activations import *
 from .attention import *
@@ -15,4 +17,8 @@ from .normalizing import *
 swish, hard_swish = silu, hard_silu
 
 
-__getattr__, __dir__ = _late(globals(), {"..numpy": "tanh", ".initializers": "."})
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from ..numpy import tanh as tanh
+    from . import initializers as initializers
+else:
+    _late(globals(), {"..numpy": "tanh", ".initializers": "."})

@@ -6,7 +6,7 @@ what is not an array and no number. Parameters (`alpha`, `negative_slope`, `b`) 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
@@ -15,6 +15,11 @@ from ..eager.functions import eager_jit
 from ..numpy.operands import checked, one_axis, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_tanh", "identity", "leaky_relu",
@@ -32,7 +37,7 @@ def array(name: str, x: Any) -> Any:
 
 
 @eager_jit()
-def identity(x: Any) -> Any:
+def identity(x: ArrayLike) -> Array:
     """x [...] as an array."""
     return array("identity", x)
 
@@ -42,7 +47,7 @@ def identity(x: Any) -> Any:
 
 @custom_jvp
 @eager_jit()
-def relu(x: Any) -> Any:
+def relu(x: ArrayLike) -> Array:
     """max(x, 0), element by element [...]. Its derivative at 0 is 0."""
     return jnp.maximum(x, 0)
 
@@ -52,7 +57,7 @@ relu.defjvps(lambda t, out, x: jnp.where(jnp.greater(x, 0), t, 0))
 
 @custom_jvp
 @eager_jit()
-def relu6(x: Any) -> Any:
+def relu6(x: ArrayLike) -> Array:
     """min(max(x, 0), 6), element by element [...]. Its derivatives at 0 and 6 are 0."""
     return jnp.minimum(jnp.maximum(x, 0), 6.0)
 
@@ -61,14 +66,14 @@ relu6.defjvps(lambda t, out, x: jnp.where(jnp.logical_and(jnp.greater(x, 0), jnp
 
 
 @eager_jit()
-def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
+def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
     """x where x >= 0, else negative_slope * x, element by element [...]."""
     x = array("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
 @eager_jit()
-def elu(x: Any, alpha: Any = 1.0) -> Any:
+def elu(x: Any, alpha: Any = 1.0) -> Array:
     """x where x > 0, else alpha * (exp(x) - 1), element by element [...]."""
     x = array("elu", x)
     positive = x > 0
@@ -77,7 +82,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 
 @eager_jit()
-def celu(x: Any, alpha: Any = 1.0) -> Any:
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), of which the derivative is continuous, element by element
     [...]."""
     below = jnp.divide(jnp.minimum(x, 0.0), alpha)
@@ -85,13 +90,13 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
 
 
 @eager_jit()
-def selu(x: Any) -> Any:
+def selu(x: ArrayLike) -> Array:
     """A scaled elu that keeps the mean 0 and the variance 1 of its inputs, element by element [...]."""
     return _SELU_SCALE * elu(x, _SELU_ALPHA)
 
 
 @eager_jit()
-def squareplus(x: Any, b: Any = 4) -> Any:
+def squareplus(x: Any, b: Any = 4) -> Array:
     """(x + sqrt(x² + b)) / 2, element by element [...]; b says how smooth it is near 0."""
     x, b = array("squareplus", x), array("squareplus", b)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
@@ -99,7 +104,7 @@ def squareplus(x: Any, b: Any = 4) -> Any:
 
 @custom_jvp
 @eager_jit()
-def softplus(x: Any) -> Any:
+def softplus(x: ArrayLike) -> Array:
     """log(1 + exp(x)), without overflow on the way, element by element [...]."""
     x = jnp.asarray(operands("softplus", x, 0, inexact=True)[0])
     if jnp.iscomplexobj(x):
@@ -112,7 +117,7 @@ softplus.defjvps(lambda t, out, x: t * logistic_p(x))
 
 
 @eager_jit()
-def sparse_plus(x: Any) -> Any:
+def sparse_plus(x: Any) -> Array:
     """0 up to -1, x from 1 on, and (x + 1)² / 4 between, element by element [...]."""
     x = array("sparse_plus", x)
     bend = jnp.square(x + 1.0) / 4
@@ -123,38 +128,38 @@ def sparse_plus(x: Any) -> Any:
 
 
 @eager_jit()
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: ArrayLike) -> Array:
     """1 / (1 + exp(-x)), element by element [...]. Raises TypeError for integers and booleans."""
     return logistic_p(checked("sigmoid", x)[0])
 
 
 @eager_jit()
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: ArrayLike) -> Array:
     """log(sigmoid(x)), exact for very negative x too, element by element [...]."""
     return -softplus(-array("log_sigmoid", x))
 
 
 @eager_jit()
-def sparse_sigmoid(x: Any) -> Any:
+def sparse_sigmoid(x: ArrayLike) -> Array:
     """0 up to -1, 1 from 1 on, (x + 1) / 2 between: the derivative of sparse_plus, element by element [...]."""
     return 0.5 * jnp.clip(jnp.add(x, 1.0), 0.0, 2.0)
 
 
 @eager_jit()
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: ArrayLike) -> Array:
     """relu6(x + 3) / 6, element by element [...]."""
     return relu6(jnp.add(x, 3.0)) / 6.0
 
 
 @eager_jit()
-def hard_tanh(x: Any) -> Any:
+def hard_tanh(x: Any) -> Array:
     """x cut to [-1, 1]; NaN stays."""
     x = array("hard_tanh", x)
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
 
 
 @eager_jit()
-def soft_sign(x: Any) -> Any:
+def soft_sign(x: ArrayLike) -> Array:
     """x / (abs(x) + 1), element by element [...]."""
     x = array("soft_sign", x)
     return x / (jnp.abs(x) + 1)
@@ -164,28 +169,28 @@ def soft_sign(x: Any) -> Any:
 
 
 @eager_jit()
-def silu(x: Any) -> Any:
+def silu(x: Any) -> Array:
     """x * sigmoid(x), element by element [...]. Raises TypeError for integers and booleans."""
     x = array("silu", x)
     return x * sigmoid(x)
 
 
 @eager_jit()
-def hard_silu(x: Any) -> Any:
+def hard_silu(x: Any) -> Array:
     """x * hard_sigmoid(x), element by element [...]."""
     x = array("hard_silu", x)
     return x * hard_sigmoid(x)
 
 
 @eager_jit()
-def mish(x: Any) -> Any:
+def mish(x: Any) -> Array:
     """x * tanh(softplus(x)), element by element [...]."""
     x = array("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
 @eager_jit(static="approximate")
-def gelu(x: Any, approximate: bool = True) -> Any:
+def gelu(x: Any, approximate: bool = True) -> Array:
     """x times the probability that a standard normal number is below x, element by element [...]; `approximate` takes a
     formula with tanh for it."""
     x = array("gelu", x)
@@ -198,7 +203,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 
 
 @eager_jit(static="axis")
-def glu(x: Any, axis: int = -1) -> Any:
+def glu(x: Any, axis: int = -1) -> Array:
     """The first half of x along `axis`, times the sigmoid of the second half: [..., 2 n, ...] to [..., n, ...]. Raises
     ValueError where there is no such axis or its size is odd."""
     x = array("glu", x)
@@ -211,7 +216,7 @@ def glu(x: Any, axis: int = -1) -> Any:
 
 @custom_jvp
 @eager_jit()
-def log1mexp(x: Any) -> Any:
+def log1mexp(x: Any) -> Array:
     """log(1 - exp(-x)) for x >= 0, exact for small and for large x, element by element [...]; NaN below 0."""
     x = array("log1mexp", x)
     return jnp.where(x < math.log(2.0), jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))

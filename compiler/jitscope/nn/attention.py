@@ -62,7 +62,7 @@ def dot_product_attention(
     window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
     scale = 1 / math.sqrt(shape[-1]) if scale is None and shape[-1] else 1.0 if scale is None else scale
     ends = tuple(lengths.values())
-    found = _attend(*arrays.values(), scale, *ends, bool(is_causal), window, bool(return_residual))
+    found = _attend(*arrays.values(), scale, *ends, bool(is_causal), window, bool(return_residual))  # pyright: ignore[reportCallIssue]
     if len(shape) == 4:
         return found
     if not return_residual:

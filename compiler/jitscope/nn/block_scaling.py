@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from ..eager.functions import eager_jit
 from ..numpy.dtypes import requested
 from ..numpy.operands import lenient
 from .activations import array
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import DTypeLike
 
 
 __all__ = ["get_scaled_dot_general_config", "scaled_dot_general", "scaled_matmul"]
@@ -62,8 +67,12 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 
 @lenient
 def scaled_matmul(
-    lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
-) -> Any:
+    lhs: Any,
+    rhs: Any,
+    lhs_scales: Any,
+    rhs_scales: Any,
+    preferred_element_type: DTypeLike = np.float32,
+) -> Array:
     """lhs · rhsᵀ, after each block of K // K_s elements along the last axis was multiplied by its scale.
 
     lhs [B, M, K], rhs [B, N, K], lhs_scales [B, M, K_s], rhs_scales [B, N, K_s], K a multiple of K_s; the result is [B, M, N] in
@@ -72,7 +81,7 @@ def scaled_matmul(
     given = (lhs, rhs, lhs_scales, rhs_scales)
     arrays = [array(f"scaled_matmul, argument {i},", x) for i, x in enumerate(given)]
     _check(*arrays)
-    return _scaled_matmul(*arrays, requested(preferred_element_type, "scaled_matmul"))
+    return _scaled_matmul(*arrays, requested(preferred_element_type, "scaled_matmul"))  # pyright: ignore[reportCallIssue]
 
 
 def _check(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:

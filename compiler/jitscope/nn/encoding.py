@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,16 @@ from ..ops.linear import broadcast_in_dim
 from ..symbolic.dimension import is_symbolic_dim
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+
+
 __all__ = ["one_hot"]
 
 
 @lenient
 @laying
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_sharding: Any = None) -> Any:
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_sharding: Any = None) -> Array:
     """1 at the class that x names and 0 elsewhere: [...] to [..., num_classes], with the new axis at `axis` of the
     result.
 

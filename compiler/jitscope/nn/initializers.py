@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..eager.functions import eager_jit
 from ..numpy.dtypes import requested
 from ..numpy.operands import one_axis, shape_of
 from . import drawing
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform",
@@ -56,18 +61,18 @@ def _initializer(dtype: Any, draw: Callable[[Any, tuple[int, ...], Any], Any]) -
 
 
 @laying
-def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def zeros(key: ArrayLike, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Zeros [*shape], whatever the key."""
     return jnp.zeros(*_settled(shape, dtype))
 
 
 @laying
-def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def ones(key: ArrayLike, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Ones [*shape], whatever the key."""
     return jnp.ones(*_settled(shape, dtype))
 
 
-def constant(value: Any, dtype: Any = None) -> Initializer:
+def constant(value: ArrayLike, dtype: Any = None) -> Initializer:
     """Gives arrays filled with `value`, which broadcasts to their shape."""
     return _initializer(dtype, lambda key, shape, dtype: jnp.full(shape, value, dtype))
 

@@ -7,7 +7,7 @@ ValueError for axes that do not exist and TypeError for what is not an array.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["log_softmax", "logmeanexp", "logsumexp", "softmax", "standardize"]
 
 
@@ -29,7 +34,12 @@ def _inexact(x: Any) -> Any:
 
 @eager_jit(static="axis keepdims return_sign")
 def logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
 ) -> Any:
     """log(sum(b * exp(a))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis; -inf
     where nothing is summed.
@@ -61,7 +71,7 @@ def logsumexp(
 
 
 @eager_jit(static="axis keepdims")
-def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Any:
+def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
     """log(mean(exp(x))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis."""
     x = array("logmeanexp", x)
     out = logsumexp(x, axis, where=where, keepdims=keepdims)
@@ -73,7 +83,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 
 
 @eager_jit(static="axis")
-def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+def log_softmax(x: ArrayLike, axis: Any = -1, where: ArrayLike | None = None) -> Array:
     """log(softmax(x)), exact where softmax is near 0, in the shape of x [...]; -inf where `where` does not hold.
     Integers become floats."""
     x = _inexact(array("log_softmax", x))
@@ -83,7 +93,7 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     return out if where is None else jnp.where(where, out, -np.inf)
 
 
-def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+def softmax(x: ArrayLike, axis: Any = -1, where: ArrayLike | None = None) -> Array:
     """exp(x) / sum(exp(x)) over `axis`, without overflow on the way, in the shape of x [...]; 0 where `where` does not
     hold. Integers become floats."""
     return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
@@ -111,15 +121,15 @@ def _softmax_jvp(axis: Any, primals: Any, tangents: Any) -> Any:
 
 @eager_jit(static="axis algorithm")
 def standardize(
-    x: Any,
+    x: ArrayLike,
     axis: Any = -1,
-    mean: Any = None,
-    variance: Any = None,
-    epsilon: Any = 1e-5,
-    where: Any = None,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
     *,
     algorithm: str = "fast",
-) -> Any:
+) -> Array:
     """(x - mean) / sqrt(variance + epsilon), mean and variance being those of x over `axis` where they are not given;
     in the shape of x [...]. Integers become floats.
 

@@ -9,6 +9,8 @@ negative, TypeError for sizes that are not ints and dtypes that do not exist, No
 be written to. Below stands what a function raises besides.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ..api.arrays import Array as _Array
 from ..core.late import late as _late
 from ..eager import operations as _operations  # noqa: F401  (puts the evaluating trace in place)
@@ -58,21 +60,39 @@ __array_api_version__ = _API_VERSION
 
 
 # What most programs never touch is loaded when first used.
-__getattr__, __dir__ = _late(
-    globals(),
-    {
-        ".fft": ".",
-        ".linalg": ".",
-        ".files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
-        "set_printoptions",
-        ".fitting": "poly polydiv polyfit roots",
-        ".floats": "frexp ldexp spacing",
-        ".histograms": "histogram2d histogramdd",
-        ".integers": "gcd lcm packbits unpackbits",
-        ".masks": "mask_indices place",
-        ".special": "i0",
-        ".standard": "__array_namespace_info__",
-        ".windows": "bartlett blackman hamming hanning kaiser",
-    },
-)
-__all__ = [name for name in __dir__() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from . import fft as fft, linalg as linalg
+    from .files import *
+    from .fitting import poly as poly, polydiv as polydiv, polyfit as polyfit, roots as roots
+    from .floats import frexp as frexp, ldexp as ldexp, spacing as spacing
+    from .histograms import histogram2d as histogram2d, histogramdd as histogramdd
+    from .integers import gcd as gcd, lcm as lcm, packbits as packbits, unpackbits as unpackbits
+    from .masks import mask_indices as mask_indices, place as place
+    from .special import i0 as i0
+    from .standard import __array_namespace_info__ as __array_namespace_info__
+    from .windows import (
+        bartlett as bartlett,
+        blackman as blackman,
+        hamming as hamming,
+        hanning as hanning,
+        kaiser as kaiser,
+    )
+else:
+    _, _names = _late(
+        globals(),
+        {
+            ".fft": ".",
+            ".linalg": ".",
+            ".files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
+            "set_printoptions",
+            ".fitting": "poly polydiv polyfit roots",
+            ".floats": "frexp ldexp spacing",
+            ".histograms": "histogram2d histogramdd",
+            ".integers": "gcd lcm packbits unpackbits",
+            ".masks": "mask_indices place",
+            ".special": "i0",
+            ".standard": "__array_namespace_info__",
+            ".windows": "bartlett blackman hamming hanning kaiser",
+        },
+    )
+    __all__ = [name for name in _names() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]

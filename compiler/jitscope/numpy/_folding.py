@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from .operands import axes_of, cast, checked, one_axis, operand
 from .reductions import keep, masked, strong
 from .rounding import real
 from .structure import array_operand, broadcast_to, moveaxis, squeeze
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 def result_dtype(of: Any, *xs: Any) -> Any:
@@ -206,7 +210,7 @@ def _accumulated(of: Any, a: Any, axis: int, dtype: Any) -> Any:
 
 
 @eager_jit(static="of")
-def outer(of: Any, a: Any, b: Any) -> Any:
+def outer(of: Any, a: Any, b: Any) -> Array:
     """See `ufunc.outer`."""
     x, y = array_operand(of.__name__, a), array_operand(of.__name__, b)
     shape = (*aval_of(x).shape, *aval_of(y).shape)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..eager.functions import elementwise
 from .operands import cast, operand, operands
+
+
+if TYPE_CHECKING:
+    from ._signatures import Binary, Unary
 
 
 def kind_of(x: Any) -> str:
@@ -37,7 +41,7 @@ def describe(fun: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]
     return fun
 
 
-def unary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False) -> Callable[..., Any]:
+def unary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False) -> Unary:
     """The function that is one primitive; with `inexact`, integers and booleans become floats first."""
 
     def fun(x: Any, /) -> Any:
@@ -53,7 +57,7 @@ def binary_of(
     doc: str,
     inexact: bool = False,
     complex_rule: Callable[[Any, Any], Any] | None = None,
-) -> Callable[..., Any]:
+) -> Binary:
     """The function of two operands that is one primitive, after promotion and broadcasting."""
 
     def fun(x: Any, y: Any, /) -> Any:

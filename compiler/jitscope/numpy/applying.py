@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import vmap
 from ..api.gradients import of_arguments
@@ -16,7 +16,12 @@ from .ranges import arange
 from .structure import array_operand, broadcast_to, expand_dims, squeeze
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
     """`func1d(vector, *args, **kwargs)` on every vector along `axis`; its result takes the axis's place."""
     x = array_operand("apply_along_axis", arr)
     rank = aval_of(x).ndim
@@ -33,7 +38,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     return mapped(x)
 
 
-def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int] | int) -> Any:
+def apply_over_axes(func: Callable[[Any, int], Any], a: ArrayLike, axes: Sequence[int] | int) -> Array:
     """`func(array, axis)` for each of the axes in turn; an axis that `func` reduces stays with size 1. Raises
     ValueError where `func` changes the number of axes otherwise."""
     x = array_operand("apply_over_axes", a)
@@ -48,7 +53,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
     return x
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """The value, or function of `x`, that goes with the condition which holds: an array of the shape and dtype of `x`
     [...].
 
@@ -58,19 +63,19 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     """
     x = array_operand("piecewise", x)
     one = not isinstance(condlist, (list, tuple)) and aval_of(condlist).shape == aval_of(x).shape
-    conditions = [condlist] if one else list(condlist)
+    conditions: list[Any] = [condlist] if one else list(condlist)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
             "piece more"
         )
-    values = [f(x, *args, **kw) if callable(f) else f for f in funclist]
+    values: list[Any] = [f(x, *args, **kw) if callable(f) else f for f in funclist]
     rest = values.pop() if len(values) > len(conditions) else 0
     everywhere = [broadcast_to(condition, aval_of(x).shape) for condition in conditions[::-1]]
     return select(everywhere, values[::-1], rest).astype(aval_of(x).dtype)
 
 
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any) -> Array:
     """`function` of the index along each axis, numbers of `dtype`, for all places of an array of `shape`: the axes of its
     result, an array or a tree of arrays, come behind those of `shape`. Keyword arguments are handed on as they are. Raises
     ValueError for a negative size."""

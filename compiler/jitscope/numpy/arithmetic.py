@@ -6,7 +6,7 @@ All raise TypeError for what is not an array and no number, and ValueError for s
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from .operands import checked, number_like, operand, operands, weak_as
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+
 __all__ = ["absolute", "divide", "divmod", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "positive",
            "power", "reciprocal", "remainder", "sign", "square"]  # fmt: skip
 
@@ -57,20 +61,20 @@ sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN sta
 
 
 @elementwise
-def divide(x1: Any, x2: Any, /) -> Any:
+def divide(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """x1 / x2, element by element [...]; integers become floats."""
     return div_p(*operands("divide", x1, x2, inexact=True))
 
 
 @elementwise
-def absolute(x: Any, /) -> Any:
+def absolute(x: ArrayLike, /) -> Any:
     """The absolute value, element by element [...]; of complex numbers the modulus, a real number."""
     x = array_operand("absolute", x)
     return x if kind_of(x) in "bu" else abs_p(x)
 
 
 @elementwise
-def fabs(x: Any, /) -> Any:
+def fabs(x: ArrayLike, /) -> Any:
     """The absolute value as a float, element by element [...]. Raises TypeError for complex numbers."""
     x = operand("fabs", x, inexact=True)
     not_complex("fabs", x)
@@ -78,19 +82,19 @@ def fabs(x: Any, /) -> Any:
 
 
 @elementwise
-def positive(x: Any, /) -> Any:
+def positive(x: ArrayLike, /) -> Any:
     """x itself [...]."""
     return array_operand("positive", x)
 
 
 @elementwise
-def square(x: Any, /) -> Any:
+def square(x: ArrayLike, /) -> Any:
     """x * x, element by element [...]. Of booleans: int32."""
     return square_p(*numeric("square", x))
 
 
 @elementwise
-def reciprocal(x: Any, /) -> Any:
+def reciprocal(x: ArrayLike, /) -> Any:
     """1 / x, element by element [...]; integers become floats."""
     x = operand("reciprocal", x, inexact=True)
     return div_p(number_like(x, 1), x)
@@ -111,7 +115,7 @@ minimum = binary_of(
 
 
 @eager_jit()
-def fmax(x1: Any, x2: Any) -> Any:
+def fmax(x1: ArrayLike, x2: ArrayLike) -> Any:
     """The greater of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmax", x1, x2)
     if kind_of(x) not in "fc":
@@ -120,7 +124,7 @@ def fmax(x1: Any, x2: Any) -> Any:
 
 
 @eager_jit()
-def fmin(x1: Any, x2: Any) -> Any:
+def fmin(x1: ArrayLike, x2: ArrayLike) -> Any:
     """The lesser of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmin", x1, x2)
     if kind_of(x) not in "fc":
@@ -171,7 +175,7 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
 
 
 @elementwise
-def floor_divide(x1: Any, x2: Any, /) -> Any:
+def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """x1 / x2 rounded down, element by element [...], in their common dtype. An integer divided by 0 gives some
     integer, not an error. Raises TypeError for complex numbers."""
     x, y = numeric("floor_divide", x1, x2)
@@ -183,7 +187,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
 
 
 @elementwise
-def remainder(x1: Any, x2: Any, /) -> Any:
+def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """x1 - floor(x1 / x2) * x2, with the sign of x2, element by element [...], in their common dtype. Of an integer and
     0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x1, x2)
@@ -193,7 +197,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 
 
 @elementwise
-def divmod(x1: Any, x2: Any, /) -> Any:
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """(x1 // x2, x1 % x2), both element by element [...]. Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x1, x2)
     not_complex("divmod", x)
@@ -206,7 +210,7 @@ def divmod(x1: Any, x2: Any, /) -> Any:
 
 
 @elementwise
-def fmod(x1: Any, x2: Any, /) -> Any:
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """The remainder of x1 / x2 with the sign of x1, element by element [...]. Of an integer and 0: 0, of booleans and
     False: x1. Raises TypeError for complex numbers."""
     booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
@@ -218,7 +222,7 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 # Powers --------------------------------------------------------------------------------------------------------------
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """x1 to the power x2, element by element [...]. Integers stay integers.
 
     An int x2, or a concrete array [] of one, is part of the program, which multiplies; any other is an operand. Raises
@@ -271,6 +275,6 @@ def _power_of_integers(x: Any, y: Any) -> Any:
 
 
 @elementwise
-def float_power(x: Any, y: Any, /) -> Any:
+def float_power(x: ArrayLike, y: ArrayLike, /) -> Any:
     """x to the power y in floats, element by element [...]."""
     return pow_p(*operands("float_power", x, y, inexact=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,13 +44,23 @@ from .statistics import average, mean
 from .structure import array_operand, atleast_2d, ravel
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
 __all__ = ["bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "interp"]
 
 
 @laying
 def bincount(
-    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: None = None
-) -> Any:
+    x: ArrayLike,
+    weights: ArrayLike | None = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: None = None,
+) -> Array:
     """How often each of 0, 1, … stands in the integer vector `x` [n], as integers, or the sums of their `weights` [n].
 
     The result has `length` elements, or else as many as the greatest needs, at least `minlength`; what lies outside is
@@ -101,7 +111,9 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
 
 
 @lenient
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(
+    a: ArrayLike, bins: ArrayLike = 10, range: Any = None, weights: ArrayLike | None = None
+) -> Array:
     """The edges [bins + 1] of `bins` bins of equal width from the least to the greatest element of `a` (or over
     `range`, a pair), in floats; a vector of edges is given back. Raises NotImplementedError for bins by name,
     ValueError for an empty array without `range`."""
@@ -119,10 +131,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 @lenient
 def histogram(
-    a: Any,
-    bins: Any = 10,
+    a: ArrayLike,
+    bins: ArrayLike = 10,
     range: Any = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     density: bool | None = None,
     out_sharding: Any = None,
 ) -> tuple[Any, Any]:
@@ -170,15 +182,15 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
 @lenient
 @eager_jit(static="rowvar bias ddof dtype")
 def cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    dtype: Any = None,
-) -> Any:
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
     """The covariances [n, n] of n variables: the rows of `m` [n, k] (its columns unless `rowvar`), of which each column
     is an observation; the variance [] of a vector [k].
 
@@ -242,7 +254,7 @@ def _variables(x: Any, rowvar: bool) -> Any:
 
 @lenient
 @eager_jit(static="rowvar dtype")
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike | None = None) -> Array:
     """The correlations [n, n] of n variables; arguments as in `cov`. Real and imaginary parts are limited to [-1, 1]."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not aval_of(c).ndim:
@@ -260,7 +272,9 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
 
 
 @eager_jit()
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(
+    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: ArrayLike | None = None
+) -> Array:
     """The piecewise linear function through the points (xp [n], fp [n]), xp ascending, at `x` [...]: floats [...].
 
     Beyond the ends: `left` and `right` (default: the end values; "extrapolate": the lines of the first and last piece).
@@ -280,12 +294,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
             f"interp: xp and fp must be vectors of one size, not of shapes {aval_of(xp).shape} and {aval_of(fp).shape}"
         )
     if period is not None:
-        period = cast(*checked("interp", period), dtype)
-        x, xp = remainder(x, period), remainder(xp, period)
+        length = cast(*checked("interp", period), dtype)
+        x, xp = remainder(x, length), remainder(xp, length)
         order = argsort(xp)
         xp, fp = take(xp, order, mode="clip"), take(fp, order, mode="clip")
         xp = concatenate(
-            [slice_in_dim(xp, -1 % aval_of(xp).size, aval_of(xp).size) - period, xp, slice_in_dim(xp, 0, 1) + period]
+            [slice_in_dim(xp, -1 % aval_of(xp).size, aval_of(xp).size) - length, xp, slice_in_dim(xp, 0, 1) + length]
         )
         fp = concatenate([slice_in_dim(fp, -1 % aval_of(fp).size, aval_of(fp).size), fp, slice_in_dim(fp, 0, 1)])
     size = aval_of(xp).size

@@ -6,7 +6,7 @@ Outside any trace small arrays are made by NumPy and put on the device, so that 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,11 @@ from .dtypes import made, on_device, over_mesh, requested
 from .joining import stack
 from .operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, DTypeLike
+    from ._signatures import Maker, MakerLike
 
 
 __all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "frombuffer", "full", "full_like", "ones",
@@ -197,7 +202,7 @@ def _built(x: Any, to: Any) -> np.ndarray:
         raise ShapeError(f"array: the sequences differ in length: {error}") from None
 
 
-def copy(a: Any, order: str | None = None) -> Any:
+def copy(a: ArrayLike, order: str | None = None) -> Any:
     """A copy of `a`, of its shape and dtype, in memory of its own."""
     return array(a, copy=True, order=order)
 
@@ -228,7 +233,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return on_device(asarray(out, canonicalize(found.dtype)), device)
 
 
-def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Any:
     """A vector [count] of the numbers in the bytes of `buffer`, from byte `offset` on (`count` -1: all). Raises
     ValueError where the bytes do not suffice or do not come out even."""
     return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
@@ -252,7 +257,7 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
     return on_device(full_value(shape, value, dtype), device)
 
 
-def _maker(name: str, value: int, doc: str) -> Any:
+def _maker(name: str, value: int, doc: str) -> Maker:
     def fun(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
         if out_sharding is not None:
             return laid(out_sharding, fun, shape, dtype)
@@ -326,7 +331,7 @@ def full_like(
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
 
 
-def _like(name: str, value: int, doc: str) -> Any:
+def _like(name: str, value: int, doc: str) -> MakerLike:
     def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
         return full_like(a, value, dtype, shape, device=device, out_sharding=out_sharding)
 

@@ -5,7 +5,7 @@ How many there are depends on values: outside any trace NumPy finds them; with `
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from .at import At
 from .operands import broadcast, cast, check_whole, checked, integer, one_axis, scalar_of
 from .selecting import concrete_value, is_unknown, needs_size, nonzero, take
 from .structure import array_operand, moveaxis
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 class UniqueAll(NamedTuple):
@@ -182,23 +187,23 @@ def filled(x: Any, mask: Any, size: int, fill_value: Any, starts: Any = None) ->
     return values, there, places, taken
 
 
-def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> UniqueAll:
     """Distinct elements [n], where each stands first [n], which of them each element of `x` is (in the shape of `x`),
     and counts [n]; NaNs differ. See `unique`."""
     values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueAll(values, indices, inverse, counts)
 
 
-def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> UniqueCounts:
     """Distinct elements [n] and how often each stands [n]; NaNs differ. See `unique`."""
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+def unique_inverse(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> UniqueInverse:
     """Distinct elements [n] and which of them each element of `x` is (in the shape of `x`); NaNs differ. See `unique`."""
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """Distinct elements [n] in ascending order; NaNs differ. See `unique`."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -23,6 +23,10 @@ from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
 from .operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",
@@ -63,7 +67,7 @@ class ScalarType(type):
         if hasattr(x, "__jitscope_array__"):
             x = x.__jitscope_array__()
         if isinstance(x, (Array, Tracer)):
-            return astype(x, cls.dtype)
+            return astype(x, cls.dtype)  # pyright: ignore[reportArgumentType]
         exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
         if not _dtypes.is_complex(cls.dtype) and cls.dtype != _dtypes.bool_:
             for leaf in _tree.leaves(x):
@@ -160,7 +164,7 @@ def _requested(asked: Any, name: str) -> Any:
     return found
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Any = None) -> Any:
     """`x` [...] in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex
     numbers lose their imaginary part on the way to real ones, and are True where any of their parts is. Raises TypeError for key arrays and unknown dtypes."""
     x, aval = checked("astype", x)
@@ -224,7 +228,7 @@ def typed(x: Any) -> tuple[Any, bool]:
     return canonicalize(x), False
 
 
-def promote_types(a: Any, b: Any) -> Any:
+def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
     """The dtype that holds both; `int`, `float` and `complex` are weak. 64-bit dtypes are not narrowed.
 
     Raises TypePromotionError where none does.
@@ -266,7 +270,7 @@ def _plain(x: Any) -> np.dtype:
     return _dtypes.PYTHON_SCALARS[x] if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS else np.dtype(x)
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Whether a dtype is of a kind: a dtype, a tuple of kinds, or one of 'bool', 'signed integer', 'unsigned integer',
     'integral', 'real floating', 'complex floating', 'numeric'. Raises ValueError for other texts."""
     kinds = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,11 @@ from .structure import array_operand, moveaxis, ravel
 from .triangles import rows_and_columns
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["choose", "delete", "fill_diagonal", "insert", "put", "put_along_axis", "resize", "trim_zeros"]
 
 
@@ -54,7 +59,7 @@ def _along(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
     return (ravel(x), 0) if axis is None else (x, one_axis(name, axis, aval_of(x).ndim))
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
     """`arr` without the slices at `obj` (an int, a slice, integers or a mask) along `axis` (None: of the raveled array).
 
     `obj` must be concrete, but integers that stand once each (`assume_unique_indices`) may be traced. Raises ValueError
@@ -93,7 +98,7 @@ def _without(x: Any, places: Any, axis: int) -> Any:
     return take(x, add_p(kept, passed), axis, mode="clip")
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """`arr` with `values` put in before the places `obj` (an int, a slice or an array of integers) along `axis` (None: of
     the raveled array). Places out of bounds are moved into bounds, where NumPy raises. Raises ValueError for `obj` of
     more axes and of other dtypes."""
@@ -134,8 +139,8 @@ def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
 
 @eager_jit(static="axis inplace mode")
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
-) -> Any:
+    arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None, inplace: bool = True, *, mode: Any = None
+) -> Array:
     """`arr` with `values` at the indices along `axis` (None: of the raveled array), place by place, in its shape and
     dtype. `indices` have as many axes as `arr` and broadcast to it along the others. Raises ValueError unless
     `inplace=False`."""
@@ -152,7 +157,7 @@ def put_along_axis(
 
 
 @eager_jit(static="mode inplace")
-def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, inplace: bool = True) -> Array:
     """`a` with the values `v`, repeated as needed, at flat indices `ind`, in its shape and dtype. `mode`: "clip"
     (default) or "wrap". Raises ValueError unless `inplace=False` and for other modes, NotImplementedError for "raise".
     """
@@ -176,7 +181,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 
 
 @eager_jit(static="wrap inplace")
-def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
+def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True) -> Array:
     """`a` [m, n], or of more axes of one size, with `val` on its main diagonal (a vector is repeated as needed). Raises
     ValueError for other shapes, NotImplementedError unless `inplace=False`, and for `wrap`."""
     _new_array("fill_diagonal", inplace, NotImplementedError)
@@ -195,7 +200,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 
 
 @eager_jit(static="new_shape")
-def resize(a: Any, new_shape: Any) -> Any:
+def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of `a`, repeated as needed, in another shape."""
     x, shape = array_operand("resize", a), shape_of("resize", new_shape)
     size, count = aval_of(x).size, math.prod(shape)
@@ -204,7 +209,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     return reshape(take(ravel(x), np.arange(count) % size, mode="clip"), shape)
 
 
-def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """Place by place the element of `choices[a]`; all broadcast. `mode` for indices out of bounds: "wrap", "clip" or
     "raise" (ValueError).
 
@@ -247,7 +252,7 @@ def _choose(a: Any, choices: list[Any], mode: str) -> Any:
     return out
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Any = None) -> Array:
     """An array without the zeros at the front ("f") and at the back ("b") of `axis` (an int or several; None: all). Its
     values must be concrete. Raises ConcretizationTypeError while tracing."""
     if is_unknown(filt):

@@ -6,7 +6,7 @@ import functools
 import string
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.placement import laying
 from ..core import dtypes
@@ -21,6 +21,10 @@ from .linear import factors, product
 from .operands import cast, unsupported
 from .structure import array_operand
 from .triangles import diagonal
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["einsum", "einsum_path"]
@@ -89,7 +93,7 @@ def einsum(
     preferred_element_type: Any = None,
     _dot_general: Any = dot_general,
     out_sharding: None = None,
-) -> Any:
+) -> Array:
     """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product of [i, j] and [j, k], "ii" the
     trace of [i, i].
 

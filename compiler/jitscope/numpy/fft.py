@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -25,6 +25,11 @@ from .operands import integer, listed, one_axis
 from .ranges import arange
 from .repeating import roll
 from .structure import array_operand, moveaxis
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
@@ -141,33 +146,33 @@ _1D, _ND = "n axis norm", "s axes norm"
 
 
 @eager_jit(static=_1D)
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The Fourier transform along one axis: complex [..., n] to [..., n]. Raises ValueError for other norms and
     sizes."""
     return _one("fft", a, FftType.FFT, n, axis, norm)
 
 
 @eager_jit(static=_1D)
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `fft`: complex [..., n] to [..., n]."""
     return _one("ifft", a, FftType.IFFT, n, axis, norm)
 
 
 @eager_jit(static=_1D)
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The first half of the transform of real numbers, the other being its mirror image: [..., n] to complex
     [..., n // 2 + 1]. Raises ValueError for complex numbers."""
     return _one("rfft", a, FftType.RFFT, n, axis, norm)
 
 
 @eager_jit(static=_1D)
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `rfft`: complex [..., m] to real [..., n], n being 2 (m - 1) unless given."""
     return _one("irfft", a, FftType.IRFFT, n, axis, norm)
 
 
 @eager_jit(static=_1D)
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The transform of the sequence of which `a` is the first half, the other being its conjugated mirror image:
     complex [..., m] to real [..., n], n being 2 (m - 1) unless given."""
     x = _operand("hfft", a, FftType.IRFFT)
@@ -175,7 +180,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
 
 @eager_jit(static=_1D)
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`: real [..., n] to complex [..., n // 2 + 1]."""
     out = _one("ihfft", a, FftType.RFFT, n, axis, _swapped(norm))
     return conj_p(out, input_dtype=aval_of(out).dtype)
@@ -187,33 +192,33 @@ def _swapped(norm: Any) -> Any:
 
 
 @eager_jit(static=_ND)
-def fft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def fft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
     """`fftn` along two axes: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("fft2", a, FftType.FFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def ifft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
     """The inverse of `fft2`: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def rfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
     """`rfftn` along two axes: real [..., m, n] to complex [..., m, n // 2 + 1]. Raises ValueError for another number of
     axes and for complex numbers."""
     return _two("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def irfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
     """The inverse of `rfft2`: complex [..., m, k] to real [..., m, 2 (k - 1)], or as `s` says. Raises ValueError for
     another number of axes."""
     return _two("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def fftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def fftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
     """The Fourier transform along several axes (None: all, or as many of the last as there are sizes in `s`): complex,
     in the shape of `a` but for the sizes `s`. Raises ValueError for repeated axes, sizes that are not positive, and
     numbers of sizes and axes that differ."""
@@ -221,20 +226,20 @@ def fftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | N
 
 
 @eager_jit(static=_ND)
-def ifftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def ifftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
     """The inverse of `fftn`: complex, in the shape of `a` but for the sizes `s`. Raises as `fftn` does."""
     return _transformed("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def rfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def rfftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
     """The transform of real numbers along several axes, the last of which goes from [n] to [n // 2 + 1]; complex. See
     `rfft`, `fftn`. Raises ValueError for complex numbers, and as `fftn` does."""
     return _transformed("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def irfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
+def irfftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
     """The inverse of `rfftn`: real; the last axis goes from [m] to [2 (m - 1)] unless `s` says otherwise. Raises as
     `fftn` does."""
     return _transformed("irfftn", a, FftType.IRFFT, s, axes, norm)
@@ -261,13 +266,13 @@ def _frequencies(name: str, n: Any, d: Any, places: Any, dtype: Any, device: Any
     return asarray(result.astype(to), device=device)
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
     """The frequencies [n] of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n
     d), in floats. Raises ValueError for sequences."""
     return _frequencies("fftfreq", n, d, lambda n: (n,), dtype, device)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
     """The frequencies [n // 2 + 1] of the coefficients of `rfft` of `n` samples at distance `d`, in floats. Raises
     ValueError for sequences."""
     return _frequencies("rfftfreq", n, d, lambda n: (0, n // 2 + 1), dtype, device)
@@ -283,12 +288,12 @@ def _shifted(name: str, x: Any, axes: Any, sign: int) -> Any:
 
 
 @eager_jit(static="axes")
-def fftshift(x: Any, axes: Any = None) -> Any:
+def fftshift(x: ArrayLike, axes: Any = None) -> Array:
     """The coefficients [...] reordered so that frequency zero stands in the middle, along `axes` (None: all)."""
     return _shifted("fftshift", x, axes, 1)
 
 
 @eager_jit(static="axes")
-def ifftshift(x: Any, axes: Any = None) -> Any:
+def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
     """What `fftshift` did, undone: [...] to [...]."""
     return _shifted("ifftshift", x, axes, -1)

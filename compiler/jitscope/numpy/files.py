@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import array_repr, array_str, get_printoptions, save, savez
@@ -12,6 +12,11 @@ from numpy.exceptions import ComplexWarning
 from ..core import dtypes
 from ._ufunc import describe
 from .creation import asarray
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import DTypeLike
 
 
 def load(file: IO[bytes] | str | os.PathLike[Any], *args: Any, **kwargs: Any) -> Any:
@@ -27,7 +32,7 @@ def load(file: IO[bytes] | str | os.PathLike[Any], *args: Any, **kwargs: Any) ->
     return asarray(found) if dtypes.is_supported(found.dtype) else found
 
 
-def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
     """The numbers in a text, `sep` between them, as a vector [count] of `dtype` (`count` -1: all). Raises ValueError
     for an empty `sep`."""
     return asarray(np.fromstring(string, dtype, count, sep=sep))

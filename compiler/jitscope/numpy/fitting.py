@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,8 +46,13 @@ from .structure import array_operand, atleast_1d
 from .triangles import diag
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 @eager_jit()
-def poly(seq_of_zeros: Any) -> Any:
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """The coefficients, highest power first, of the polynomial with these zeros and leading coefficient 1; of a
     square matrix those of its characteristic polynomial. Without zeros it is 1, of shape ().
 
@@ -72,7 +77,7 @@ def poly(seq_of_zeros: Any) -> Any:
     return a
 
 
-def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """(quotient [m - n + 1], remainder [m]) of polynomials `u` [m] and `v` [n] by their coefficients, highest power
     first, in floats.
 
@@ -111,7 +116,7 @@ def _divided(u: Any, v: Any) -> tuple[Any, Any]:
     return stack(factors) if factors else full((1,), 0, dtype), rest
 
 
-def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     """The zeros [n - 1] of the polynomial with coefficients `p` [n], highest power first: complex, as many as its
     degree.
 
@@ -165,7 +170,13 @@ def _all_roots(p: Any) -> Any:
 @lenient
 @eager_jit(static="deg rcond full cov")
 def polyfit(
-    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: Any = False,
 ) -> Any:
     """The polynomial of degree `deg` for which the squares of its differences from `y` [n] or [n, k] at `x` [n] are
     least in sum: its coefficients [deg + 1] or [deg + 1, k], highest power first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,11 @@ from .rounding import copysign
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 def _layout(dtype: Any) -> tuple[Any, int, int, int]:
     """The unsigned integer as wide as a float, how many bits its fraction and its exponent have, and the exponent's
     bias."""
@@ -41,7 +46,7 @@ def _layout(dtype: Any) -> tuple[Any, int, int, int]:
 
 
 @elementwise
-def frexp(x: Any, /) -> tuple[Any, Any]:
+def frexp(x: ArrayLike, /) -> tuple[Any, Any]:
     """(m, e), both [...], with x = m * 2 ** e, 0.5 <= |m| < 1 and e an int32; of 0, infinities and NaN (x, 0). Integers
     become floats.
 
@@ -80,7 +85,7 @@ def _frexp_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @eager_jit()
-def ldexp(x1: Any, x2: Any, /) -> Any:
+def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 * 2 ** x2, element by element [...], for integers x2, also where 2 ** x2 alone is too large or too small.
     Integers x1 become floats.
 
@@ -112,7 +117,7 @@ def _limited(n: Any, low: int, high: int) -> Any:
 
 
 @elementwise
-def spacing(x: Any, /) -> Any:
+def spacing(x: ArrayLike, /) -> Array:
     """The distance from x to the next float away from 0, with the sign of x, element by element [...]; NaN for
     infinities. Integers become floats.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from .operands import checked, number_like, operands, scalar_of, shape_of
 from .ranges import arange, linspace
 from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["c_", "index_exp", "ix_", "mgrid", "ogrid", "r_", "ravel_multi_index", "s_", "unravel_index"]
@@ -115,7 +120,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 
 @eager_jit(static="shape")
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Any, ...]:
     """The index along each axis of an array of `shape`, as a tuple, that each flat index [...] stands for; those out of
     bounds are moved into bounds. Raises TypeError for indices that are not integers."""
     sizes = shape_of("unravel_index", shape)
@@ -136,8 +141,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 
 
 def ravel_multi_index(
-    multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
-) -> Any:
+    multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C", *, dtype: DTypeLike | None = None
+) -> Array:
     """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap" or "raise", a ValueError
     (while tracing, when the values are not known, it is "clip").
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -21,8 +21,12 @@ from .sorting import searchsorted
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+    sample: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: bool | None = None
 ) -> tuple[Any, list[Any]]:
     """(how many of the points `sample` [n, d] lie in each box of a grid, the edges along each of the d axes).
 
@@ -91,7 +95,12 @@ def _dense(hist: Any, edges: Sequence[Any], dtype: Any) -> Any:
 
 
 def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
 ) -> tuple[Any, Any, Any]:
     """(how many of the points (x [n], y [n]) lie in each box of a grid [k, m], the edges along x [k + 1], those along y
     [m + 1]); see `histogramdd`. `bins` may also be one vector of edges, for both."""

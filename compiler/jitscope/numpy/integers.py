@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,11 @@ from .reductions import strong
 from .structure import array_operand, moveaxis, ravel
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 # Divisors ------------------------------------------------------------------------------------------------------------
 
 
@@ -49,7 +54,7 @@ def _whole(name: str, x1: Any, x2: Any) -> list[Any]:
 
 @lenient
 @eager_jit()
-def gcd(x1: Any, x2: Any) -> Any:
+def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The greatest common divisor, not negative, element by element [...]; 0 of two zeros. Raises ValueError for dtypes
     that are not integers."""
     return _gcd(*_whole("gcd", x1, x2))
@@ -72,7 +77,7 @@ def _gcd(x: Any, y: Any) -> Any:
 
 @lenient
 @eager_jit()
-def lcm(x1: Any, x2: Any) -> Any:
+def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The least common multiple, not negative, element by element [...]; 0 where one is 0. Raises ValueError for dtypes
     that are not integers."""
     x, y = _whole("lcm", x1, x2)
@@ -101,7 +106,7 @@ def _in_bytes(name: str, x: Any, axis: int | None, bitorder: str) -> tuple[Any, 
 
 
 @eager_jit(static="axis bitorder")
-def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
+def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements along `axis` (None: of the raveled array) as the bits of one uint8: 1 where they are not zero.
     Zeros fill up the last byte. The first element is the highest bit, or with `bitorder` "little" the lowest.
 
@@ -122,7 +127,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
 
 
 @eager_jit(static="axis count bitorder")
-def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
+def unpackbits(a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """The bits of bytes along `axis` (None: of the raveled array), each a uint8 of 0 or 1: eight times as many
     elements.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,11 +27,17 @@ from .operands import cast, checked, integer, one_axis, unsupported
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+    from ._signatures import Join
+
+
 __all__ = ["append", "array_split", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
            "hstack", "split", "stack", "unstack", "vsplit", "vstack"]  # fmt: skip
 
 
-def _sequence(name: str, arrays: Any) -> list[Any]:
+def _sequence(name: str, arrays: Any) -> list[Any] | tuple[Any, ...]:
     """The arrays to join; an array stands for its rows."""
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
         if not aval_of(arrays).shape:
@@ -66,7 +72,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
 
 
 @eager_jit(static="axis dtype", same=True)
-def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
     """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
     `dtype`. Raises ShapeError (a TypeError and a ValueError), naming the shapes, if they do not agree in the other
     axes."""
@@ -77,13 +83,13 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
 
 
 @eager_jit(static="axis")
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """The arrays one after another along an axis, see `concatenate`."""
     return concatenate(arrays, axis)
 
 
 @eager_jit(static="axis out dtype")
-def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike | None = None) -> Array:
     """Arrays of one shape along a new axis. Raises ValueError, naming the shapes, if they differ."""
     unsupported("stack", out=out)
     xs = _alike("stack", _sequence("stack", arrays), dtype)
@@ -94,7 +100,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
     return stack_p(*xs, axis=place) if len(xs) > 1 else with_new_axes(xs[0], [place])
 
 
-def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
+def _joined(name: str, widen: Any, axis: Any, doc: str) -> Join:
     def fun(tup: Any, dtype: Any = None) -> Any:
         xs = [widen(x) for x in _alike(name, _sequence(name, tup), dtype)]
         return join(name, xs, axis(xs))
@@ -113,7 +119,7 @@ dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another:
 
 
 @eager_jit()
-def column_stack(tup: Any) -> Any:
+def column_stack(tup: Any) -> Array:
     """Arrays [m, n, ...] side by side along axis 1, vectors [m] as columns. Raises ShapeError where they differ in
     another axis."""
     xs = _alike("column_stack", _sequence("column_stack", tup), None)
@@ -125,12 +131,12 @@ def column_stack(tup: Any) -> Any:
 
 
 @eager_jit(static="axis")
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """`arr` and then `values` along an axis (None: both raveled)."""
     return concatenate([arr, values], axis)
 
 
-def block(arrays: Any) -> Any:
+def block(arrays: Any) -> Array:
     """Blocks, as nested lists, put together: the innermost lists along the last axis. Raises ValueError for lists of
     uneven depth, empty ones, and tuples."""
     depth = _depth(arrays)
@@ -170,7 +176,7 @@ def _collect(x: Any, into: list[Any]) -> None:
 
 
 @eager_jit(static="axis")
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The parts along one axis, without that axis."""
     x = array_operand("unstack", x)
     shape = aval_of(x).shape
@@ -204,31 +210,31 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
 
 
 @eager_jit(static="indices_or_sections axis")
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """A list of parts along an axis: so many equal ones, or cut at the indices. Raises ValueError if equal parts do not
     come out even."""
     return _pieces("split", ary, indices_or_sections, axis, True)
 
 
 @eager_jit(static="indices_or_sections axis")
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Like `split`, but the parts may differ in size by one: no division raises ValueError."""
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
 
 @eager_jit(static="indices_or_sections")
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 0."""
     return _pieces("vsplit", ary, indices_or_sections, 0, True)
 
 
 @eager_jit(static="indices_or_sections")
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 1, of vectors along axis 0."""
     return _pieces("hsplit", ary, indices_or_sections, 0 if checked("hsplit", ary)[1].ndim == 1 else 1, True)
 
 
 @eager_jit(static="indices_or_sections")
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 2."""
     return _pieces("dsplit", ary, indices_or_sections, 2, True)

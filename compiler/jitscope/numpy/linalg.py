@@ -6,7 +6,7 @@ fails gives NaN instead of an error: a compiled program cannot raise.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -20,44 +20,59 @@ from .structure import array_operand, matrix_transpose
 from .triangles import diagonal as diagonal_over
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cond", "cross", "det",
            "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm", "matrix_power",
            "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd",
            "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm"]  # fmt: skip
 
 
-def matmul(x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def matmul(
+    x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The matrix product of [..., m, k] and [..., k, n]; see `jitscope.numpy.matmul`."""
     return linear.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def vecdot(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]."""
     return linear.vecdot(x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def tensordot(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     *,
     axes: Any = 2,
     precision: Any = None,
-    preferred_element_type: Any = None,
+    preferred_element_type: DTypeLike | None = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """The sum of products over pairs of axes: the last `axes` of x1 with the first of x2, or (axes of x1, axes of x2).
     The result has the other axes of x1, then those of x2. `out_sharding`: how it is to lie over several devices."""
     options = {"precision": precision, "preferred_element_type": preferred_element_type, "out_sharding": out_sharding}
     return linear.tensordot(x1, x2, axes, **options)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """The sums of the diagonals number `offset` of matrices [..., m, n], shape [...]."""
     return linear.trace(x, offset=offset, axis1=-2, axis2=-1, dtype=dtype)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """The diagonals number `offset` (above the main one if positive) of matrices [..., m, n]."""
     return diagonal_over(x, offset, -2, -1)
 
@@ -73,7 +88,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @eager_jit()
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """All products of an element of the vector x1 [m] with one of the vector x2 [n]: [m, n]. Raises ValueError for
     other ranks."""
     (x, y), _, _, _ = promoted("outer", (x1, x2))

@@ -7,7 +7,7 @@ All raise ShapeError (a TypeError and a ValueError), naming both shapes, where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.placement import laid
 from ..core import dtypes
@@ -49,6 +49,11 @@ from .reductions import sum as sum_over
 from .rounding import conjugate
 from .structure import array_operand, moveaxis
 from .triangles import diagonal, triangle
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot",
@@ -97,7 +102,7 @@ def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
 @eager_jit(static=_STATIC + " out_sharding")
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
-) -> Any:
+) -> Array:
     """The matrix product: [..., m, k] and [..., k, n] to [..., m, n]. Leading axes broadcast; a vector [k] counts as a
     row on the left, as a column on the right. Raises ValueError for scalars, ShapeError for sizes that differ."""
     if out_sharding is not None:
@@ -157,7 +162,9 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
 
 
 @eager_jit(static=_STATIC + " out_sharding")
-def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None) -> Any:
+def dot(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
+) -> Array:
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`: [..., k]
     and [*, k, n] to [..., *, n]. A scalar multiplies. Raises ShapeError for sizes that differ."""
     if out_sharding is not None:
@@ -173,7 +180,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 
 @eager_jit(static=_STATIC)
-def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The sum [] of conj(a) * b over all elements of both, raveled."""
     x, y = _pair("vdot", conjugate(a), b, preferred_element_type)
     x, y = (reshape(v, (aval_of(v).size,)) for v in (x, y))
@@ -181,7 +188,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 
 
 @eager_jit(static="axis " + _STATIC)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]; the other axes broadcast. Raises
     ShapeError for sizes that differ."""
     x, y = _pair("vecdot", conjugate(x1), x2, preferred_element_type)
@@ -199,7 +206,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 @eager_jit()
-def matvec(x1: Any, x2: Any, /) -> Any:
+def matvec(x1: Any, x2: Any, /) -> Array:
     """The products of matrices [..., m, n] with vectors [..., n]: [..., m]. Raises ShapeError for arrays of fewer axes
     and sizes that differ."""
     x, y = _pair("matvec", x1, x2)
@@ -220,7 +227,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 
 @eager_jit()
-def vecmat(x1: Any, x2: Any, /) -> Any:
+def vecmat(x1: Any, x2: Any, /) -> Array:
     """The products of conjugated vectors [..., m] with matrices [..., m, n]: [..., n]. Raises ShapeError for arrays of
     fewer axes and sizes that differ."""
     x, y = _pair("vecmat", conjugate(x1), x2)
@@ -235,7 +242,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 @eager_jit(static=_STATIC)
-def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The sums of products over the last axes of both: [..., k] and [*, k] to [..., *]. A scalar multiplies. Raises
     ShapeError for sizes that differ."""
     x, y = _pair("inner", a, b, preferred_element_type)
@@ -248,7 +255,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 
 @eager_jit(static="out")
-def outer(a: Any, b: Any, out: None = None) -> Any:
+def outer(a: Any, b: Any, out: None = None) -> Array:
     """All products of an element of `a` with one of `b`, both raveled, [m] and [n]: a matrix [m, n]."""
     unsupported("outer", out=out)
     x, y = _pair("outer", a, b)
@@ -267,7 +274,7 @@ def tensordot(
     precision: Any = None,
     preferred_element_type: Any = None,
     out_sharding: None = None,
-) -> Any:
+) -> Array:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b).
     The result has the other axes of `a`, then those of `b`. Raises TypeError for `axes` that are neither, ShapeError
     for sizes that differ."""
@@ -298,7 +305,9 @@ def tensordot(
 
 
 @eager_jit(static="offset axis1 axis2 dtype out")
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
+def trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: None = None
+) -> Array:
     """The sums of the `offset`-th diagonals over two axes: [..., m, n] to [...]. Small integers and booleans are summed
     in the default integer."""
     unsupported("trace", out=out)
@@ -310,7 +319,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 @eager_jit()
-def kron(a: Any, b: Any) -> Any:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product, every element of `a` times all of `b`: [m, n] and [p, q] to [m p, n q], likewise for other
     ranks."""
     x, y = _pair("kron", a, b)

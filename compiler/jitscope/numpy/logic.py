@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,12 @@ from .operands import (
     unsupported,
     weak_as,
 )
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Binary
 
 
 __all__ = ["allclose", "array_equal", "array_equiv", "bitwise_count", "equal", "greater", "greater_equal", "invert",
@@ -105,20 +111,24 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
 
 
 @eager_jit(static="equal_nan")
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
+) -> Array:
     """|a - b| <= atol + rtol * |b|, as booleans, element by element [...]. Equal infinities are close; NaN is only with
     `equal_nan`."""
     return _isclose(a, b, rtol, atol, equal_nan)
 
 
 @eager_jit(static="equal_nan")
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
+) -> Array:
     """Whether all elements are close, see `isclose`: one boolean []."""
     return every(_isclose(a, b, rtol, atol, equal_nan))
 
 
 @eager_jit(static="equal_nan")
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Whether shapes and all elements are equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
     if checked("array_equal", a1)[1].shape != checked("array_equal", a2, 1)[1].shape:
@@ -128,7 +138,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 @lenient
 @eager_jit()
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether the shapes broadcast and all elements are then equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
     try:
@@ -167,7 +177,7 @@ def truth(name: str, x: Any) -> Any:
     return np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0)
 
 
-def _logical(name: str, primitive: Any, doc: str) -> Any:
+def _logical(name: str, primitive: Any, doc: str) -> Binary:
     def fun(x: Any, y: Any, /) -> Any:
         if settings().numpy_dtype_promotion == "strict":
             promoted(name, (x, y))  # raises
@@ -187,20 +197,20 @@ logical_xor = _logical(
 
 
 @elementwise
-def logical_not(x: Any, /) -> Any:
+def logical_not(x: ArrayLike, /) -> Array:
     """Whether each element [...] is zero, as booleans."""
     return not_p(truth("logical_not", x))
 
 
 @elementwise
-def isnan(x: Any, /) -> Any:
+def isnan(x: ArrayLike, /) -> Array:
     """Whether each element [...] is NaN, as booleans."""
     x = operand("isnan", x)
     return ne_p(x, x)
 
 
 @elementwise
-def isfinite(x: Any, /) -> Any:
+def isfinite(x: ArrayLike, /) -> Array:
     """Whether each element [...] is neither infinite nor NaN, as booleans."""
     x = operand("isfinite", x)
     if kind_of(x) == "c":
@@ -209,7 +219,7 @@ def isfinite(x: Any, /) -> Any:
 
 
 @elementwise
-def isinf(x: Any, /) -> Any:
+def isinf(x: ArrayLike, /) -> Array:
     """Whether each element [...] is infinite, as booleans."""
     x = operand("isinf", x)
     if kind_of(x) == "c":
@@ -237,7 +247,7 @@ isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf
 
 
 @eager_jit()
-def iscomplex(x: Any) -> Any:
+def iscomplex(x: ArrayLike) -> Array:
     """Whether the imaginary part of each element [...] is not zero, as booleans."""
     x = operand("iscomplex", x)
     if kind_of(x) != "c":
@@ -247,7 +257,7 @@ def iscomplex(x: Any) -> Any:
 
 
 @eager_jit()
-def isreal(x: Any) -> Any:
+def isreal(x: ArrayLike) -> Array:
     """Whether the imaginary part of each element [...] is zero, as booleans."""
     x = operand("isreal", x)
     if kind_of(x) != "c":
@@ -264,26 +274,26 @@ bitwise_xor = binary_of("bitwise_xor", xor_p, "x ^ y. Raises TypeError for float
 
 
 @elementwise
-def invert(x: Any, /) -> Any:
+def invert(x: ArrayLike, /) -> Array:
     """All bits of each element [...] flipped; of booleans, not x. Raises TypeError for floats."""
     return not_p(operand("invert", x))
 
 
 @elementwise
-def left_shift(x: Any, y: Any, /) -> Any:
+def left_shift(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The bits of x moved y places up, element by element [...]. Raises TypeError for floats."""
     return shift_left_p(*numeric("left_shift", x, y))
 
 
 @elementwise
-def right_shift(x1: Any, x2: Any, /) -> Any:
+def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The bits of x1 moved x2 places down, element by element [...]; the sign stays. Raises TypeError for floats."""
     x, y = numeric("right_shift", x1, x2)
     return shift_right_logical_p(x, y) if kind_of(x) == "u" else shift_right_arithmetic_p(x, y)
 
 
 @elementwise
-def bitwise_count(x: Any, /) -> Any:
+def bitwise_count(x: ArrayLike, /) -> Array:
     """The number of 1 bits of |x|, as uint8, element by element [...]. Raises TypeError for floats."""
     x = operand("bitwise_count", x)
     if kind_of(x) == "b":
@@ -313,7 +323,7 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
     return select_n_p(condition, y, x)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: ArrayLike = 0) -> Array:
     """Element by element [...], from the first choice whose condition holds, else `default`; all broadcast, in their
     common dtype. Raises ValueError if the lists differ in length or are empty."""
     condlist, choicelist = ([*v] for v in (condlist, choicelist))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -21,11 +21,18 @@ from .running import cumsum
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
 
 
 @eager_jit(static="n axis")
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Array:
     """The differences of neighbours along `axis`, `n` times: [..., m, ...] to [..., m - n, ...]. Of booleans: whether
     they differ.
 
@@ -58,7 +65,7 @@ def _end(name: str, extra: Any, x: Any, axis: int) -> Any:
 
 
 @eager_jit()
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """The differences [n - 1] of neighbours of the raveled array, n elements, between `to_begin` and `to_end`. Raises
     TypeError for booleans."""
     x = array_operand("ediff1d", ary)
@@ -74,7 +81,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 @eager_jit(static="axis")
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The integral of `y` along `axis` by trapezoids, at the places `x` (a vector, or of the shape of `y`) or at
     distances `dx`: [..., n] to floats [...]."""
     values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
@@ -94,7 +101,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 @eager_jit(static="axis edge_order")
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+def gradient(f: ArrayLike, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
     """The slopes of `f` along `axis` (an int or several; None: all, as a list), by central differences, one-sided at the
     ends. `varargs`: nothing, one distance for all, or for each axis a distance or the places.
 
@@ -143,7 +150,9 @@ def _slope(x: Any, axis: int, h: Any) -> Any:
 
 
 @eager_jit(static="axis")
-def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586) -> Any:
+def unwrap(
+    p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 6.283185307179586
+) -> Array:
     """Phases made continuous along `axis`: jumps of more than `discont` (default: half a period) lose whole periods.
     Raises ValueError for complex numbers."""
     if kind_of(operand("unwrap", p)) == "c":

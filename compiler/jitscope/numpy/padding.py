@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from .rounding import clip, round as rounded
 from .selecting import take, where
 from .statistics import mean
 from .structure import array_operand, broadcast_to, flip
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["pad"]
@@ -192,7 +197,7 @@ _ALLOWED: dict[str, set[str]] = {
 }
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
     """`array` with elements added before and after each axis: `pad_width` is a number, a pair, a pair for each axis, or
     a dict from axes to pairs.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,11 +26,16 @@ from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+
+
 __all__ = ["convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "vander"]
 
 
 @eager_jit(static="unroll")
-def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Any:
+def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int | None = None) -> Array:
     """The polynomial with coefficients `p` [n, ...], highest power first, at `x`, by Horner's rule; the shapes of p[0]
     and `x` broadcast.
 
@@ -64,7 +69,7 @@ def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
 
 
 @eager_jit()
-def polyadd(a1: Any, a2: Any) -> Any:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The coefficients of the sum of two polynomials, highest power first: [m] and [n] to [max(m, n)]. Several
     polynomials at once are columns, [m, ...]; axes behind the first broadcast to those of the longer operand."""
     x, y = _same_length("polyadd", a1, a2)
@@ -72,14 +77,14 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 @eager_jit()
-def polysub(a1: Any, a2: Any) -> Any:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The coefficients of the difference of two polynomials, highest power first: [m] and [n] to [max(m, n)]. Several
     polynomials at once are columns, [m, ...]; axes behind the first broadcast to those of the longer operand."""
     x, y = _same_length("polysub", a1, a2)
     return x - y
 
 
-def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The coefficients of the product of two polynomials, highest power first, in floats: [m] and [n] to [m + n - 1].
     An empty one counts as 0.
 
@@ -98,7 +103,7 @@ def _product(a1: Any, a2: Any) -> Any:
 
 
 @eager_jit(static="m")
-def polyder(p: Any, m: int = 1) -> Any:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The coefficients of the m-th derivative, highest power first, in floats: [n] to [n - m]. Raises ValueError for a
     negative `m`."""
     x = atleast_1d(operand("polyder", p, inexact=True))
@@ -112,7 +117,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 @eager_jit(static="m")
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     """The coefficients of the m-th integral, highest power first, in floats: [n] to [n + m], with constants `k` [m]
     (default 0). Raises ValueError for a negative `m`."""
     x = atleast_1d(operand("polyint", p, inexact=True))
@@ -129,7 +134,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 @lenient
 @eager_jit(static="N increasing")
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The powers N - 1 to 0 (or rising) of every element of a vector [n], one row for each: [n, N] (None: N is n).
     Raises ValueError for what is not a vector and a negative N."""
     v = array_operand("vander", x)
@@ -197,7 +202,14 @@ def _element(x: Any, i: int) -> Any:
 
 
 @eager_jit(static="mode precision preferred_element_type")
-def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def convolve(
+    a: ArrayLike,
+    v: ArrayLike,
+    mode: str = "full",
+    *,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The convolution of vectors [m] and [n], in floats: `mode` "full" [m + n - 1], "same" [max(m, n)] or "valid"
     (where they overlap wholly) [max(m, n) - min(m, n) + 1]. Raises ValueError for what is not a vector, empty ones and
     other modes, TypeError for a `preferred_element_type` that does not hold the sums."""
@@ -208,7 +220,14 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 
 
 @eager_jit(static="mode precision preferred_element_type")
-def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def correlate(
+    a: ArrayLike,
+    v: ArrayLike,
+    mode: str = "valid",
+    *,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The correlation of vectors [m] and [n], the second conjugated; `mode`, shapes and errors as in `convolve`."""
     x, y = _vectors("correlate", a, v)
     y = conjugate(y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,12 @@ from ._ufunc import describe, kind_of
 from .operands import axes_of, checked, number_like, operand, promoted
 from .selecting import take_along_axis
 from .structure import array_operand
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Quantile
 
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -182,7 +188,7 @@ def _share(name: str, q: Any, scale: int) -> Any:
     return div_p(share, number_like(share, scale))
 
 
-def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Any:
+def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Quantile:
     def fun(
         a: Any,
         q: Any,
@@ -213,17 +219,17 @@ _percentile = _quantile_function("percentile", 100, False, "The percentiles `q` 
 
 @laying
 def percentile(
-    a: Any,
-    q: Any,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Any = None,
     out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     out_sharding: None = None,
-) -> Any:
+) -> Array:
     return _percentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
@@ -231,7 +237,9 @@ percentile.__doc__ = _percentile.__doc__
 
 
 @eager_jit(static="axis out overwrite_input keepdims")
-def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def median(
+    a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
     """The middle element over `axis` (None, an int or a tuple) in sorted order, or the mean of the two middle ones, in
     floats; NaN where one is. Raises ValueError for complex numbers and where there are no elements."""
     _refuse("median", out, overwrite_input)
@@ -252,7 +260,9 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 
 
 @eager_jit(static="axis out overwrite_input keepdims")
-def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def nanmedian(
+    a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
     """The median over `axis` of what is not NaN, in floats; NaN if all are. Raises as `median` does."""
     _refuse("nanmedian", out, overwrite_input)
     return nanquantile(a, 0.5, axis, keepdims=keepdims)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,11 @@ from .operands import (
 from .structure import array_operand, moveaxis, with_new_axes
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import DTypeLike
+
+
 __all__ = ["arange", "geomspace", "indices", "linspace", "logspace", "meshgrid"]
 
 
@@ -65,11 +70,11 @@ def arange(
     start: Any,
     stop: Any = None,
     step: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     device: Any = None,
     out_sharding: None = None,
-) -> Any:
+) -> Array:
     """start, start + step, … before stop, a vector; with one argument, from 0. Integers unless an argument is a float,
     or `dtype` says so.
 
@@ -238,7 +243,7 @@ def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work:
 
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
-) -> Any:
+) -> Array:
     """`base` to the power of evenly spaced exponents [num]; arguments and errors as in `linspace`."""
     work = _spaced_dtype("logspace", start, stop)
     to = work if dtype is None else requested(dtype, "logspace")
@@ -247,7 +252,7 @@ def logspace(
     return convert(asarray(base, work) ** linspace(start, stop, num, endpoint, axis=axis), to)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
     """`num` numbers from `start` to `stop` with one ratio between neighbours, along a new `axis`, in floats; NaN where
     there is none, as for ends of different signs and for 0. Raises ValueError for a negative `num`."""
     to = requested(dtype, "geomspace") if dtype is not None else _spaced_dtype("geomspace", start, stop)
@@ -313,7 +318,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(grids)
 
 
-def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
+def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
     """The index of every element along each axis of an array of shape `dimensions`: [rank, *dimensions], or with
     `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is not a sequence of sizes."""
     if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):

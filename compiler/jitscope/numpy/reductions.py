@@ -6,8 +6,7 @@ ValueError for axes that do not exist, and TypeError for what is not an array. `
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +39,12 @@ from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import chosen, truth
 from .operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Decision, Extreme, Place, Sum
 
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "minmax", "prod", "ptp", "sum"]
@@ -101,7 +106,7 @@ def _start(name: str, initial: Any, dtype: Any) -> Any:
     return cast(value, aval, dtype)
 
 
-def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -> Callable[..., Any]:
+def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -> Sum:
     def fun(
         a: Any,
         axis: Any = None,
@@ -146,7 +151,7 @@ prod = _summing(
 )
 
 
-def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) -> Callable[..., Any]:
+def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) -> Extreme:
     def fun(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = None
     ) -> Any:
@@ -174,7 +179,12 @@ min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `a
 
 
 def minmax(
-    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: ArrayLike,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: ArrayLike | None = None,
 ) -> tuple[Any, Any]:
     """(the least element over `axis`, the greatest one); NaN if one is. `initial` is one for both, or a pair. Raises as `min` and `max`."""
     unsupported("minmax", out=out)
@@ -187,7 +197,7 @@ def _both(a: Any, low: Any, high: Any, where: Any, axis: Any, keepdims: bool) ->
     return min(a, axis, None, keepdims, low, where), max(a, axis, None, keepdims, high, where)
 
 
-def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[..., Any]:
+def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Decision:
     def fun(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
         unsupported(name, out=out)
         x = truth(name, a)
@@ -203,7 +213,7 @@ all = _deciding("all", reduce_and_p, True, "Whether all elements over `axis` hol
 any = _deciding("any", reduce_or_p, False, "Whether some element over `axis` holds (is not zero).")
 
 
-def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
+def _finding(name: str, primitive: Any, doc: str) -> Place:
     def fun(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
@@ -237,13 +247,13 @@ argmin = _finding(
 
 
 @eager_jit(static="axis keepdims")
-def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:
     """How many elements over `axis` are not zero, in the default integer; `axis` and `keepdims` as above."""
     return sum(convert(truth("count_nonzero", a), dtypes.default_int()), axis, keepdims=keepdims)
 
 
 @eager_jit(static="axis out keepdims")
-def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+def ptp(a: ArrayLike, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
     """The greatest element minus the least, over `axis`."""
     unsupported("ptp", out=out)
     return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

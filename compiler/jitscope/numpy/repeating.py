@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,11 +34,16 @@ from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["repeat", "roll", "tile"]
 
 
 @eager_jit(static="reps")
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: ArrayLike, reps: Any) -> Array:
     """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes): [n, m] and (2,
     3) give [2 n, 3 m]. Raises ShapeError for negative ones."""
     x = array_operand("tile", A)
@@ -55,7 +60,7 @@ def tile(A: Any, reps: Any) -> Any:
     return reshape(broadcast_in_dim(x, spread, kept), tuple(n * m for n, m in zip(counts, shape)))
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Array:
     """The elements moved `shift` places along `axis` (ints or several; None: of the raveled array), around the end, in
     the shape of `a`.
 
@@ -122,13 +127,13 @@ def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @laying
 def repeat(
-    a: Any,
-    repeats: Any,
+    a: ArrayLike,
+    repeats: ArrayLike,
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Every element repeated along `axis` (None: of the raveled array): `repeats` times, or its own number of times.
 
     `total_repeat_length` fixes the size of the result, as it must where `repeats` is traced: what is over is cut off, what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,12 @@ from .operands import (
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Unary
+
+
 __all__ = ["angle", "ceil", "clip", "conjugate", "copysign", "floor", "heaviside", "imag", "modf", "nan_to_num",
            "nextafter", "real", "rint", "round", "signbit", "trunc"]  # fmt: skip
 
@@ -59,7 +65,7 @@ __all__ = ["angle", "ceil", "clip", "conjugate", "copysign", "floor", "heaviside
 # Rounding ------------------------------------------------------------------------------------------------------------
 
 
-def _rounding(name: str, apply: Any, doc: str) -> Any:
+def _rounding(name: str, apply: Any, doc: str) -> Unary:
     def fun(x: Any, /) -> Any:
         x = not_complex(name, array_operand(name, x))
         return apply(x) if kind_of(x) == "f" else x
@@ -76,7 +82,7 @@ ceil = _rounding(
 
 
 @eager_jit()
-def trunc(x: Any) -> Any:
+def trunc(x: Any) -> Array:
     """x without its fraction, element by element [...]. Integers stay as they are. Raises TypeError for complex
     numbers."""
     x = not_complex("trunc", array_operand("trunc", x))
@@ -90,14 +96,14 @@ def _nearest(x: Any) -> Any:
 
 
 @elementwise
-def rint(x: Any, /) -> Any:
+def rint(x: ArrayLike, /) -> Array:
     """The nearest whole number, halves to even, element by element [...]; integers become floats."""
     x = operand("rint", x)
     return _nearest(x) if kind_of(x) in "fc" else convert(array_operand("rint", x), dtypes.default_float())
 
 
 @eager_jit(static="decimals out")
-def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """`a` [...] with so many decimals (negative: tens, hundreds, …), halves to even.
 
     Raises ValueError for booleans, NotImplementedError for integers with negative `decimals`.
@@ -130,7 +136,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 
 @eager_jit()
-def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+def clip(arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
     """`arr` limited to [min, max], element by element; the three broadcast, None is no limit. Raises ValueError for
     complex numbers."""
     limits = [v for v in (min, max) if v is not None]
@@ -148,7 +154,13 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 
 
 @eager_jit(static="copy")
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+) -> Array:
     """`x` [...] with NaN as `nan`, and infinities as the greatest and least float of the dtype (or `posinf`, `neginf`)."""
     x = array_operand("nan_to_num", x)
     if kind_of(x) == "c":
@@ -176,14 +188,14 @@ def _shaped(value: Any, x: Any) -> list[Any]:
 
 
 @elementwise
-def real(val: Any, /) -> Any:
+def real(val: ArrayLike, /) -> Array:
     """The real part of each element [...]; real numbers are their own."""
     x = array_operand("real", val)
     return real_p(x) if kind_of(x) == "c" else x
 
 
 @elementwise
-def imag(val: Any, /) -> Any:
+def imag(val: ArrayLike, /) -> Array:
     """The imaginary part of each element [...]: zero for real numbers."""
     x = array_operand("imag", val)
     if kind_of(x) == "c":
@@ -192,14 +204,14 @@ def imag(val: Any, /) -> Any:
 
 
 @elementwise
-def conjugate(x: Any, /) -> Any:
+def conjugate(x: Any, /) -> Array:
     """The complex conjugate of each element [...]; real numbers are their own."""
     x = array_operand("conjugate", x)
     return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
 
 
 @eager_jit(static="deg")
-def angle(z: Any, deg: bool = False) -> Any:
+def angle(z: ArrayLike, deg: bool = False) -> Array:
     """The angle of each complex number [...], in radians in (-pi, pi], or in degrees; of a real one 0 or pi. A float."""
     z = operand("angle", z)
     if kind_of(z) in "biu" or (kind_of(z) == "f" and not aval_of(z).ndim):
@@ -215,7 +227,7 @@ def _bits_of(x: Any) -> tuple[Any, Any]:
 
 
 @elementwise
-def signbit(x: Any, /) -> Any:
+def signbit(x: ArrayLike, /) -> Array:
     """Whether the sign bit of each element [...] is set (of -0.0 too), as booleans. Raises ValueError for complex
     numbers."""
     x = not_complex("signbit", operand("signbit", x), ValueError)
@@ -229,7 +241,7 @@ def signbit(x: Any, /) -> Any:
 
 
 @elementwise
-def copysign(x1: Any, x2: Any, /) -> Any:
+def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """|x1| with the sign of x2, element by element [...], in floats. Raises TypeError for complex numbers."""
     x, y = operands("copysign", x1, x2, inexact=True)
     size = abs_p(not_complex("copysign", x))
@@ -243,7 +255,7 @@ nextafter = binary_of(
 
 @lenient
 @elementwise
-def heaviside(x1: Any, x2: Any, /) -> Any:
+def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN, element by element [...], in floats. Raises TypeError
     for complex numbers."""
     for v in (x1, x2):
@@ -255,7 +267,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
 
 
 @eager_jit(static="out")
-def modf(x: Any, /, out: None = None) -> Any:
+def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """(fraction, whole part), both [...] and with the sign of x, in floats; the fraction of an infinity is 0, as in
     NumPy. Raises TypeError for complex numbers."""
     unsupported("modf", out=out)

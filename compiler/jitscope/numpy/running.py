@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -20,10 +19,14 @@ from .reductions import strong, summed_dtype
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ._signatures import Running, RunningOfStandard
+
+
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 
 
-def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
+def _running(name: str, primitive: Any, doc: str) -> Running:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
@@ -46,7 +49,7 @@ cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of th
 cumprod = _running("cumprod", cumprod_p, "The running product along `axis` (None: of the raveled array).")
 
 
-def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
+def _cumulative(name: str, running: Any, first: int, doc: str) -> RunningOfStandard:
     def fun(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
         values = array_operand(name, x)
         if axis is None:
@@ -73,7 +76,7 @@ cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
 cumulative_prod = _cumulative("cumulative_prod", cumprod, 1, "The running product")
 
 
-def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
+def _nan_running(name: str, running: Any, filler: int, doc: str) -> Running:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         x = operand(name, a)
         if kind_of(x) in "fc":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +48,11 @@ from .reading import from_front, read
 from .structure import array_operand, ravel
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["argwhere", "compress", "extract", "flatnonzero", "nonzero", "take", "take_along_axis", "where"]
 
 
@@ -86,15 +91,15 @@ def _integer_indices(name: str, indices: Any) -> Any:
 
 @eager_jit(static="axis out mode unique_indices indices_are_sorted fill_value")
 def take(
-    a: Any,
-    indices: Any,
+    a: ArrayLike,
+    indices: ArrayLike,
     axis: int | None = None,
     out: None = None,
     mode: Any = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
     fill_value: Any = None,
-) -> Any:
+) -> Array:
     """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
 
     `mode` for indices out of bounds: "fill" (the default: `fill_value`, or NaN or the dtype's extreme), "clip", "wrap".
@@ -141,14 +146,14 @@ def _wrapped(i: Any, size: int) -> Any:
 
 @eager_jit(static="axis mode fill_value wrap_negative_indices")
 def take_along_axis(
-    arr: Any,
-    indices: Any,
+    arr: ArrayLike,
+    indices: ArrayLike,
     axis: int | None = -1,
     mode: Any = None,
     fill_value: Any = None,
     *,
     wrap_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """For every place of `indices` the element of `arr` at that index along `axis`; the other axes run together and
     broadcast. See `take` for `mode` (there is no "wrap"). Indices below 0 count from the end, if `wrap_negative_indices`; mode "one_hot" sums over the axis and gathers nothing. Raises ValueError if the ranks differ."""
     x, i = array_operand("take_along_axis", arr), _integer_indices("take_along_axis", indices)
@@ -216,7 +221,7 @@ def is_unknown(*xs: Any) -> bool:
     return is_traced(*xs) or capturing() is not None
 
 
-def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
     With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each
@@ -276,12 +281,12 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     )
 
 
-def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices [n] of the elements of the raveled array that are not zero, see `nonzero`."""
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
-def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """The indices [n, rank] of the n elements that are not zero, one row for each, see `nonzero`."""
     x, aval = checked("argwhere", a)
     if aval.ndim:
@@ -313,8 +318,14 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
 
 
 def compress(
-    condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0, out: None = None
-) -> Any:
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = 0,
+    out: None = None,
+) -> Array:
     """The slices of `a` along `axis` (None: elements of the raveled array) for which the vector `condition` holds; what it
     does not reach is left out.
 
@@ -358,6 +369,6 @@ def _compress(mask: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
     return choose(broadcast(there, aval_of(there).shape, wide), values, filler)
 
 
-def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def extract(condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Array:
     """The elements [n] for which the condition holds, as a vector; see `compress`."""
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)

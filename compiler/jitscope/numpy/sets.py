@@ -6,7 +6,7 @@ Such a program sorts both vectors together; what stands in either is then a run 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,11 @@ from .sorting import search
 from .structure import array_operand, ravel
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
            "unique_inverse", "unique_values"]  # fmt: skip
 
@@ -47,8 +52,13 @@ _METHODS = ("auto", "compare_all", "binary_search", "sort")
 
 @eager_jit(static="assume_unique invert method")
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, method: str = "auto"
-) -> Any:
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    method: str = "auto",
+) -> Array:
     """Whether each element is among `test_elements`, as booleans of its shape (`invert`: whether it is not).
 
     `method`: "compare_all" ("auto") compares every pair; "binary_search" and "sort" sort `test_elements` and search
@@ -71,7 +81,7 @@ def isin(
     return not_p(found) if invert else found
 
 
-def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def union1d(ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """The distinct elements [n] of both arrays, in ascending order; `size` and `fill_value` as in `unique`."""
     return unique(concatenate([ravel(ar1), ravel(ar2)]), size=size, fill_value=fill_value)
 
@@ -98,8 +108,13 @@ def _by_numpy(name: str, vectors: list[Any], size: int | None, *rest: Any) -> An
 
 
 def setdiff1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+) -> Array:
     """The distinct elements [n] of the first that are not in the second, in ascending order (`assume_unique`: in
     theirs). With `size` exactly so many, missing ones are `fill_value` (default 0). Raises ConcretizationTypeError
     while tracing without `size`."""
@@ -143,7 +158,7 @@ def intersect1d(
     vectors = _vectors("intersect1d", ar1, ar2)
     found = _by_numpy("intersect1d", vectors, size, assume_unique, return_indices)
     if found is None or isinstance(found, int):
-        found = _intersection(*vectors, integer("intersect1d", found if size is None else size, "size"), fill_value)
+        found = _intersection(*vectors, integer("intersect1d", found if size is None else size, "size"), fill_value)  # pyright: ignore[reportCallIssue]
         return found if return_indices else found[0]
     return found
 
@@ -189,15 +204,20 @@ def _given(values: Any, there: Any, fill_value: Any) -> Any:
 
 
 def setxor1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Array:
     """The distinct elements [n] that stand in exactly one of both, in ascending order. With `size` exactly so many:
     missing ones are `fill_value` (default: the least of the result). Raises ConcretizationTypeError while tracing
     without `size`."""
     vectors = _vectors("setxor1d", ar1, ar2)
     found = _by_numpy("setxor1d", vectors, size, assume_unique)
     if found is None or isinstance(found, int):
-        return _in_one(*vectors, integer("setxor1d", found if size is None else size, "size"), fill_value)
+        return _in_one(*vectors, integer("setxor1d", found if size is None else size, "size"), fill_value)  # pyright: ignore[reportCallIssue]
     return found
 
 

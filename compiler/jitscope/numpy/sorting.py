@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from .joining import unstack
 from .logic import greater_equal
 from .operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from .structure import array_operand, flipped
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = [
@@ -58,7 +63,7 @@ def sort(
     order: None = None,
     stable: bool = True,
     descending: bool = False,
-) -> Any:
+) -> Array:
     """The elements in ascending order along `axis` (None: of the raveled array), NaN last. Complex numbers go by their
     real, then their imaginary part. Raises ValueError for scalars, TypeError for `kind` and `order`."""
     x, axis = _checked("sort", a, axis, kind, order)
@@ -76,7 +81,7 @@ def argsort(
     stable: bool = True,
     descending: bool = False,
     dtype: Any = None,
-) -> Any:
+) -> Array:
     """The indices that sort along `axis` (None: the raveled array), see `sort`. Equal elements keep their order."""
     x, axis = _checked("argsort", a, axis, kind, order)
     # Read backwards, sorted, and turned round, equal elements keep their order in descending order, too.
@@ -92,7 +97,7 @@ def argsort(
 
 
 @eager_jit()
-def sort_complex(a: Any) -> Any:
+def sort_complex(a: Any) -> Array:
     """The elements [..., n] along the last axis in ascending order, as complex numbers."""
     result = sort(a)
     dtype = aval_of(result).dtype
@@ -101,7 +106,7 @@ def sort_complex(a: Any) -> Any:
 
 
 @eager_jit(static="axis batch_size")
-def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Any:
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     """The indices, in the shape of a key, that sort along `axis` by several keys of one shape, the last one first.
     By so many keys as `batch_size` says it is sorted at once; more are sorted by one after another. Raises TypeError without keys,
     ValueError for keys of different shapes and a `batch_size` below 1."""
@@ -163,14 +168,14 @@ def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
     return axis
 
 
-def partition(a: Any, kth: int, axis: int = -1) -> Any:
+def partition(a: Any, kth: int, axis: int = -1) -> Array:
     """The elements along `axis` so that the kth is where it would be sorted, lesser ones before it: sorted, here. Raises
     ValueError for a kth out of bounds, NotImplementedError for complex numbers."""
     return sort(a, _kth("partition", a, kth, axis))
 
 
 @eager_jit(static="kth axis")
-def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
+def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     """The indices (32 bits) that `partition` along `axis`: those that sort, here."""
     return argsort(a, _kth("argpartition", a, kth, axis), dtype=_INDEX)
 
@@ -232,7 +237,9 @@ def not_after(x: Any, y: Any) -> Any:
 
 
 @eager_jit(static="side method")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None, *, method: str = "scan"
+) -> Array:
     """Where the values `v` [...] go into the sorted vector `a` [n] to keep it sorted: before equal elements (`side`
     "left") or after them ("right"), as 32-bit integers [...].
 
@@ -264,7 +271,7 @@ def operands_apart(name: str, *xs: Any) -> list[Any]:
 
 
 @eager_jit(static="right method")
-def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None) -> Array:
     """The number (32 bits) of the bin each element [...] lies in: bins are given by ascending or descending edges [n].
     With `right`, bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for
     edges that are not a vector."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..control.custom_jvp import custom_jvp
 from ..eager.functions import elementwise
@@ -11,6 +11,11 @@ from ..ops.linear import mul_p
 from ..special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._ufunc import kind_of
 from .operands import operand
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 @elementwise
@@ -33,7 +38,7 @@ def _slope(primals: Any, tangents: Any) -> Any:
     return _bessel(x), mul_p(t, mul_p(exp_p(abs_p(x)), bessel_i1e_p(x)))
 
 
-def i0(x: Any) -> Any:
+def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0, element by element [...]. Integers become floats.
     Raises ValueError for complex numbers."""
     return _i0(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,12 @@ from .reductions import masked
 from .structure import array_operand
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+    from ._signatures import Place
+
+
 __all__ = ["average", "mean", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
            "nanvar", "std", "var"]  # fmt: skip
 
@@ -57,8 +63,14 @@ def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any,
 
 @eager_jit(static="axis dtype out keepdims")
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
-) -> Any:
+    a: ArrayLike,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike | None = None,
+) -> Array:
     """The mean over `axis` (None: of all, an int or a tuple), in floats; axes stay with size 1 if `keepdims`, `where`
     picks elements. NaN where there are none."""
     unsupported("mean", out=out)
@@ -121,17 +133,17 @@ def _squared_size(x: Any) -> Any:
 
 @eager_jit(static="axis dtype out ddof keepdims correction")
 def var(
-    a: Any,
+    a: ArrayLike,
     axis: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: Any = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: Any = None,
-) -> Any:
+) -> Array:
     """The mean squared distance from the mean over `axis`: real floats, or what `dtype` says. `keepdims` and `where` as in `mean`.
 
     The sum of squares is divided by the count minus `ddof` (or `correction`); NaN where that is not positive. `mean`,
@@ -144,17 +156,17 @@ def var(
 
 @eager_jit(static="axis dtype out ddof keepdims correction")
 def std(
-    a: Any,
+    a: ArrayLike,
     axis: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: Any = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: Any = None,
-) -> Any:
+) -> Array:
     """The square root of the variance over `axis`; arguments and errors as in `var`. Raises ValueError for a `dtype` of integers."""
     unsupported("std", out=out)
     if dtype is not None and not dtypes.is_inexact(requested(dtype, "std")):
@@ -163,7 +175,9 @@ def std(
 
 
 @eager_jit(static="axis returned keepdims")
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
+def average(
+    a: ArrayLike, axis: Any = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
+) -> Any:
     """The mean over `axis`, each element with its weight. With `returned`, (mean, sum of weights).
 
     Weights have the array's shape, or that of its axes in `axis`, in that order. Raises ValueError for other shapes.
@@ -242,8 +256,13 @@ nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least eleme
 @lenient
 @eager_jit(static="axis dtype out keepdims")
 def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
-) -> Any:
+    a: ArrayLike,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: ArrayLike | None = None,
+) -> Array:
     """The mean over `axis` of what is not NaN; NaN if all are."""
     x = operand("nanmean", a)
     if kind_of(x) not in "fc":
@@ -259,15 +278,15 @@ def _present(x: Any, where: Any) -> Any:
 @lenient
 @eager_jit(static="axis dtype out ddof keepdims")
 def nanvar(
-    a: Any,
+    a: ArrayLike,
     axis: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: Any = 0,
     keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
     """The variance over `axis` of what is not NaN, see `var`."""
     x = operand("nanvar", a)
     present = _present(x, where) if kind_of(x) in "fc" else where
@@ -287,20 +306,20 @@ def nanvar(
 @lenient
 @eager_jit(static="axis dtype out ddof keepdims")
 def nanstd(
-    a: Any,
+    a: ArrayLike,
     axis: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: Any = 0,
     keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
+) -> Array:
     """The standard deviation over `axis` of what is not NaN, see `var`."""
     return sqrt_p(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
 
 
-def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -> Any:
+def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -> Place:
     def fun(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Any:
         x, missing = _without_nan(name, a, filler)
         found = find(x, axis, out, keepdims)

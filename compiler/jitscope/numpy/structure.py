@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,11 @@ from .operands import (
     operand,
     shape_of,
 )
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -78,7 +83,9 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @eager_jit(static="shape order copy out_sharding", same=True)
-def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None) -> Any:
+def reshape(
+    a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None
+) -> Array:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
     Raises TypeError, naming both shapes, if the number of elements differs; NotImplementedError for the order "A",
@@ -102,7 +109,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
 
 
 @eager_jit(static="order out_sharding")
-def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F". Raises NotImplementedError for the order "K"."""
     if out_sharding is not None:
         return laid(out_sharding, ravel, a, order)
@@ -114,7 +121,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
 
 
 @eager_jit(static="axis")
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: ArrayLike, axis: Any) -> Array:
     """`a` with new axes of size 1 at the places `axis` (an int or several) of the result. Raises ValueError for places
     that do not exist or stand twice."""
     x = array_operand("expand_dims", a)
@@ -136,7 +143,7 @@ def with_new_axes(x: Any, places: Sequence[int]) -> Any:
 
 
 @eager_jit(static="axis")
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: ArrayLike, axis: Any = None) -> Array:
     """`a` without the axes of size 1 in `axis` (None: all of them). Raises ValueError for axes of another size."""
     x = array_operand("squeeze", a)
     shape = aval_of(x).shape
@@ -154,7 +161,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 
 @eager_jit(static="shape out_sharding", same=True)
-def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
+def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> Array:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
     if out_sharding is not None:
         return laid(out_sharding, broadcast_to, array, shape)
@@ -213,7 +220,7 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
 
 
 @eager_jit(static="axes", same=True)
-def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """`a` with its axes in the order `axes` (None: reversed): [m, n] to [n, m]. Raises ShapeError (a ValueError) if
     they are not a permutation."""
     x = array_operand("transpose", a)
@@ -221,14 +228,14 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 @eager_jit(static="axes", same=True)
-def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
+def permute_dims(a: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     """`a` with its axes in the order `axes`: [k, m, n] and (2, 0, 1) to [n, k, m]. Raises ShapeError (a ValueError) if
     they are not a permutation."""
     return permuted("permute_dims", array_operand("permute_dims", a), axes)
 
 
 @eager_jit()
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """The last two axes swapped: [..., m, n] to [..., n, m]. Raises ValueError for arrays of fewer axes."""
     x = array_operand("matrix_transpose", x)
     rank = aval_of(x).ndim
@@ -238,7 +245,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @eager_jit(static="axis1 axis2")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """`a` with two axes exchanged: [m, ..., n] to [n, ..., m]."""
     x = array_operand("swapaxes", a)
     order = list(range(aval_of(x).ndim))
@@ -248,7 +255,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 @eager_jit(static="source destination")
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     """`a` with the axes `source` (an int or several) at the places `destination`, the others in order.
 
     Raises ValueError if their numbers differ.
@@ -265,7 +272,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 @eager_jit(static="axis start")
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """`a` with one axis moved before the place `start`. Raises ValueError for a `start` that is not there."""
     x = array_operand("rollaxis", a)
     rank = aval_of(x).ndim
@@ -287,7 +294,7 @@ def flipped(x: Any, axes: Sequence[int]) -> Any:
 
 
 @eager_jit(static="axis")
-def flip(m: Any, axis: Any = None) -> Any:
+def flip(m: ArrayLike, axis: Any = None) -> Array:
     """The order of elements reversed along `axis` (an int or several; None: all)."""
     x = array_operand("flip", m)
     rank = aval_of(x).ndim
@@ -296,19 +303,19 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 
 @eager_jit()
-def flipud(m: Any) -> Any:
+def flipud(m: ArrayLike) -> Array:
     """The order reversed along axis 0. Raises ValueError for arrays of rank 0."""
     return flip(m, 0)
 
 
 @eager_jit()
-def fliplr(m: Any) -> Any:
+def fliplr(m: ArrayLike) -> Array:
     """The order reversed along axis 1. Raises ValueError for arrays of lower rank than 2."""
     return flip(m, 1)
 
 
 @eager_jit(static="k axes")
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """`m` [..., m, n] turned by 90 degrees `k` times, from the first of `axes` towards the second: [..., n, m] for odd
     `k`. Raises ValueError where both axes are one."""
     x = array_operand("rot90", m)

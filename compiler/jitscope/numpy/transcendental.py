@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,12 +52,18 @@ from ._ufunc import describe, kind_of, not_complex, unary_of
 from .operands import broadcast, number_like, operand, operands, weak_as
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Unary
+
+
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
            "exp", "exp2", "expm1", "hypot", "log", "log1p", "log2", "log10", "rad2deg", "sin", "sinc", "sinh", "sqrt",
            "tan", "tanh"]  # fmt: skip
 
 
-def _function(name: str, primitive: Any, doc: str) -> Any:
+def _function(name: str, primitive: Any, doc: str) -> Unary:
     return unary_of(name, primitive, doc, inexact=True)
 
 
@@ -93,7 +99,7 @@ def log10(x: Any, /) -> Any:
     return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
 
 
-def _scaled(name: str, factor: float, doc: str) -> Any:
+def _scaled(name: str, factor: float, doc: str) -> Unary:
     def fun(x: Any, /) -> Any:
         x = operand(name, x, inexact=True)
         return mul_p(x, number_like(x, factor))
@@ -106,7 +112,7 @@ rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees, element by elem
 
 
 @elementwise
-def sinc(x: Any, /) -> Any:
+def sinc(x: ArrayLike, /) -> Array:
     """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too."""
     x = operand("sinc", x, inexact=True)
     at_zero = eq_p(x, number_like(x, 0))
@@ -132,7 +138,7 @@ def _sinc_at_zero(order: int) -> Any:
 
 
 @elementwise
-def arctan2(x1: Any, x2: Any, /) -> Any:
+def arctan2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The angle of the point (x2, x1) in radians, in [-pi, pi], element by element [...]."""
     y, x = operands("arctan2", x1, x2, inexact=True)
     if kind_of(y) != "c":
@@ -144,7 +150,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
 
 
 @elementwise
-def hypot(x1: Any, x2: Any, /) -> Any:
+def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """sqrt(x1² + x2²) without overflow on the way, element by element [...]. Raises ValueError for complex numbers."""
     x, y = operands("hypot", x1, x2, inexact=True)
     not_complex("hypot", x, ValueError)

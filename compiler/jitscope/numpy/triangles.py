@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,17 @@ from .operands import broadcast, check_whole, checked, integer, one_axis, scalar
 from .structure import array_operand, moveaxis
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
+    from ._signatures import Triangle
+
+
 __all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "eye", "identity", "tri", "tril",
            "tril_indices", "tril_indices_from", "triu", "triu_indices", "triu_indices_from"]  # fmt: skip
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: Any = None) -> Array:
     """Zeros [N, M] (None: [N, N]) with ones on the k-th diagonal, in `dtype` (None: the default float). Raises
     ValueError for a `k` that is not an integer."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
@@ -43,7 +49,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     return convert(eq_p(row, column), to)
 
 
-def identity(n: int, dtype: Any = None) -> Any:
+def identity(n: int, dtype: DTypeLike | None = None) -> Array:
     """Zeros [n, n] with ones on the diagonal, in `dtype` (None: the default float)."""
     return eye(n, dtype=dtype)
 
@@ -66,7 +72,7 @@ def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -
     return convert(compare(row, column), to)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Ones on and below the k-th diagonal of [N, M] (None: [N, N]), zeros above; float32 without `dtype`."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
     to = dtypes.float32 if dtype is None else requested(dtype, "tri")
@@ -83,7 +89,7 @@ def _zero(dtype: Any) -> Any:
     return zeros((), dtype) if dtypes.is_extended(dtype) else scalar_zero(dtype)
 
 
-def _triangle(name: str, below: bool, doc: str) -> Any:
+def _triangle(name: str, below: bool, doc: str) -> Triangle:
     def fun(m: Any, k: int = 0) -> Any:
         x = array_operand(name, m)
         shape = aval_of(x).shape
@@ -146,7 +152,7 @@ def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     """`diag_indices` for the shape of an array of two or more equal axes. Raises ValueError for other shapes."""
     shape = checked("diag_indices_from", arr)[1].shape
     if len(shape) < 2 or len(set(shape)) > 1:
@@ -157,7 +163,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 # Diagonals -----------------------------------------------------------------------------------------------------------
 
 
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """A matrix [n + |k|, n + |k|] with the vector `v` [n] on its k-th diagonal, or the k-th diagonal, a vector, of the
     matrix `v` [m, n].
 
@@ -180,7 +186,7 @@ def _diag(v: Any, k: int) -> Any:
     return choose(eq_p(*rows_and_columns((size, size), k)), row, zero)
 
 
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix [n + |k|, n + |k|] with the n elements of the raveled array on its k-th diagonal."""
     return _diagflat(v, integer("diagflat", k, "k"))
 
@@ -192,7 +198,7 @@ def _diagflat(v: Any, k: int) -> Any:
 
 
 @eager_jit(static="offset axis1 axis2")
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The `offset`-th diagonal over two axes, as last axis of the result. Raises ValueError for lower ranks than 2, TypeError
     (a ShapeError) for equal axes."""
     x = array_operand("diagonal", a)

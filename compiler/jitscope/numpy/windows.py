@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from .operands import checked, integer
 from .ranges import linspace
 from .special import i0
 from .transcendental import sqrt
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 def _points(name: str, M: Any) -> int:
@@ -44,7 +48,7 @@ bartlett, blackman = _window("bartlett", "Bartlett (triangular)"), _window("blac
 hamming, hanning = _window("hamming", "Hamming"), _window("hanning", "Hann")
 
 
-def kaiser(M: int, beta: Any) -> Any:
+def kaiser(M: int, beta: Any) -> Array:
     """The Kaiser window of M points, in the default float: I₀(β √(1 - t²)) / I₀(β) for t from -1 to 1. `beta`, a number,
     may be traced. A float M is cut off. Raises TypeError for a negative one, ValueError for complex `beta`."""
     return _kaiser(beta, _points("kaiser", M))

@@ -13,23 +13,23 @@ from .keys import *
 from .samplers import *
 
 
-if _TYPE_CHECKING:
+# Modules that most programs never touch, with what they hold of the names of this one.
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
     from .choosing import *
     from .continuous import *
     from .counts import *
     from .from_gammas import *
     from .gammas import *
     from .normals import *
-
-# Modules that most programs never touch, with what they hold of the names of this one.
-__getattr__, __dir__ = _late(
-    globals(),
-    {
-        ".choosing": "categorical choice permutation",
-        ".continuous": "cauchy exponential geometric gumbel laplace logistic pareto rayleigh triangular truncated_normal weibull_min",
-        ".counts": "binomial multinomial poisson",
-        ".from_gammas": "ball beta chisquare dirichlet f generalized_normal t",
-        ".gammas": "gamma loggamma random_gamma_p",
-        ".normals": "double_sided_maxwell lognormal maxwell multivariate_normal orthogonal wald",
-    },
-)
+else:
+    _late(
+        globals(),
+        {
+            ".choosing": "categorical choice permutation",
+            ".continuous": "cauchy exponential geometric gumbel laplace logistic pareto rayleigh triangular truncated_normal weibull_min",
+            ".counts": "binomial multinomial poisson",
+            ".from_gammas": "ball beta chisquare dirichlet f generalized_normal t",
+            ".gammas": "gamma loggamma random_gamma_p",
+            ".normals": "double_sided_maxwell lognormal maxwell multivariate_normal orthogonal wald",
+        },
+    )

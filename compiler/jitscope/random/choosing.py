@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
@@ -19,6 +19,10 @@ from .arguments import shape_over
 from .continuous import gumbel
 from .keys import check_single, pair, single
 from .samplers import Shape, randint, uniform
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["categorical", "choice", "permutation"]
@@ -41,7 +45,7 @@ def _count(name: str, x: Any, dtype: Any) -> int:
 
 
 @laying
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Any:
+def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
     """`x` [..., n, ...] in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
 
     `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are not
@@ -94,7 +98,7 @@ def choice(
     p: Any = None,
     axis: int = 0,
     mode: str | None = None,
-) -> Any:
+) -> Array:
     """Elements of `a` along `axis`, or of arange(a) for an integer, in an array whose `shape` stands in the place of that axis.
 
     `replace`: whether an element may be chosen more than once. `p`: the probabilities, of a's size along the axis (equal
@@ -164,7 +168,7 @@ def _indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mo
 def categorical(
     key: Any, logits: Any, axis: int = -1, shape: Shape | None = None, replace: bool = True, mode: str | None = None, *,
     out_sharding: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Indices along `axis`, with probabilities in proportion to exp(logits).
 
     `shape`: that of the result; it ends with that of logits without the axis, which it is by default. `replace`: without

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +18,10 @@ from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from .arguments import drawn_shape, in_dtype, prepared, settled, spread
 from .samplers import Shape, uniform
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["cauchy", "exponential", "geometric", "gumbel", "laplace", "logistic", "pareto", "rayleigh", "triangular",
@@ -71,7 +75,9 @@ logistic = _of_quantiles(
 
 @laying
 @eager_jit(static="shape dtype mode", nested=True)
-def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None) -> Any:
+def gumbel(
+    key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None
+) -> Array:
     """Gumbel numbers [*shape]: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
 
     `mode`: "low" (the same as None) draws u to the precision of the dtype: in float32 the numbers end at 16.6. "high"
@@ -116,7 +122,7 @@ def _smaller_half(bits: Any) -> tuple[Any, Any]:
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Pareto numbers: density b / x^(b + 1) for x ≥ 1, exp(e / b) of exponential e.
 
     `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
@@ -128,7 +134,7 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
 @laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
-def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Rayleigh numbers: density x exp(-x² / 2) for x > 0, sqrt(-2 log(u)) of uniform u, times `scale`.
 
     `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
@@ -139,7 +145,7 @@ def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None
 
 
 @eager_jit(static="shape dtype", nested=True)
-def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dtype: Any = None) -> Any:
+def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dtype: Any = None) -> Array:
     """Weibull numbers: (-log(1 - u))^(1 / concentration) of uniform u, times `scale`.
 
     `shape` is that of u; the parameters broadcast with it, and keep their dtypes. Raises ValueError for a dtype that is not a
@@ -161,7 +167,7 @@ def triangular(
     dtype: Any = None,
     *,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Numbers in [left, right] whose density rises linearly to `mode` and falls linearly from there.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
@@ -180,7 +186,7 @@ def triangular(
 @eager_jit(static="shape dtype", nested=True)
 def truncated_normal(
     key: Any, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Standard normal numbers strictly between `lower` and `upper`.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
@@ -202,7 +208,7 @@ def truncated_normal(
 @laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
-def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """How many trials of probability `p` the first success takes: 1 + floor(log(u) / log(1 - p)) of uniform u.
 
     `shape`: by default that of `p`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from .approximating import approximate, poissons
 from .arguments import ANY, drawn_shape, in_dtype, settled, shape_over, spread
 from .keys import pair, several
 from .samplers import Shape, uniform
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["binomial", "multinomial", "poisson"]
@@ -58,7 +62,7 @@ def poisson(
     *,
     method: str = "exact",
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
 
     Below 10 by counting uniform factors (Knuth), from there by the transformed rejection of Hörmann (1993). `shape`: by default
@@ -123,7 +127,7 @@ def _by_ratio(key: Any, lam: Any, needless: Any) -> Any:
 
 
 @eager_jit(static="shape dtype", nested=True)
-def binomial(key: Any, n: Any, p: Any, shape: Shape | None = None, dtype: Any = None) -> Any:
+def binomial(key: Any, n: Any, p: Any, shape: Shape | None = None, dtype: Any = None) -> Array:
     """How many of `n` trials of probability `p` succeed, as floats; NaN where n or p is negative or NaN, or p above 1.
 
     Up to a mean of 10 by adding the gaps between successes, above by the transformed rejection of Hörmann (1993).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
@@ -15,6 +15,10 @@ from .continuous import exponential
 from .gammas import gamma, loggamma
 from .keys import pair
 from .samplers import Shape, normal, rademacher
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", "t"]
@@ -31,7 +35,7 @@ def beta(
     *,
     method: str = "exact",
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
 
     `shape`: by default that of the parameters together. `method`: as in `gamma`. Raises ValueError for shapes that do not
@@ -47,7 +51,9 @@ def beta(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def dirichlet(
+    key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Dirichlet vectors of parameters [..., n]: n positive numbers of sum 1, gamma numbers over their sum.
 
     `shape` is that of the result without its last axis; by default that of alpha's leading axes. Raises ValueError for a
@@ -69,7 +75,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
 @eager_jit(static="shape dtype method", nested=True)
 def chisquare(
     key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
     `shape`: by default that of `df`. `method`: as in `gamma`. Raises ValueError for shapes that do not broadcast to it, a dtype that is not
@@ -84,7 +90,7 @@ def chisquare(
 @eager_jit(static="shape dtype", nested=True)
 def f(
     key: Any, dfnum: Any, dfden: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """F numbers: the ratio of two chi-square numbers, each over its degrees of freedom.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
@@ -97,7 +103,7 @@ def f(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Student's t numbers of `df` degrees of freedom: a normal number over the root of a chi-square one over df.
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
@@ -110,7 +116,7 @@ def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_s
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of density proportional to exp(-|x|^p): a gamma number of 1 / p to the power 1 / p, with a random sign.
 
     `p` broadcasts to `shape`, else ValueError.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -23,6 +23,10 @@ from .approximating import approximate, log_gammas
 from .arguments import drawn_shape, in_dtype, settled, spread
 from .keys import pair, several
 from .samplers import Shape, normal, uniform
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
 
 
 __all__ = ["gamma", "loggamma", "random_gamma_p"]
@@ -125,7 +129,7 @@ def _accepted(key: Any, d: Any, c: Any) -> Any:
 @eager_jit(static="shape dtype method", nested=True)
 def gamma(
     key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Gamma numbers: density x^(a - 1) exp(-x) / Γ(a) for x > 0; differentiable in `a` (implicitly, at the same level of the
     distribution function).
 
@@ -140,7 +144,7 @@ def gamma(
 @eager_jit(static="shape dtype method", nested=True)
 def loggamma(
     key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Logarithms of gamma numbers [*shape], exact for small `a`, too; arguments and errors as in `gamma`."""
     return _drawn("loggamma", key, a, shape, dtype, method)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NewType
+from typing import TYPE_CHECKING, Any, NewType
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from ..ops.rng import (
     threefry,
     unsafe_rbg,
 )
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 __all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]
@@ -202,7 +206,7 @@ def key_data(keys: Any) -> Any:
     return random_unwrap_p(typed(keys)[0])
 
 
-def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
+def wrap_key_data(key_bits_array: ArrayLike, *, impl: str | None = None, dtype: Any = None) -> Any:
     """Keys from their words, uint32[..., 2] (4 for some generators); `impl` or `dtype` names the generator. Raises TypeError for other arrays."""
     return random_wrap_p(key_bits_array, impl=_chosen(impl, dtype))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+
+
 __all__ = ["double_sided_maxwell", "lognormal", "maxwell", "multivariate_normal", "orthogonal", "wald"]
 
 
@@ -28,7 +32,7 @@ _ONE = np.float32(1)
 @eager_jit(static="shape dtype", nested=True)
 def lognormal(
     key: Any, sigma: Any = _ONE, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """exp(sigma × a standard normal number); complex dtypes are allowed.
 
     `shape`: by default that of `sigma`. Raises ValueError for shapes that do not broadcast to it, and integer dtypes.
@@ -39,7 +43,7 @@ def lognormal(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Maxwell numbers [*shape]: the length of a vector of three standard normal numbers.
 
     Raises ValueError for a dtype that is not a float.
@@ -50,7 +54,7 @@ def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any
 
 
 @eager_jit(static="shape dtype", nested=True)
-def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtype: Any = None) -> Any:
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtype: Any = None) -> Array:
     """Maxwell numbers with a random sign, times `scale`, plus `loc`.
 
     The result has the shape `shape` + that of the parameters together (for () that of the parameters twice). Raises
@@ -66,7 +70,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
 
     `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
@@ -92,7 +96,7 @@ _METHODS = ("cholesky", "eigh", "svd")
 def multivariate_normal(
     key: Any, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = None, method: str = "cholesky", *,
     out_sharding: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Normal vectors of mean [..., n] and covariance [..., n, n]: mean + F z with F Fᵀ = cov and standard normal z.
 
     `shape` is that of the result without its last axis; by default that of the leading axes of both together. `dtype` (by
@@ -132,7 +136,7 @@ def _factor(cov: Any, method: str) -> Any:
 @eager_jit(static="n shape dtype m", nested=True)
 def orthogonal(
     key: Any, n: int, shape: Shape = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Random matrices [*shape, n, m] with orthonormal columns, or rows if there are fewer of these; all equally likely.
 
     `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are not ints, ValueError for an

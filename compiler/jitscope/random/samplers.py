@@ -6,7 +6,7 @@ Outside any trace each sampler runs as one program: rounding must not depend on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -33,6 +33,10 @@ from .arguments import ANY, drawn_shape, in_dtype, settled, spread
 from .keys import pair
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+
+
 __all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]
 
 
@@ -42,7 +46,7 @@ _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Random bits as unsigned integers [*shape] (uint32 by default, uint64 with enable_x64). Raises ValueError for
     other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
@@ -54,7 +58,7 @@ def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = 
 @eager_jit(static="shape dtype", nested=True)
 def uniform(
     key: Any, shape: Shape = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Floats uniform in [minval, maxval), which broadcast to `shape`.
 
     Raises ValueError for a dtype that is not a float, TypeError for bounds that do not broadcast to the shape.
@@ -88,7 +92,7 @@ def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Standard normal numbers [*shape]; complex ones have variance 1/2 in each part. Raises ValueError for other
     dtypes."""
     key, dtype = settled("normal", key, dtype, "fc")
@@ -115,7 +119,7 @@ def after(x: float, dtype: Any) -> Any:
 @eager_jit(static="shape mode", nested=True)
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Shape | None = None, mode: str = "low", *, out_sharding: Any = None
-) -> Any:
+) -> Array:
     """Booleans, true with probability `p`, of `shape` (by default p's).
 
     `mode`: "high" draws twice the bits, so that probabilities below the precision of p's dtype come out right, too. Raises
@@ -139,7 +143,7 @@ def bernoulli(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """-1 or 1 [*shape], equally likely, as integers by default."""
     key, dtype = settled("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
@@ -149,7 +153,7 @@ def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: 
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Integers [*shape] uniform in [minval, maxval), which broadcast to `shape`; minval where that is empty. Raises
     TypeError for a dtype that is not an integer.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from ..eager.functions import eager_jit
 from ..numpy.fft import irfft, rfft
 from ..numpy.operands import integer, lenient, one_axis
 from ..numpy.structure import array_operand
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = [
@@ -37,14 +42,14 @@ __all__ = [
 
 @lenient
 @eager_jit(static="type n axis norm", nested=True)
-def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def dct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The cosine transform along one axis, cut or filled up with zeros to `n` elements: [..., m, ...] to [..., n, ...]."""
     return _along_one("dct", _forwards, x, type, n, axis, norm)
 
 
 @lenient
 @eager_jit(static="type n axis norm", nested=True)
-def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+def idct(x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `dct`, of one `norm`: [..., m, ...] to [..., n, ...]."""
     return _along_one("idct", _backwards, x, type, n, axis, norm)
 
@@ -52,8 +57,12 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str 
 @lenient
 @eager_jit(static="type s axes norm", nested=True)
 def dctn(
-    x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
-) -> Any:
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The cosine transform along several axes (None: all, or as many of the last as there are sizes in `s`), cut or
     filled up with zeros to the sizes `s`; floats in the shape of `x` but for these. Raises ValueError for repeated
     axes, too."""
@@ -63,8 +72,12 @@ def dctn(
 @lenient
 @eager_jit(static="type s axes norm", nested=True)
 def idctn(
-    x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
-) -> Any:
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
     """The inverse of `dctn`, of one `norm`: floats in the shape of `x` but for the sizes `s`."""
     return _along_several("idctn", _backwards, x, type, s, axes, norm)
 

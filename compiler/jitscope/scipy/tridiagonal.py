@@ -168,7 +168,7 @@ def _count_below(d: Any, squares: Any, x: Any, least: Any) -> Any:
 @_bisected.defjvp
 def _bisected_jvp(part: Any, tol: Any, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """λ' = vᴴ T' v, with vectors from LAPACK."""
-    _, vectors = _eigenpairs(*primals, part)
+    _, vectors = _eigenpairs(*primals, part)  # pyright: ignore[reportCallIssue]
     change = ops.hermitian_from(_dense(*tangents))
     moved = reduce_sum_p(mul_p(ops.conjugate(vectors), ops.product(change, vectors)), axes=(0,))
     moved = real_p(moved) if dtypes.is_complex(aval_of(moved).dtype) else moved

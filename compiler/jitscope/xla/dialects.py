@@ -1,6 +1,6 @@
 """jaxlib's modules that build and transform MLIR, for those who write with them: loaded all together."""
 
-from jaxlib.mlir import dialects as dialects, ir as ir, passmanager as passmanager
+from jaxlib.mlir import dialects as dialects, ir as ir, passmanager as passmanager  # pyright: ignore[reportAttributeAccessIssue]
 from jaxlib.mlir.dialects import (
     arith,
     builtin,

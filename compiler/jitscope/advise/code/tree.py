@@ -18,7 +18,7 @@ def children(node: ast.AST) -> list[ast.AST]:
             value = own.get(name)
             if isinstance(value, ast.AST):
                 found.append(value)
-            elif value.__class__ is list:
+            elif isinstance(value, list):
                 found += [one for one in value if isinstance(one, ast.AST)]
         own[_KEPT] = found
     return found

@@ -344,7 +344,7 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             is_meant = (
                 isinstance(root, ast.Name) and traced.by == "vmap" and root.id in traced.static
             )  # by in_axes=None
-            if is_meant and _is_mapped_too(root.id, function, walk):  # pyright: ignore[reportOptionalMemberAccess]
+            if is_meant and isinstance(root, ast.Name) and _is_mapped_too(root.id, function, walk):
                 continue
             how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
             message = f"{how} in every {each}, so every {each} draws the same numbers."

@@ -24,11 +24,10 @@ def lost_changes(walk: Walk) -> Iterator[Diagnostic]:
         return
     for traced in walk.functions.traced:
         if traced.by == "jit" and isinstance(traced.function, ast.FunctionDef):
-            yield from _lost(traced, walk)
+            yield from _lost(traced.function, traced, walk)
 
 
-def _lost(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
-    function = traced.function
+def _lost(function: ast.FunctionDef, traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
     for name in parameters(function):
         if name in traced.static or not _is_of_nnx(function, name, walk) or _is_given_back(function, name):
             continue
@@ -138,7 +137,12 @@ def equal_members(walk: Walk) -> Iterator[Diagnostic]:
         if kind not in ("flax.linen.vmap", "flax.linen.scan"):
             continue
         axis, split = (_entry(keyword(call, name), "params") for name in ("variable_axes", "split_rngs"))
-        if isinstance(axis, ast.Constant) and type(axis.value) is int and getattr(split, "value", None) is False:
+        if (
+            isinstance(axis, ast.Constant)
+            and type(axis.value) is int
+            and isinstance(split, ast.Constant)
+            and split.value is False
+        ):
             each = "member" if kind.endswith("vmap") else "layer"
             message = (
                 f"each {each} has parameters of its own, and all of them are drawn with one key: they begin equal."

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import lax, numpy as jnp
 from ...eager.functions import eager_jit
@@ -18,6 +18,11 @@ from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.operands import listed, one_axis, promoted, weak_as
 from ...numpy.structure import array_operand
 from ...xla.cpu_tuning import WRITTEN_OUT_CONVOLUTION
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
@@ -97,7 +102,7 @@ def _places(place: int, shape: Sequence[int]) -> list[int]:
 
 
 @eager_jit(static="mode method precision", nested=True)
-def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Any:
+def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The convolution of two arrays: sums of in1[k] in2[i - k]. `method`: "direct" and "auto" add products up, "fft" is
     `fftconvolve`; `precision` is that of the products. Raises ValueError for another method, too."""
     _check_method("convolve", method)
@@ -108,7 +113,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", preci
 
 
 @eager_jit(static="mode method precision", nested=True)
-def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Any:
+def correlate(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The correlation of two arrays: sums of in1[k + i] conj(in2[k]). `method` and `precision` as for `convolve`."""
     _check_method("correlate", method)
     in1, in2 = _arrays("correlate", in1, in2)
@@ -135,8 +140,13 @@ def _matrices(name: str, in1: Any, in2: Any, boundary: Any, fillvalue: Any) -> l
 
 @eager_jit(static="mode boundary fillvalue precision", nested=True)
 def convolve2d(
-    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
-) -> Any:
+    in1: ArrayLike,
+    in2: ArrayLike,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: float = 0,
+    precision: Any = None,
+) -> Array:
     """The convolution of two matrices [m, n] and [p, q]. Raises NotImplementedError for any other boundary than zeros."""
     in1, in2 = _matrices("convolve2d", in1, in2, boundary, fillvalue)
     return _convolved("convolve2d", in1, in2, mode, precision)
@@ -144,8 +154,13 @@ def convolve2d(
 
 @eager_jit(static="mode boundary fillvalue precision", nested=True)
 def correlate2d(
-    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
-) -> Any:
+    in1: ArrayLike,
+    in2: ArrayLike,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: float = 0,
+    precision: Any = None,
+) -> Array:
     """The correlation of two matrices [m, n] and [p, q]. "same" takes one place later in "full" than `correlate` where
     in2 has an even size; "valid" with the smaller one first is what it is with the larger one first, backwards. Raises
     NotImplementedError for any other boundary than zeros."""
@@ -163,7 +178,7 @@ def correlate2d(
 
 
 @eager_jit(static="mode axes", nested=True)
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | None = None) -> Any:
+def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
     """The convolution [...] along `axes` (None: all) by Fourier transforms: quicker for large operands, with rounding
     errors of the size of the largest results. Sizes along other axes must be equal (SciPy repeats those of size 1).
     Raises ValueError for half precision, too."""

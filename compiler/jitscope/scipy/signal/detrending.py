@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,17 +14,22 @@ from ...eager.functions import eager_jit
 from ...numpy.operands import lenient, one_axis
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["detrend"]
 
 
 @lenient
 def detrend(
-    data: Any,
+    data: ArrayLike,
     axis: int = -1,
     type: str = "linear",
     bp: int | Sequence[int] | np.ndarray = 0,
     overwrite_data: None = None,
-) -> Any:
+) -> Array:
     """What is left of `data` [..., n, ...] along `axis` without its mean (`type` "constant") or its straight line of
     least squares ("linear"); with break points `bp`, each stretch between them without its own line. Integers become
     floats.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ...numpy.operands import lenient, one_axis
 from ...numpy.structure import array_operand
 from .segments import overlapped
 from .windows import is_named, named_window, whole
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 __all__ = ["istft"]
@@ -35,8 +39,8 @@ class _Plan(NamedTuple):
 
 @lenient
 def istft(
-    Zxx: Any,
-    fs: Any = 1.0,
+    Zxx: ArrayLike,
+    fs: ArrayLike = 1.0,
     window: Any = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,

@@ -12,7 +12,7 @@ something else than asked. Differences to SciPy: `nperseg` is the signal's lengt
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from ...numpy.structure import array_operand
 from .detrending import detrended
 from .segments import framed
 from .windows import is_named, named_window, segment_size, whole
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 __all__ = ["csd", "stft", "welch"]
@@ -73,9 +77,9 @@ def stft(
 
 @lenient
 def csd(
-    x: Any,
-    y: Any,
-    fs: Any = 1.0,
+    x: ArrayLike,
+    y: ArrayLike | None,
+    fs: ArrayLike = 1.0,
     window: Any = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
@@ -95,8 +99,8 @@ def csd(
 
 @lenient
 def welch(
-    x: Any,
-    fs: Any = 1.0,
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
     window: Any = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,

@@ -1,6 +1,11 @@
 """`jitscope.scipy.spatial`: geometry. `transform` is loaded when first used."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ...core.late import late as _late
 
 
-__getattr__, __dir__ = _late(globals(), {".transform": "."})
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from . import transform as transform
+else:
+    _late(globals(), {".transform": "."})

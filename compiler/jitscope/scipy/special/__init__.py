@@ -5,6 +5,8 @@ float32. Complex numbers are taken where a function says so, else refused. Outsi
 docs/special.md lists domains and accuracy.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ...core.late import late as _late
 from .bessel import *
 from .entropy import *
@@ -16,4 +18,7 @@ from .hypergeometric import *
 from .zetas import *
 
 
-__getattr__, __dir__ = _late(globals(), {"...nn.normalizing": "logsumexp"})
+if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from ...nn.normalizing import logsumexp as logsumexp
+else:
+    _late(globals(), {"...nn.normalizing": "logsumexp"})

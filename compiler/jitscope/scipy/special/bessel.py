@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import lax, numpy as jnp
 from ...control.custom_jvp import custom_jvp
@@ -13,17 +13,22 @@ from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]
 
 
 @eager_jit(nested=True)
-def i0e(x: Any) -> Any:
+def i0e(x: ArrayLike) -> Array:
     """exp(-|x|) i0(x), element by element [...]. Raises TypeError for complex numbers."""
     return bessel_i0e_p(operand("i0e", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def i0(x: Any) -> Any:
+def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0, element by element [...]. Raises TypeError for
     complex numbers."""
     (x,) = real_operands("i0", x, error=TypeError)
@@ -31,13 +36,13 @@ def i0(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def i1e(x: Any) -> Any:
+def i1e(x: ArrayLike) -> Array:
     """exp(-|x|) i1(x), element by element [...]. Raises TypeError for complex numbers."""
     return bessel_i1e_p(operand("i1e", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def i1(x: Any) -> Any:
+def i1(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 1, element by element [...]. Raises TypeError for
     complex numbers."""
     (x,) = real_operands("i1", x, error=TypeError)
@@ -46,7 +51,7 @@ def i1(x: Any) -> Any:
 
 @lenient
 @eager_jit(static="v n_iter", nested=True)
-def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
+def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
     """The Bessel functions of the first kind of orders 0 to v at real z: an array of shape [v + 1, *z.shape].
 
     By Miller's backward recurrence (DLMF 3.6) from order `n_iter` on, which must be well above |z| and v. Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, is_complex, kind
@@ -18,30 +18,35 @@ from ...special.normal import erfcinv_p, log_ndtr_p, ndtri_p
 from ._operands import real_operands, wide_operand
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["dawsn", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "owens_t", "wofz"]
 
 
 @eager_jit(nested=True)
-def erf(x: Any) -> Any:
+def erf(x: ArrayLike) -> Array:
     """The error function, 2/√π times the integral of exp(-t²) from 0 to x, element by element [...]. Raises TypeError
     for complex numbers."""
     return erf_p(operand("erf", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def erfc(x: Any) -> Any:
+def erfc(x: ArrayLike) -> Array:
     """1 - erf(x), exact where that is small, element by element [...]. Raises TypeError for complex numbers."""
     return erfc_p(operand("erfc", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def erfinv(x: Any) -> Any:
+def erfinv(x: ArrayLike) -> Array:
     """The inverse of erf; NaN outside of [-1, 1]. Raises TypeError for complex numbers."""
     return erf_inv_p(operand("erfinv", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def erfcinv(y: Any) -> Any:
+def erfcinv(y: ArrayLike) -> Array:
     """The inverse of erfc, exact where y is small, element by element [...]; NaN outside of [0, 2]. Raises ValueError for complex
     numbers."""
     y = operand("erfcinv", y, inexact=True)
@@ -51,7 +56,7 @@ def erfcinv(y: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def erfcx(x: Any) -> Any:
+def erfcx(x: ArrayLike) -> Array:
     """exp(x²) erfc(x), which neither over- nor underflows for positive x, element by element [...]. Takes complex
     numbers."""
     x = operand("erfcx", x, inexact=True)
@@ -59,14 +64,14 @@ def erfcx(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def dawsn(x: Any) -> Any:
+def dawsn(x: ArrayLike) -> Array:
     """Dawson's integral, exp(-x²) times the integral of exp(t²) from 0 to x, element by element [...]. Raises
     ValueError for complex numbers."""
     return dawson_p(*real_operands("dawsn", x))
 
 
 @eager_jit(nested=True)
-def wofz(z: Any) -> Any:
+def wofz(z: ArrayLike) -> Array:
     """The Faddeeva function exp(-z²) erfc(-i z), of real or complex numbers, element by element [...]; complex."""
     z = operand("wofz", z, inexact=True)
     aval = aval_of(z)
@@ -74,14 +79,14 @@ def wofz(z: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def owens_t(h: Any, a: Any) -> Any:
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
     """Owen's T, the integral of exp(-h² (1 + t²) / 2) / (1 + t²) over t from 0 to a, divided by 2 π, element by element
     [...]. Raises TypeError for complex numbers."""
     return owens_t_p(*real_operands("owens_t", h, a, error=TypeError))
 
 
 @eager_jit(nested=True)
-def ndtr(x: Any) -> Any:
+def ndtr(x: ArrayLike) -> Array:
     """The distribution function of the normal distribution, exact in both tails, element by element [...]. x: float32
     or float64; raises TypeError for others."""
     x = wide_operand("ndtr", x)
@@ -89,14 +94,14 @@ def ndtr(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def ndtri(p: Any) -> Any:
+def ndtri(p: ArrayLike) -> Array:
     """The quantile of the normal distribution, the inverse of ndtr, element by element [...]; ∓∞ at 0 and 1, NaN
     outside. p: float32 or float64; raises TypeError for others."""
     return ndtri_p(wide_operand("ndtri", p))
 
 
 @eager_jit(static="series_order", nested=True)
-def log_ndtr(x: Any, series_order: int = 3) -> Any:
+def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     """log(ndtr(x)), exact in both tails, element by element [...]. x: float32 or float64.
 
     `series_order`, from 0 to 30, is JAX's number of terms of an asymptotic series for very negative x. Here one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...eager.functions import eager_jit
 from ...special.exponential import (
@@ -18,25 +18,30 @@ from ...special.exponential import (
 from ._operands import real_operands, wide_operand
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]
 
 
 @eager_jit(nested=True)
-def exp1(x: Any) -> Any:
+def exp1(x: ArrayLike) -> Array:
     """The exponential integral E₁, of exp(-t)/t from x to ∞, element by element [...]; ∞ at 0, NaN for negative x.
     Raises ValueError for complex numbers."""
     return exp1_p(*real_operands("exp1", x))
 
 
 @eager_jit(nested=True)
-def expi(x: Any) -> Any:
+def expi(x: ArrayLike) -> Array:
     """The exponential integral Ei, the principal value of exp(t)/t from -∞ to x, element by element [...]; -∞ at 0.
     Raises ValueError for complex numbers."""
     return expi_p(*real_operands("expi", x))
 
 
 @eager_jit(nested=True)
-def expn(n: Any, x: Any) -> Any:
+def expn(n: ArrayLike, x: ArrayLike) -> Array:
     """The generalized exponential integral, of exp(-x t)/tⁿ over t from 1 to ∞, element by element [...]; NaN for
     negative n or x.
 
@@ -47,7 +52,7 @@ def expn(n: Any, x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def sici(x: Any) -> Any:
+def sici(x: ArrayLike) -> tuple[Array, Array]:
     """The sine integral, of sin(t)/t from 0 to x, and the cosine integral, γ + log|x| + that of (cos(t) - 1)/t, element
     by element [...]; a tuple.
 
@@ -58,7 +63,7 @@ def sici(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def fresnel(x: Any) -> Any:
+def fresnel(x: ArrayLike) -> tuple[Array, Array]:
     """Fresnel's integrals, of sin(π t²/2) and of cos(π t²/2) from 0 to x, element by element [...]; a tuple. Raises
     NotImplementedError for complex numbers."""
     (x,) = real_operands("fresnel", x, error=NotImplementedError)
@@ -66,7 +71,7 @@ def fresnel(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def spence(x: Any) -> Any:
+def spence(x: ArrayLike) -> Array:
     """Spence's function, the integral of log(t)/(1 - t) from 1 to x, which is the dilogarithm of 1 - x, element by
     element [...]; NaN for negative x. x: float32 or float64; raises TypeError for others."""
     return spence_p(wide_operand("spence", x))

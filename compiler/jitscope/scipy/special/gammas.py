@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,25 +22,30 @@ from ...special.incomplete_gamma import igamma_p, igammac_p
 from ._operands import real_operands
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["beta", "betainc", "betaln", "comb", "digamma", "factorial", "gamma", "gammainc", "gammaincc", "gammaln",
            "gammasgn", "loggamma", "multigammaln", "poch", "polygamma"]  # fmt: skip
 
 
 @eager_jit(nested=True)
-def gammaln(x: Any) -> Any:
+def gammaln(x: ArrayLike) -> Array:
     """log|Γ(x)|, element by element [...]; ∞ at the poles. Raises TypeError for complex numbers (loggamma takes them)."""
     return lgamma_p(operand("gammaln", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def gammasgn(x: Any) -> Any:
+def gammasgn(x: ArrayLike) -> Array:
     """The sign of Γ(x): NaN at negative integers and -∞, ±1 at ±0, element by element [...]. Raises ValueError for
     complex numbers."""
     return gamma_sign_p(*real_operands("gammasgn", x))
 
 
 @eager_jit(nested=True)
-def loggamma(x: Any) -> Any:
+def loggamma(x: ArrayLike) -> Array:
     """log Γ(x), element by element [...]; NaN for real x that are not positive. Of complex numbers the branch that is
     continuous but for the negative axis."""
     x = operand("loggamma", x, inexact=True)
@@ -50,20 +55,20 @@ def loggamma(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def gamma(x: Any) -> Any:
+def gamma(x: ArrayLike) -> Array:
     """Γ(x), element by element [...]; NaN at negative integers and -∞, ±∞ at ±0. Takes complex numbers; there NaN at
     all poles."""
     return gamma_p(operand("gamma", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def digamma(x: Any) -> Any:
+def digamma(x: ArrayLike) -> Array:
     """The derivative of log Γ(x), element by element [...]; NaN at the poles. Raises TypeError for complex numbers."""
     return digamma_p(operand("digamma", x, inexact=True))
 
 
 @eager_jit(nested=True)
-def polygamma(n: Any, x: Any) -> Any:
+def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """The n-th derivative of digamma at x, element by element [...]. n: integers, from 0 on; x: real. Raises ValueError
     for n that are not integers, and for complex numbers."""
     order = checked("polygamma", n)[1]
@@ -73,7 +78,7 @@ def polygamma(n: Any, x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def factorial(n: Any, exact: bool = False) -> Any:
+def factorial(n: Any, exact: bool = False) -> Array:
     """n!, as a float: Γ(n + 1), and 0 for negative n. Raises NotImplementedError for `exact`, TypeError for complex
     numbers."""
     if exact:
@@ -85,7 +90,7 @@ def factorial(n: Any, exact: bool = False) -> Any:
 
 
 @eager_jit(static="repetition", nested=True)
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     """The number of ways to take k things out of N, as a float, element by element [...]; 0 for negative N or k, and
     for k > N. `repetition`: things may be taken several times. Raises TypeError for complex numbers."""
     N, k = real_operands("comb", N, k, error=TypeError)
@@ -95,14 +100,14 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
 
 
 @eager_jit(nested=True)
-def poch(z: Any, m: Any) -> Any:
+def poch(z: ArrayLike, m: ArrayLike) -> Array:
     """Pochhammer's symbol Γ(z + m) / Γ(z), element by element [...]; the limit where both have poles. Raises ValueError
     for complex numbers."""
     return poch_p(*real_operands("poch", z, m))
 
 
 @eager_jit(nested=True)
-def beta(a: Any, b: Any) -> Any:
+def beta(a: ArrayLike, b: ArrayLike) -> Array:
     """The beta function Γ(a) Γ(b) / Γ(a + b), element by element [...]. Raises ValueError for complex numbers."""
     a, b = real_operands("beta", a, b)
     sign = gamma_sign_p(a) * gamma_sign_p(b) * gamma_sign_p(a + b)
@@ -110,34 +115,34 @@ def beta(a: Any, b: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def betaln(a: Any, b: Any) -> Any:
+def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     """log|beta(a, b)|, exact for large numbers, too, element by element [...]. Raises TypeError for complex numbers."""
     return betaln_p(*real_operands("betaln", a, b, error=TypeError))
 
 
 @eager_jit(nested=True)
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The regularized incomplete beta function, the integral of tᵃ⁻¹ (1 - t)ᵇ⁻¹ from 0 to x over beta(a, b); NaN for
     negative a or b and for x outside of [0, 1]. Raises ValueError for complex numbers."""
     return regularized_incomplete_beta_p(*real_operands("betainc", a, b, x))
 
 
 @eager_jit(nested=True)
-def gammainc(a: Any, x: Any) -> Any:
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized lower incomplete gamma function, the integral of tᵃ⁻¹ exp(-t) from 0 to x over Γ(a), element by
     element [...]; NaN for negative a or x. Raises TypeError for complex numbers."""
     return igamma_p(*operands("gammainc", a, x, inexact=True))
 
 
 @eager_jit(nested=True)
-def gammaincc(a: Any, x: Any) -> Any:
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
     """1 - gammainc(a, x), exact where that is small, element by element [...]. Raises TypeError for complex numbers."""
     return igammac_p(*operands("gammaincc", a, x, inexact=True))
 
 
 @lenient
 @eager_jit(static="d", nested=True)
-def multigammaln(a: Any, d: Any) -> Any:
+def multigammaln(a: ArrayLike, d: ArrayLike) -> Array:
     """The logarithm of the multivariate gamma function of dimension d, d (d - 1)/4 log π + Σ log|Γ(a - i/2)| over i <
     d, element by element [...]. d: an int; raises TypeError for others (a traced d is unknown) and for complex a."""
     d = integer("multigammaln", d, "d")

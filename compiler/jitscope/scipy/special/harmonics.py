@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,17 @@ from ...eager.functions import eager_jit
 from ...numpy.operands import integer
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["sph_harm_y"]
 
 
-def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: Any = None, n_max: Any = None) -> Any:
+def sph_harm_y(
+    n: ArrayLike, m: ArrayLike, theta: ArrayLike, phi: ArrayLike, diff_n: Any = None, n_max: Any = None
+) -> Array:
     """The spherical harmonics of degree n and order m at the polar angle theta and the azimuth phi; complex.
 
     n, m: integers; theta, phi: real. All broadcast against each other (a single theta counts as an array of one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...eager.functions import eager_jit
 from ...numpy.creation import asarray
@@ -13,11 +13,16 @@ from ...special.zeta import zeta_p
 from ._operands import real_operands
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["bernoulli", "zeta"]
 
 
 @eager_jit(nested=True)
-def zeta(x: Any, q: Any = None) -> Any:
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …, element by element [...]; ∞ at x = 1, NaN for x
     < 1.
 
@@ -29,7 +34,7 @@ def zeta(x: Any, q: Any = None) -> Any:
     return zeta_p(*real_operands("zeta", x, q, error=TypeError))
 
 
-def bernoulli(n: Any) -> Any:
+def bernoulli(n: Any) -> Array:
     """Bernoulli's numbers B₀, …, Bₙ (B₁ is -½) as floats, of shape [n + 1]. n: an int; raises ValueError for negative
     ones, TypeError for others (a traced n is unknown)."""
     n = integer("bernoulli", n, "n")

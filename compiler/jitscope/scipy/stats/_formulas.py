@@ -60,7 +60,7 @@ def formula(*, complex: bool = False, refusal: type[Exception] = TypeError, weak
             return fun(first, *rest)
 
         whole.__doc__ = fun.__doc__ or _described(fun.__name__, names[0], "" if complex else refusal.__name__)
-        done = eager_jit(nested=True)(whole)
+        done: Any = eager_jit(nested=True)(whole)
         done.formula, done.options = fun, {"complex": complex, "refusal": refusal, "weak": weak}
         return done
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, like, not_a_probability, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where((x < 0) | (x > 1), -jnp.inf, special.xlogy(x, p) + special.xlog1py(1 - x, -p))
 
@@ -19,12 +23,12 @@ pmf = derived("pmf", logpmf, jnp.exp)
 
 
 @formula()
-def cdf(k: Any, p: Any) -> Any:
+def cdf(k: Any, p: Any) -> Array:
     wrong = jnp.isnan(k) | not_a_probability(p)
     return jnp.where(wrong, jnp.nan, jnp.where(k < 0, 0, jnp.where(k < 1, like(1 - p, k), 1)))
 
 
 @formula()
-def ppf(q: Any, p: Any) -> Any:
+def ppf(q: Any, p: Any) -> Array:
     wrong = not_a_probability(q) | not_a_probability(p)
     return jnp.where(wrong, jnp.nan, jnp.where(q <= 1 - p, like(0.0, q), 1))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, log, not_, standard, where
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y = standard(x, loc, scale)
     value = special.xlogy(a - 1, y) + special.xlog1py(b - 1, -y) - special.betaln(a, b) - log(scale)
     outside = (x > loc + scale) | (x < loc)
@@ -22,12 +26,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(refusal=ValueError)
-def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.betainc(a, b, jnp.clip(standard(x, loc, scale), 0, 1))
 
 
 @formula(refusal=ValueError)
-def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.betainc(b, a, 1 - jnp.clip(standard(x, loc, scale), 0, 1))
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, not_, standard, where
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
+def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
     y = standard(jnp.floor(k), loc, 1.0)
     rest = n - y
     ways = -(jnp.log1p(n) + special.betaln(rest + 1, y + 1))

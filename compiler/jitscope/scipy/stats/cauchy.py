@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, shifted, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(complex=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y = standard(x, loc, scale)
     return -(jnp.log1p(y * y) + log(math.pi * scale))
 
@@ -27,12 +31,12 @@ def _share_below(y: Any) -> Any:
 
 
 @formula(complex=True)
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return _share_below(standard(x, loc, scale))
 
 
 @formula(complex=True)
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return _share_below(-standard(x, loc, scale))
 
 
@@ -41,10 +45,10 @@ logsf = derived("logsf", sf, jnp.log)
 
 
 @formula(complex=True)
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return shifted(jnp.tan(math.pi * q - math.pi / 2), loc, scale)
 
 
 @formula(complex=True)
-def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return shifted(jnp.tan(math.pi / 2 - math.pi * q), loc, scale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ...core import dtypes
@@ -12,18 +12,22 @@ from ...numpy.structure import array_operand
 from .. import special
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 SUM_TOLERANCE = 1e-6
 
 
 @eager_jit(nested=True)
-def logpdf(x: Any, alpha: Any) -> Any:
+def logpdf(x: Any, alpha: Any) -> Array:
     """The logarithm of the density at `x` [n, ...], or [n - 1, ...] where the last number is what is missing to 1, for `alpha` [n];
     -inf outside of the support. Raises ValueError for other shapes, TypeError for complex numbers."""
     return _logpdf("dirichlet.logpdf", x, alpha)
 
 
 @eager_jit(nested=True)
-def pdf(x: Any, alpha: Any) -> Any:
+def pdf(x: Any, alpha: Any) -> Array:
     """The density at `x` [n, ...]; see `logpdf`."""
     return jnp.exp(_logpdf("dirichlet.pdf", x, alpha))
 

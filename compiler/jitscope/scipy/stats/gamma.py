@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, log, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     inside = x >= loc
     y = jnp.where(inside, standard(x, loc, scale), 1)
     return jnp.where(inside, special.xlogy(a - 1, y) - y - (special.gammaln(a) + log(scale)), -jnp.inf)
@@ -20,12 +24,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.gammainc(a, jnp.maximum(standard(x, loc, scale), 0))
 
 
 @formula(weak=True)
-def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.gammaincc(a, jnp.maximum(standard(x, loc, scale), 0))
 
 

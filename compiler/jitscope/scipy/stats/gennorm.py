@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, log, over
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(weak=True)
-def logpdf(x: Any, beta: Any) -> Any:
+def logpdf(x: Any, beta: Any) -> Array:
     return log(0.5 * beta) - special.gammaln(over(1.0, beta)) - jnp.abs(x) ** beta
 
 
@@ -18,5 +22,5 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(weak=True)
-def cdf(x: Any, beta: Any) -> Any:
+def cdf(x: Any, beta: Any) -> Array:
     return 0.5 * (1 + jnp.sign(x) * special.gammainc(over(1.0, beta), jnp.abs(x) ** beta))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, log, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where(x <= 0, -jnp.inf, special.xlog1py(x - 1, -p) + log(p))
 

@@ -3,14 +3,18 @@ is not positive."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, shifted, standard, where
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(weak=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y = standard(x, loc, scale)
     return where(scale > 0, y - jnp.exp(y) - log(scale), jnp.nan)
 
@@ -19,7 +23,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(weak=True)
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return where(scale > 0, jnp.log(-jnp.expm1(-jnp.exp(standard(x, loc, scale)))), jnp.nan)
 
 
@@ -27,7 +31,7 @@ cdf = derived("cdf", logcdf, jnp.exp)
 
 
 @formula(weak=True)
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return where(scale > 0, -jnp.exp(standard(x, loc, scale)), jnp.nan)
 
 
@@ -35,6 +39,6 @@ sf = derived("sf", logsf, jnp.exp)
 
 
 @formula(weak=True)
-def ppf(p: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(p: Any, loc: Any = 0, scale: Any = 1) -> Array:
     quantile = shifted(jnp.log(-jnp.log1p(-p)), loc, scale)
     return jnp.where((p > 0) & (p < 1), quantile, jnp.nan)

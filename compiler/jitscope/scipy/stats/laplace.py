@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, over, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return -(over(jnp.abs(standard(x, loc, 1.0)), scale) + log(2 * scale))
 
 
@@ -17,7 +21,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y = standard(x, loc, scale)
     below = y <= 0
     tail = 0.5 * jnp.exp(jnp.where(below, y, -y))

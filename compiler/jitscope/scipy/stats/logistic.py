@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, log, shifted, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(complex=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     half = standard(x, loc, scale) / 2
     return -2 * jnp.logaddexp(half, -half) - log(scale)
 
@@ -19,20 +23,20 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(complex=True, weak=True)
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.expit(standard(x, loc, scale))
 
 
 @formula(complex=True, weak=True)
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return special.expit(-standard(x, loc, scale))
 
 
 @formula(complex=True)
-def ppf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return shifted(special.logit(x), loc, scale)
 
 
 @formula(complex=True)
-def isf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def isf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return shifted(-special.logit(x), loc, scale)

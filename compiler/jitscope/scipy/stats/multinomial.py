@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ...core import dtypes
@@ -12,15 +12,19 @@ from ...numpy.structure import array_operand
 from .. import special
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @eager_jit(nested=True)
-def logpmf(x: Any, n: Any, p: Any) -> Any:
+def logpmf(x: Any, n: Any, p: Any) -> Array:
     """The logarithm of the probability of the counts `x` [..., k] in `n` trials with probabilities `p` [..., k]; -inf where they do
     not sum up to n. Raises ValueError for x and n that are not integers, TypeError for complex p."""
     return _logpmf("multinomial.logpmf", x, n, p)
 
 
 @eager_jit(nested=True)
-def pmf(x: Any, n: Any, p: Any) -> Any:
+def pmf(x: Any, n: Any, p: Any) -> Array:
     """The probability of the counts `x` [..., k]; see `logpmf`."""
     return jnp.exp(_logpmf("multinomial.pmf", x, n, p))
 

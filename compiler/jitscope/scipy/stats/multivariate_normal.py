@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import lax, numpy as jnp
 from ...eager.functions import eager_jit
 from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...numpy.structure import array_operand
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
 
 
 @eager_jit(static="allow_singular", nested=True)
@@ -22,7 +26,7 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
 
 
 @eager_jit(nested=True)
-def pdf(x: Any, mean: Any, cov: Any) -> Any:
+def pdf(x: Any, mean: Any, cov: Any) -> Array:
     """The density at `x` [..., n]; see `logpdf`."""
     return jnp.exp(_logpdf("multivariate_normal.pdf", x, mean, cov))
 

@@ -3,15 +3,19 @@ from `loc`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     y = standard(k, loc, 1.0)
     ways = special.gammaln(y + n) - special.gammaln(n) - special.gammaln(y + 1)
     return jnp.where(k < loc, -jnp.inf, ways + special.xlogy(n, p) + special.xlogy(y, 1 - p))

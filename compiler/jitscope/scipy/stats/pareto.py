@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, not_a_probability, over, shifted, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula()
-def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y = standard(x, loc, scale)
     return jnp.where(x < loc + scale, -jnp.inf, -(log(over(scale, b)) + (b + 1) * jnp.log(y)))
 
@@ -18,17 +22,17 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return jnp.where(x < loc + scale, 0, 1 - standard(x, loc, scale) ** -b)
 
 
 @formula(weak=True)
-def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return jnp.where(x < loc + scale, -jnp.inf, jnp.log1p(-(standard(x, loc, scale) ** -b)))
 
 
 @formula()
-def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return jnp.where(x < loc + scale, 0, -(b * jnp.log(standard(x, loc, scale))))
 
 
@@ -36,5 +40,5 @@ sf = derived("sf", logsf, jnp.exp)
 
 
 @formula(complex=True)
-def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return jnp.where(not_a_probability(q), jnp.nan, shifted((1 - q) ** -over(1.0, b), loc, scale))

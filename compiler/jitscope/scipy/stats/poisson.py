@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from .. import special
 from ._formulas import derived, formula, standard
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(weak=True)
-def logpmf(k: Any, mu: Any, loc: Any = 0) -> Any:
+def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where((x < 0) | (jnp.round(k) != k), -jnp.inf, special.xlogy(x, mu) - special.gammaln(x + 1) - mu)
 
@@ -22,7 +26,7 @@ pmf = derived("pmf", logpmf, jnp.exp)
 
 
 @formula()
-def cdf(k: Any, mu: Any, loc: Any = 0) -> Any:
+def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where(x < 0, 0, special.gammaincc(jnp.floor(1 + jnp.where(x < 0, 0, x)), mu))
 
@@ -32,7 +36,7 @@ TERMS = 250
 
 
 @formula()
-def entropy(mu: Any, loc: Any = 0) -> Any:
+def entropy(mu: Any, loc: Any = 0) -> Array:
     """The entropy in nats, which `loc` changes in shape and dtype only: a sum of p log(1 / p) for means below 100, Stirling's
     series log(2 pi e mu) / 2 - 1 / (12 mu) above. Source: R. Evans, J. Boersma, SIAM Review 30 (1988). Raises TypeError for
     complex numbers."""

@@ -7,7 +7,7 @@ are not there, TypeError for what is not an array.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from ...core import dtypes
 from ...eager.functions import eager_jit
 from ...numpy.operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 __all__ = ["mode", "rankdata", "sem"]
@@ -58,7 +63,7 @@ def _places(x: Any, axis: int) -> Any:
 
 
 @eager_jit(static="axis nan_policy keepdims", nested=True)
-def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
+def mode(a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
     """The most frequent value along `axis` (None: of all), the least one of several, and how often it is there: [...,
     n, ...] to two arrays [...]. Of no elements: NaN and 0, both floats. Raises NotImplementedError for other policies
     than "propagate"."""
@@ -85,7 +90,7 @@ _METHODS = ("average", "min", "max", "dense", "ordinal")
 
 @lenient
 @eager_jit(static="method axis nan_policy", nested=True)
-def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Any:
+def rankdata(a: ArrayLike, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Array:
     """The ranks, from 1, of the elements among all (axis None: a vector) or along an axis, in the shape of `a` [...],
     as floats of the usual width. `method`: equal ones get the "average" of the ranks they take together, the least
     ("min"), the greatest ("max"), one rank without leaving any out ("dense"), or each its own in their order
@@ -122,7 +127,9 @@ def _ranks(ordered: Any, places: Any, method: str, axis: int) -> Any:
 
 
 @eager_jit(static="axis ddof nan_policy keepdims", nested=True)
-def sem(a: Any, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False) -> Any:
+def sem(
+    a: ArrayLike, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
+) -> Array:
     """The standard error of the mean along `axis` (None: of all), the standard deviation over sqrt(n), n - `ddof` being
     its divisor: [..., n, ...] to floats [...]. `nan_policy` "omit": of the elements that are not NaN. Raises ValueError
     for other policies."""

@@ -4,12 +4,16 @@ b; NaN where a ≥ b."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ...nn.activations import log1mexp
 from .. import special
 from ._formulas import derived, formula, like, log, standard
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
 
 
 def _log_mass(a: Any, b: Any) -> Any:
@@ -22,7 +26,7 @@ def _log_mass(a: Any, b: Any) -> Any:
 
 
 @formula()
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     y, a, b = standard(x, loc, scale), like(a, x), like(b, x)
     value = -0.5 * (y * y + log(2 * math.pi * (scale * scale))) - _log_mass(a, b)
     return jnp.where(a >= b, jnp.nan, jnp.where((y < a) | (y > b), -jnp.inf, value))
@@ -32,7 +36,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return _log_share(standard(x, loc, scale), like(a, x), like(b, x))
 
 
@@ -40,7 +44,7 @@ cdf = derived("cdf", logcdf, jnp.exp)
 
 
 @formula()
-def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return _log_share(-standard(x, loc, scale), -like(b, x), -like(a, x))
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from .. import special
 from ._formulas import derived, formula, where
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(weak=True)
-def logpdf(x: Any, kappa: Any) -> Any:
+def logpdf(x: Any, kappa: Any) -> Array:
     value = kappa * (jnp.cos(x) - 1) - jnp.log(2 * math.pi * special.i0e(kappa))
     return where(kappa > 0, value, jnp.nan)
 

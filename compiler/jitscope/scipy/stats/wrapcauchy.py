@@ -4,14 +4,18 @@ and 1."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, where
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
 @formula(weak=True)
-def logpdf(x: Any, c: Any) -> Any:
+def logpdf(x: Any, c: Any) -> Array:
     value = log(1 - c * c) - math.log(2 * math.pi) - jnp.log(1 + c * c - 2 * c * jnp.cos(x))
     return where((c > 0) & (c < 1), jnp.where((x >= 0) & (x <= 2 * math.pi), value, -jnp.inf), jnp.nan)
 
