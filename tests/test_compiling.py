@@ -12,12 +12,12 @@ from tests.compiling import compile_quickly
 def test_programs_are_compiled_in_the_way_asked_for() -> None:
     run = jx.jit(lambda x: jnp.sin(x) * 2 + jnp.cos(x).sum())
     x = jnp.ones(64)
-    texts = []
+    sizes = []
     try:
         for on in (False, True, False):
             compile_quickly(on)
             run(x)
-            texts.append(run.lower(x).compile().as_text())
+            sizes.append(len(run.lower(x).compile().runtime_executable().serialize()))
     finally:
         compile_quickly(False)
-    assert texts[0] == texts[2] != texts[1]
+    assert sizes[1] < 0.95 * min(sizes[0], sizes[2])  # of machine code, unrolled and in vectors
