@@ -88,12 +88,14 @@ def lines_of(name, is_meant):
 
 
 def test_rounding_is_of_the_line_whose_value_is_rounded():
-    """XLA computes the product in f32; the next kernel rounds it before anything else."""
+    """XLA of jaxlib 0.10 computes the product in f32, and the next kernel rounds it before anything else."""
+    in_f32 = re.search(r"= f32\S* dot\(", compiled("selu_and_sort.bfloat16")[1])
     product = "z = x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)"
     found = lines_of(
         "selu_and_sort.bfloat16", lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"])
     )
-    assert found == [{product, "y = jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))", "y = y * 1.05"}]
+    later = {"y = jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))", "y = y * 1.05"}
+    assert found == [{product, *later} if in_f32 else later]
 
 
 def test_the_last_step_of_a_running_sum_is_of_its_line():
