@@ -62,7 +62,7 @@ def _weideman(n: int) -> tuple[float, list[float]]:
     m = 2 * n
     t = scale * np.tan(np.arange(-m + 1, m) * np.pi / (2 * m))
     f = np.concatenate([[0.0], np.exp(-t * t) * (scale * scale + t * t)])
-    a = np.fft.fft(np.fft.fftshift(f)).real / (2 * m)
+    a = np.real(np.fft.fft(np.fft.fftshift(f))) / (2 * m)
     return scale, a[n:0:-1].tolist()
 
 
