@@ -1,12 +1,6 @@
 # jitscope: `make demo` runs the tour, `make lab` opens it, `make docs` makes the site, `make test` runs every test. All live in .venv and node_modules.
 
-# The newest Python that is there of those whose newest jaxlib is verified, and the one of the oldest jaxlib besides: tests are shared out.
-found = $(firstword $(foreach python,$(1),$(shell command -v $(python) >/dev/null && $(python) -c 'print("$(python)")' 2>/dev/null)))
-PYENV_ROOT ?= $(HOME)/.pyenv
-ifndef PYTHON
-PYTHON := $(or $(call found,python3.13 $(wildcard $(PYENV_ROOT)/versions/3.13.*/bin/python3) python3.12 $(wildcard $(PYENV_ROOT)/versions/3.12.*/bin/python3)),python3)
-OLDER := $(if $(filter python3,$(PYTHON)),,$(call found,python3.11 $(wildcard $(PYENV_ROOT)/versions/3.11.*/bin/python3)))
-endif
+PYTHON ?= python3
 JOBS ?= auto
 
 VENV := .venv
@@ -31,7 +25,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs test test-all test-jax test-oldest test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -90,12 +84,7 @@ test-front: $(PACKAGES)
 
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(OLDER),--shard 1/2)
-	@test -z "$(OLDER)" || $(MAKE) test-oldest
-
-# The other half, where there is a Python for the oldest jaxlib: the fixed part is run whole on both by the workflow, which has more machines.
-test-oldest: .venv-oldest/.installed front
-	.venv-oldest/bin/python -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal --shard 2/2
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
 
 # Everything, compiled as users compile it, or one part of it: make test-all SHARD=2/6.
 test-all: export JITSCOPE_TESTS := all
@@ -177,23 +166,21 @@ node: | $(PY)
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "jax==$$($(PY) -c 'import jaxlib; print(jaxlib.__version__)')" optax autograd
 	@touch $@
 
-.venv-oldest/.installed: pyproject.toml package.json | front
-	@echo 'Installing jitscope on the oldest jaxlib into .venv-oldest …'
-	@rm -rf .venv-oldest && $(OLDER) -m venv .venv-oldest
-	@.venv-oldest/bin/python -m pip --disable-pip-version-check -qq install --editable '.[dev]'
-	@touch $@
-
 .venv-watch/.installed: pyproject.toml | front
 	@echo 'Installing jax and libraries written for it into .venv-watch …'
 	@$(PYTHON) -m venv .venv-watch
 	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
 	@touch $@
 
+# jaxlib since 0.11 needs Python 3.12.
+NEWER_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[23].*/bin/python3),\
+	$(if $(filter yes,$(shell $(python) -c 'import sys; print("yes" * (sys.version_info >= (3, 12)))' 2>/dev/null)),$(python))) $(PYTHON))
+
 # One release of jaxlib each, with what the compiler and its tests need.
 VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
 .venv-jaxlib-%/.installed: pyproject.toml | $(PY)
 	@echo 'Installing jaxlib $* into .venv-jaxlib-$* …'
-	@rm -rf .venv-jaxlib-$* && $(if $(filter 0.10.%,$*),$(or $(OLDER),$(PYTHON)),$(PYTHON)) -m venv .venv-jaxlib-$*
+	@rm -rf .venv-jaxlib-$* && $(if $(filter 0.10.%,$*),$(PYTHON),$(NEWER_PYTHON)) -m venv .venv-jaxlib-$*
 	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
 	@touch $@
 

@@ -102,7 +102,7 @@ def _row(compilation: Document) -> Row:
         parts += [plural(counts["fusions"], "fusion")] if counts["fusions"] else []
         parts += [plural(counts["library"], "library call")] if counts["library"] else []
     spent = {stage["name"]: amount(stage["seconds"]) for stage in compilation["timing"]["stages"]}
-    again = any(card["compilations"] for card in compilation["recompilations"]["cards"])
+    again = compilation["because"].startswith("recompiled")
     times = {stage: spent.get(stage) for stage in _STAGES}
     return Row(compilation["id"], compilation["function"], compilation["equations"], ", ".join(parts), times, again)
 

@@ -35,6 +35,8 @@ CONVERTED = {
 def test_converting_arguments_is_a_step(ledger, monkeypatch, how):
     """On a clock that only putting a NumPy value on the device moves on, by a second."""
     function, args, kwargs, times = CONVERTED[how]
+    if times and not array.one_device():  # a test before made a mesh: where an argument lies is asked for first
+        times = 2
     clock = [1.0]
     put = array.client.put
     monkeypatch.setattr(

@@ -166,7 +166,7 @@ def test_drawings(shape, capsys):
     assert len({len(row) for row in rows}) == 1 and text.count("CPU 0") == 1
     assert re.fullmatch(r"┌─+┐", rows[0]) and re.fullmatch(r"└─+┘", rows[-1])
     debug.visualize_array_sharding(jnp.ones(shape), max_width=12)
-    assert len(capsys.readouterr().out.splitlines()[0]) == 13
+    assert len(capsys.readouterr().out.splitlines()[0]) <= 13
     jx.jit(lambda x: (debug.visualize_array_sharding(x), x)[1])(jnp.ones(shape))
     assert capsys.readouterr().out == text
     for wrong in ((), (2, 2, 2)):
