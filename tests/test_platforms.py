@@ -14,7 +14,7 @@ NAMES = {
     "xla/lapack.py": "the library of that platform",
     "api/devices.py": "backends that are asked for by name",
     "api/processes.py": "backends that are asked for by name",
-    "backend/array.py": "on which platform an array of JAX is",
+    "backend/from_jax.py": "on which platform an array of JAX is",
     "backend/disk/environment.py": "the machine that a program on disk is for",
     "backend/lowering.py": "the platform that programs are lowered for, if none is named",
     "backend/stages.py": "platforms that `lower` is asked for",

@@ -105,7 +105,8 @@ def test_a_failed_cell_and_an_empty_one() -> None:
         "position": made.position(2, 8, 13),
     }
     failed = html(made.cell(error=error))
-    assert "✕ In [3], line 2, columns 9-13: ValueError: <b>shapes</b> do not fit" in _said(check_still(failed))
+    said = _said(check_still(failed))
+    assert "✕ ValueError in In [3], line 2, columns 9-13" in said and "<b>shapes</b> do not fit" in said
     assert "<b>shapes" not in failed
     assert "nothing was compiled" in html(made.cell())
     assert "no function here" in html(made.cell(note="Nothing: no function here."))

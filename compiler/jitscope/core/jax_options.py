@@ -1,4 +1,4 @@
-"""JAX's options (0.10) that are none here: known by name, so that a program that sets one is told what becomes of it."""
+"""JAX's options (0.10 to 0.12) that are none here: known by name, so that a program that sets one is told what becomes of it."""
 
 from typing import Any
 
@@ -28,6 +28,10 @@ _KNOWN = frozenset(
     rocm_visible_devices scan3 send_traceback_to_runtime serialization_version
     share_binary_between_hosts share_binary_between_hosts_timeout_ms     sort_devices_by_process_index source_url_schema threefry_gpu_kernel_lowering
     traceback_in_locations_limit tracer_error_num_traceback_frames         use_direct_linearize use_emit_pipeline_primitive use_magma use_shardy_partitioner
+    accurate_erf_inv custom_jvp3 distributed_verify_secure_credentials export_deserialize_expired_versions mosaic_unzip_debug_locations
+    mtls_ca_file mtls_cert_file mtls_key_file mtls_peer_uri_prefix pallas_auto_assign_collective_ids
+    pallas_auto_assign_collective_ids_limit raise_on_ppermute_sort_diff remat_barrier_no_cotangents use_cpp_shard_args
+    use_hlo_logistic_lowering use_rgv3
     use_simplified_jaxpr_constants xla_backend xla_profile_version
     """.split()
 )
