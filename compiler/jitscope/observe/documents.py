@@ -255,16 +255,12 @@ def cell_document(
     rows = [row for row in new if not row.nested and row.what in shown]
     calls = ledger.called_since(since)
     recompilations, of_row = shared_cards(loud(new), cell, editor)
-    none: Document = {**recompilations, "cards": []}
     return {
         "kind": "cell",
         "version": 1,
         "cell": cell,
         "cell_id": cell_id,
-        "compilations": [
-            compilation_document(row, whole=False, again=of_row.get(row.id, none | {"title": row.function}))
-            for row in rows
-        ],
+        "compilations": [compilation_document(row, whole=False, again=of_row.get(row.id)) for row in rows],
         "recompilations": recompilations,
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
         "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
