@@ -225,3 +225,13 @@ def drawings_of_layouts(o: Any) -> Any:
         o.jx.debug.visualize_array_sharding(o.jnp.ones((4, 4)), use_color=False)
         o.jx.debug.visualize_array_sharding(o.put("x", "y"), use_color=False, scale=2.0, min_width=12)
     return drawn.getvalue().splitlines()
+
+
+@case
+def places_of_reductions_that_are_asked(o: Any) -> Any:
+    kinds = o.jx.sharding.AxisType.Explicit
+    mesh = o.jx.make_mesh((8,), ("d",), axis_types=(kinds,))
+    with o.jx.set_mesh(mesh):
+        x = o.jx.device_put(np.arange(64, dtype=np.float32).reshape(8, 8), o.Named(mesh, o.P(None, "d")))
+        asked = (o.P("d"), o.P(None))
+        return where([f(x, (0,), out_sharding=p) for f in (o.lax.reduce_max, o.lax.reduce_min) for p in asked], o)

@@ -18,7 +18,7 @@ from ._operands import axes_tuple, check_numbers
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..numpy._signatures import AlongAxis, OverAxes
+    from ..numpy._signatures import AlongAxis, LaidOverAxes, OverAxes
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -27,19 +27,21 @@ __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "
            "sort_key_val", "top_k"]  # fmt: skip
 
 
-def _laid_reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
-    def function(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
-        return primitive(operand, axes=axes_tuple(axes))
-
-    function.__name__ = function.__qualname__ = primitive.name
-    function.__doc__ = _reduction(primitive, what).__doc__
-    return function
-
-
 def _reduction(primitive: Primitive, what: str) -> OverAxes:
     def function(operand: Any, axes: Sequence[int]) -> Any:
         return primitive(operand, axes=axes_tuple(axes))
 
+    return _described(function, primitive, what)
+
+
+def _laid_reduction(primitive: Primitive, what: str) -> LaidOverAxes:
+    def function(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+        return primitive(operand, axes=axes_tuple(axes))
+
+    return laying(_described(function, primitive, what))
+
+
+def _described(function: Any, primitive: Primitive, what: str) -> Any:
     function.__name__ = function.__qualname__ = primitive.name
     function.__doc__ = (
         f"{what} over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."
@@ -47,12 +49,7 @@ def _reduction(primitive: Primitive, what: str) -> OverAxes:
     return function
 
 
-@laying
-def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
-    """The sum over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."""
-    return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
-
-
+reduce_sum = _laid_reduction(linear.reduce_sum_p, "The sum")
 reduce_prod = _reduction(reduce.reduce_prod_p, "The product")
 reduce_max = _laid_reduction(reduce.reduce_max_p, "The greatest element")
 reduce_min = _laid_reduction(reduce.reduce_min_p, "The least element")

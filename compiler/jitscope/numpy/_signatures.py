@@ -147,8 +147,16 @@ class Quantile(Protocol):
     ) -> Array: ...
 
 
+class LaidOverAxes(Protocol):
+    """`lax.reduce_sum`, and those of its like that say how the result is to lie."""
+
+    def __call__(
+        self, operand: ArrayLike, axes: Sequence[int], *, out_sharding: Sharding | PartitionSpec | None = None
+    ) -> Array: ...
+
+
 class OverAxes(Protocol):
-    """`lax.reduce_sum` and its like."""
+    """`lax.reduce_prod` and its like."""
 
     def __call__(self, operand: ArrayLike, axes: Sequence[int]) -> Array: ...
 
