@@ -163,12 +163,13 @@ def short_repr(value: Any, most: int = 200) -> str:
     return cut(text, most)
 
 
-def message_of(error: BaseException) -> str:
-    """What an exception says; an exception that cannot say it does not matter."""
+def message_of(error: BaseException, most: int = 200) -> str:
+    """The first line of what an exception says, cut to a length that fits a record; an exception that cannot say it does not matter."""
     try:
-        return str(error)
+        text = str(error)
     except Exception as failure:
-        return f"<{type(error).__name__} whose text raises {type(failure).__name__}>"
+        text = f"<{type(error).__name__} whose text raises {type(failure).__name__}>"
+    return cut(text.partition("\n")[0], most)
 
 
 _OPTIONS = tuple(

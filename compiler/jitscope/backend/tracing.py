@@ -25,7 +25,7 @@ from .again import Again
 from .arguments import Arguments
 from .caches import Traced
 from .made import made
-from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text, short_repr
+from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text
 
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     try:
         closed = trace_to_jaxpr(flat, avals, debug)
     except Exception as error:
-        failure = {"error": type(error).__name__, "message": short_repr(message_of(error)), **detail}
+        failure = {"error": type(error).__name__, "message": message_of(error), **detail}
         records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
         if device is not None:
             keep_numbers(error, arguments.leaves)

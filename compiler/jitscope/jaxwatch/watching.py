@@ -220,7 +220,7 @@ class Watcher:
         error = private.raised(frame)
         if error is not None:
             remember(error, entered, call.names)
-            detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
+            detail = {"error": type(error).__name__, "message": message_of(error), "nested": False}
             number = records.new_program()
             self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
             return
@@ -313,7 +313,7 @@ class Watcher:
 
     def _failed(self, begin: Record, trace: _Trace | None, seconds: float, error: BaseException) -> None:
         if trace is not None:
-            detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
+            detail = {"error": type(error).__name__, "message": message_of(error), "nested": False}
             self._emit(begin.step_of("error", seconds, detail, trace.call.signature))
 
     def _emit(self, record: Record) -> None:
