@@ -109,7 +109,6 @@ LEFT_OUT = {
     "experimental.topologies": "compiling for accelerators that are not there; `export` takes platforms",
     "experimental.transfer": "moving arrays between clusters",
     "experimental.xla_metadata": "marks on operations that compilers for GPUs and TPUs read",
-    "extend.mlir": "jaxlib's builders: a lowering rule here gets them from its context (`ctx.hlo`, `ctx.ir`)",
     "vjp(…)[1].args_res": "which residuals are arguments: the whole pullback is a tree of residuals here",
     "Array.unsafe_raw_buffer": "the handle of a buffer for runtimes of one's own; `unsafe_buffer_pointer()` is its address",
     "Array.device_buffer": "JAX has removed it: it raises there",
