@@ -138,7 +138,7 @@ class JaxprTrace(Trace):
                 value = aval.dtype.type(x)
             except OverflowError:
                 raise does_not_fit(x, aval.dtype) from None
-            return Literal(value.item() if aval.weak_type else value, aval)
+            return Literal(_as_written(x, value) if aval.weak_type else value, aval)
         elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
             aval = aval_of(x)
             return Literal(np.asarray(x).astype(aval.dtype)[()], aval)
@@ -336,6 +336,12 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source
         for var in last.get(i, ()):
             env.pop(var, None)
     return [literal_value(a) if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore
+
+
+def _as_written(x: Any, value: Any) -> Any:
+    """A Python number whose value in its dtype is `value`, with the digits that it was written with: 0.1, not 0.10000000149."""
+    exact = isinstance(x, int) or not np.isfinite(value)
+    return value.item() if exact else complex(x) if isinstance(x, complex) else float(x)
 
 
 def literal_value(literal: Literal) -> Any:

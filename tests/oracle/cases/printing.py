@@ -58,6 +58,11 @@ def literals(o, x):
     return o.add(o.mul(x, 2.0), np.float32(0.1))
 
 
+@program(2.0)
+def numbers_with_the_digits_they_were_written_with(o, x):
+    return o.gt(o.add(o.mul(0.1, x * 1234567.891), 1e-20), 0.3), x - np.pi, x * (0.1 + 0.2j)
+
+
 @program(V)
 def scalar_results(o, x):
     return 1.0, x, 2, True, np.float16(3)
