@@ -74,7 +74,7 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
     function.__doc__ = f"""The {what} of the rows of `data` that have the same number in `segment_ids`.
 
     data [n, ...], segment_ids integers [n]; the result is [num_segments, ...] in data's dtype, {empty} in segments without rows.
-    `num_segments`: the greatest number + 1 if None, which needs known numbers (TracerIntegerConversionError under jit). Rows with a
+    `num_segments`: the greatest number + 1 if None, which needs known numbers (ConcretizationTypeError under jit). Rows with a
     number below 0 or from num_segments on are left out (`mode` "fill"); "clip" counts them to the first or last. With
     `indices_are_sorted` or `unique_indices` the caller promises so. `bucket_size`: so many rows are reduced at a time, then the
     buckets: less rounding, more memory. Raises TypeError for numbers that are not integers

@@ -60,6 +60,15 @@ def test_jaxprs_have_jaxs_names():
         jx.jit(lambda x: extend_core.concrete_or_error(int, x))(1)
 
 
+def test_what_is_known_while_tracing():
+    """As JAX 0.10 answers `jax.core.is_concrete`: derivatives outside of jit have values, what vmap maps has none."""
+    assert all(map(core.is_concrete, (jnp.ones(3), 3.0, "x", np.ones(2))))
+    seen = []
+    look = lambda x: seen.append(core.is_concrete(x)) or x
+    jx.jit(look)(1.0), jx.grad(look)(1.0), jx.vmap(look)(jnp.ones(3)), jx.jit(jx.grad(look))(1.0)
+    assert seen == [False, True, False, False]
+
+
 def test_flat_functions():
     tree = {"a": 1.0, "b": (2.0, 3.0)}
     flat, treedef = jx.tree.flatten(((tree,), {}))

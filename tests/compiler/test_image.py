@@ -114,7 +114,7 @@ def test_segments_say_what_is_wrong():
         ops.segment_sum(np.ones(3, np.float32), np.zeros(2, np.int32), 2)
     with pytest.raises(TypeError, match="holds booleans"):
         ops.segment_sum(np.ones(3, bool), np.zeros(3, np.int32), 2)
-    with pytest.raises(jx.errors.TracerIntegerConversionError):
+    with pytest.raises(jx.errors.ConcretizationTypeError):
         jx.jit(lambda numbers: ops.segment_sum(np.ones(3, np.float32), numbers))(np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="a sharding"):
         ops.segment_max(np.ones(3), np.zeros(3, np.int32), 2, out_sharding=object())

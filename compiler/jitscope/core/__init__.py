@@ -18,6 +18,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         find_top_trace as find_top_trace,
         gensym as gensym,
         get_opaque_trace_state as get_opaque_trace_state,
+        is_concrete as is_concrete,
         jaxprs_in_params as jaxprs_in_params,
         new_jaxpr_eqn as new_jaxpr_eqn,
         primal_dtype_to_tangent_dtype as primal_dtype_to_tangent_dtype,
@@ -40,8 +41,8 @@ else:
             ".staging": "eval_jaxpr",
             ".trace": "Trace Tracer",
             "..api": "ensure_compile_time_eval",
-            "..extend.core": "concrete_or_error find_top_trace gensym get_opaque_trace_state jaxprs_in_params new_jaxpr_eqn "
-            "primal_dtype_to_tangent_dtype valid_jaxtype",
+            "..extend.core": "concrete_or_error find_top_trace gensym get_opaque_trace_state is_concrete jaxprs_in_params "
+            "new_jaxpr_eqn primal_dtype_to_tangent_dtype valid_jaxtype",
             "..interpreters.xla": "pytype_aval_mappings",
             "..symbolic.dimension": "max_dim min_dim",
         },

@@ -15,7 +15,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.staging import captured
 from ..ops import elementwise, indexing, linear
-from ..symbolic.dimension import size
+from ..symbolic.dimension import is_symbolic_dim, size
 from ._operands import as_array, check_sizes, ints, of_one_dtype
 
 
@@ -207,10 +207,14 @@ def slice_in_dim(
     exist."""
     shape = aval_of(operand).shape
     n, step = shape[axis], operator.index(stride)
-    start = 0 if start_index is None else size(start_index)
-    stop = n if limit_index is None else size(limit_index)
+    start = 0 if start_index is None else _bound(start_index)
+    stop = n if limit_index is None else _bound(limit_index)
     start, stop = start + n if start < 0 else start, stop + n if stop < 0 else stop
     return linear.slice_in_dim(operand, start, stop, step, axis % len(shape))
+
+
+def _bound(n: Any) -> Any:
+    return n if is_symbolic_dim(n) else operator.index(n)
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
@@ -245,7 +249,7 @@ def dynamic_slice_in_dim(
 ) -> Array:
     """`dynamic_slice` along one axis."""
     starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
-    sizes = [slice_size if i == axis % len(starts) else n for i, n in enumerate(aval_of(operand).shape)]
+    sizes = [_bound(slice_size) if i == axis % len(starts) else n for i, n in enumerate(aval_of(operand).shape)]
     return dynamic_slice(operand, starts, sizes, allow_negative_indices=negative)
 
 

@@ -202,7 +202,7 @@ def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: 
 @eager_jit(static="new_shape")
 def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of `a`, repeated as needed, in another shape."""
-    x, shape = array_operand("resize", a), shape_of("resize", new_shape)
+    x, shape = array_operand("resize", a), shape_of("resize", new_shape, ValueError)
     size, count = aval_of(x).size, math.prod(shape)
     if not size:
         return array_operand("resize", np.zeros(shape, aval_of(x).dtype))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import real_part, to_inexact
+from ..core.errors import TracerIntegerConversionError
 from ..eager.functions import eager_jit
 from ..ops.elementwise import conj_p
 from ..ops.fft import FftType, fft_p
@@ -56,7 +57,7 @@ def _operand(name: str, a: Any, kind: FftType) -> Any:
 def _sizes(name: str, s: Any) -> tuple[int, ...] | None:
     if s is None:
         return None
-    found = tuple(integer(name, n, "every size") for n in s)
+    found = tuple(integer(name, n, "every size", TracerIntegerConversionError) for n in s)
     if any(n <= 0 for n in found):
         raise ValueError(f"{name}: sizes must be positive, not {found}")
     return found

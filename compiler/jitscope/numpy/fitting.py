@@ -186,7 +186,7 @@ def polyfit(
     without the factor of the remaining squares. Raises ValueError for a negative degree and too few points for `cov`,
     TypeError for wrong shapes.
     """
-    order = integer("polyfit", deg, "deg") + 1
+    order = integer("polyfit", deg, "deg", ValueError) + 1
     if order < 1:
         raise ValueError(f"polyfit: the degree is {deg}; it must not be negative")
     x, y = array_operand("polyfit", x), array_operand("polyfit", y)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.errors import ConcretizationTypeError, TracerArrayConversionError
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, lt_p, max_p, min_p, rem_p
 from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
@@ -42,7 +43,10 @@ class _Grid:
         self.sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
-        grid = (np.ogrid if self.sparse else np.mgrid)[key]
+        try:
+            grid = (np.ogrid if self.sparse else np.mgrid)[key]
+        except TracerArrayConversionError as error:
+            raise ConcretizationTypeError(str(error)) from None
         return list(map(made, grid)) if isinstance(grid, tuple) else made(grid)
 
 

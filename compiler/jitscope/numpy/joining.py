@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.avals import aval_of
 from ..core.dtypes import promote
-from ..core.errors import ShapeError
+from ..core.errors import ShapeError, TracerIntegerConversionError
 from ..core.staging import captured
 from ..eager.functions import eager_jit
 from ..ops.linear import (
@@ -65,7 +65,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
     rank = len(shapes[0])
     if rank == 0:
         raise ValueError(f"{name}: arrays of rank 0 have no axis to join along; use stack")
-    axis = one_axis(name, axis, rank)
+    axis = one_axis(name, axis, rank, TracerIntegerConversionError)
     if any(len(s) != rank or s[:axis] + s[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :] for s in shapes):
         raise ShapeError(f"{name}: shapes {', '.join(map(str, shapes))} must agree in all axes but axis {axis}")
     return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)

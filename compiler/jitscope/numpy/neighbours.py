@@ -41,7 +41,7 @@ def diff(
     """
     x = array_operand("diff", a)
     axis = one_axis("diff", axis, aval_of(x).ndim)
-    if integer("diff", n, "n") < 0:
+    if integer("diff", n, "n", ValueError) < 0:
         raise ValueError(f"diff: n must not be negative, it is {n}")
     if n == 0:
         return x

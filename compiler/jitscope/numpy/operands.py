@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
@@ -16,12 +17,12 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
-from ..core.errors import ShapeError, TypePromotionError
+from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError, TypePromotionError
 from ..core.part_types import laid_of
 from ..core.source import stack_level
 from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
-from ..symbolic.dimension import Dim, size
+from ..symbolic.dimension import Dim
 
 
 def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
@@ -194,10 +195,14 @@ def lenient(fun: Callable[..., Any]) -> Callable[..., Any]:
 # Axes and shapes -----------------------------------------------------------------------------------------------------
 
 
-def integer(name: str, x: Any, what: str = "an argument") -> int:
-    """A Python int, or a symbolic dimension. Raises TypeError for other things, tracers included."""
+def integer(name: str, x: Any, what: str = "an argument", traced: type[Exception] = ConcretizationTypeError) -> int:
+    """A Python int, or a symbolic dimension. Raises `traced` for a tracer, TypeError for other things."""
+    if isinstance(x, Dim):
+        return x  # pyright: ignore[reportReturnType]
     try:
-        return size(x)
+        return operator.index(x)
+    except TracerIntegerConversionError as error:
+        raise traced(str(error)) from None
     except TypeError as error:
         if hasattr(x, "tracing"):
             raise
@@ -206,10 +211,10 @@ def integer(name: str, x: Any, what: str = "an argument") -> int:
         raise kind(f"{name}: {what} must be an int, not {x!r}") from error
 
 
-def one_axis(name: str, axis: Any, rank: int) -> int:
+def one_axis(name: str, axis: Any, rank: int, traced: type[Exception] = ConcretizationTypeError) -> int:
     """An axis counted from the front. Raises AxisError (NumPy's: a ValueError and an IndexError) if there is none of that
-    number."""
-    axis = integer(name, axis, "axis")
+    number, `traced` for a tracer."""
+    axis = integer(name, axis, "axis", traced)
     if not -rank <= axis < rank:
         raise np.exceptions.AxisError(f"{name}: axis {axis} is out of bounds for an array of {rank} dimensions")
     return axis % rank if rank else 0
@@ -234,14 +239,14 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
-def shape_of(name: str, shape: Any) -> tuple[int, ...]:
-    """A shape from an int or a sequence of ints. Raises TypeError, for negative sizes ShapeError."""
+def shape_of(name: str, shape: Any, traced: type[Exception] = TypeError) -> tuple[int, ...]:
+    """A shape from an int or a sequence of ints. Raises TypeError, for negative sizes ShapeError, for traced ones `traced`."""
     if isinstance(shape, (Set, Mapping)):
         raise TypeError(f"{name}: a shape is an int or a sequence of ints, not {shape!r}")
     if isinstance(shape, Iterable) and getattr(getattr(shape, "aval", None), "shape", True):
-        sizes = tuple(integer(name, n, "every size") for n in shape)
+        sizes = tuple(integer(name, n, "every size", traced) for n in shape)
     else:
-        sizes = (integer(name, shape, "the shape"),)
+        sizes = (integer(name, shape, "the shape", traced),)
     if any(n < 0 for n in sizes):
         raise ShapeError(f"{name}: shape {sizes} has a negative size")
     return sizes

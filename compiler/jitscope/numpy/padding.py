@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
 from ..symbolic.dimension import is_static, max_dim
@@ -209,7 +210,9 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     Raises ValueError for negative widths, unknown arguments, and empty axes that cannot be continued; NotImplementedError
     for other modes.
     """
-    if hasattr(pad_width, "__array__"):
+    if isinstance(pad_width, Tracer):
+        pad_width = integer("pad", pad_width, "every width")
+    elif hasattr(pad_width, "__array__"):
         pad_width = np.asarray(pad_width).tolist()
     if callable(mode):
         x = _pad(array, pad_width, "constant", 0, None, 0, "even")

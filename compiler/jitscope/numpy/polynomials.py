@@ -141,7 +141,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
     if aval_of(v).ndim != 1:
         raise ValueError(f"vander takes a vector; it got shape {aval_of(v).shape}")
     size = aval_of(v).size
-    count = size if N is None else integer("vander", N, "N")
+    count = size if N is None else integer("vander", N, "N", ValueError)
     if count < 0:
         raise ValueError(f"vander: N must not be negative, it is {N}")
     exponent = iota(np.int32, (count,))

@@ -14,7 +14,7 @@ from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
-from ..core.errors import ShapeError
+from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, floor_p, log_p, pow_p, sign_p
@@ -248,6 +248,7 @@ def logspace(
     work = _spaced_dtype("logspace", start, stop)
     to = work if dtype is None else requested(dtype, "logspace")
     if _all_concrete(start, stop, base) and not dtypes.is_complex(work):
+        num = integer("logspace", num, "num")
         return made(np.logspace(float(start), float(stop), num, endpoint, float(base)).astype(to))
     return convert(asarray(base, work) ** linspace(start, stop, num, endpoint, axis=axis), to)
 
@@ -323,7 +324,7 @@ def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: b
     `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is not a sequence of sizes."""
     if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):
         raise TypeError(f"indices takes a sequence of sizes, not {dimensions!r}")
-    shape = shape_of("indices", dimensions)
+    shape = shape_of("indices", dimensions, ConcretizationTypeError)
     to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
     grids: Any = np.indices(shape, sparse=sparse)
     if sparse:

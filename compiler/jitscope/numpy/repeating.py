@@ -48,7 +48,8 @@ def tile(A: ArrayLike, reps: Any) -> Array:
     3) give [2 n, 3 m]. Raises ShapeError for negative ones."""
     x = array_operand("tile", A)
     counts = [
-        integer("tile", int(n) if isinstance(n, float) and n == int(n) else n, "every repeat") for n in listed(reps)
+        integer("tile", int(n) if isinstance(n, float) and n == int(n) else n, "every repeat", TypeError)
+        for n in listed(reps)
     ]
     if any(n < 0 for n in counts):
         raise ShapeError(f"tile: repeats must not be negative, they are {reps}")

@@ -251,7 +251,7 @@ def matrix_power(a: Any, n: int) -> Any:
     """The n-th powers of square matrices [..., m, m], of that shape; n is a Python int, negative for powers of the
     inverse. Raises TypeError for other n, and for arrays that are not square matrices."""
     x = array_operand("matrix_power", a)
-    shape, count = aval_of(x).shape, integer("matrix_power", n, "n")
+    shape, count = aval_of(x).shape, integer("matrix_power", n, "n", ValueError)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise TypeError(f"matrix_power needs square matrices along the last two axes; it got shape {shape}")
     if count < 0:

@@ -162,7 +162,7 @@ def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
     if dtypes.is_complex(aval.dtype):
         raise NotImplementedError(f"{name} does not take complex numbers: use sort")
     axis = one_axis(name, axis, aval.ndim)
-    kth, size = integer(name, kth, "kth"), aval.shape[axis]
+    kth, size = integer(name, kth, "kth", ValueError), aval.shape[axis]
     if not -size <= kth < size:
         raise ValueError(f"{name}: kth, {kth}, is out of bounds for axis {axis} of shape {aval.shape}")
     return axis

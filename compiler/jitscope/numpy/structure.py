@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backend.placement import laid
 from ..core.avals import aval_of
-from ..core.errors import ShapeError
+from ..core.errors import ShapeError, TracerIntegerConversionError
 from ..core.staging import captured, capturing
 from ..eager.functions import eager_jit
 from ..ops.linear import (
@@ -63,7 +63,7 @@ def array_operand(name: str, x: Any) -> Any:
 def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     """The shape asked for, with a -1 worked out. Raises TypeError if the number of elements differs."""
     sizes = [
-        integer(name, n, "every size")
+        integer(name, n, "every size", TypeError)
         for n in (
             shape
             if isinstance(shape, (tuple, list)) or (hasattr(shape, "__len__") and getattr(shape, "ndim", 1))
@@ -213,7 +213,7 @@ atleast_3d = _at_least("atleast_3d", 3, lambda own: [[0, 1, 2], [0, 2], [2]][own
 def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
     """`x` with its axes in the order `axes`. Raises ShapeError if they are not a permutation."""
     rank = aval_of(x).ndim
-    order = tuple(one_axis(name, i, rank) for i in axes)
+    order = tuple(one_axis(name, i, rank, TracerIntegerConversionError) for i in axes)
     if sorted(order) != list(range(rank)):
         raise ShapeError(f"{name}: axes {tuple(axes)} are not a permutation of the axes of shape {aval_of(x).shape}")
     return transpose_value(x, order)
@@ -249,7 +249,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """`a` with two axes exchanged: [m, ..., n] to [n, ..., m]."""
     x = array_operand("swapaxes", a)
     order = list(range(aval_of(x).ndim))
-    i, j = (one_axis("swapaxes", k, len(order)) for k in (axis1, axis2))
+    i, j = (one_axis("swapaxes", k, len(order), ValueError) for k in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
     return transpose_value(x, tuple(order))
 
@@ -323,7 +323,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     i, j = (one_axis("rot90", a, rank) for a in axes)
     if i == j:
         raise ValueError("rot90 turns in a plane: the axes must differ")
-    k %= 4
+    k = integer("rot90", k, "k", ValueError) % 4
     if k == 0:
         return x
     if k == 2:

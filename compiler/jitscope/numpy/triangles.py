@@ -9,7 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import default_float
-from ..core.errors import ShapeError
+from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError
 from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, ge_p
@@ -95,7 +95,7 @@ def _triangle(name: str, below: bool, doc: str) -> Triangle:
         shape = aval_of(x).shape
         if len(shape) < 2:
             raise ValueError(f"{name} needs two axes or more; the array has shape {shape}")
-        row, column = rows_and_columns(shape, integer(name, k, "k") - (not below))
+        row, column = rows_and_columns(shape, integer(name, k, "k", ValueError) - (not below))
         under, zero = ge_p(row, column), _zero(aval_of(x).dtype)
         return choose(under, x, zero) if below else choose(under, zero, x)
 
@@ -109,7 +109,7 @@ triu = _triangle("triu", False, _SAID.format("above", "below"))
 
 def _matrix(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
     """The arguments as ints. Raises ShapeError (a TypeError and a ValueError) for negative sizes."""
-    rows, columns = shape_of(name, (n, n if m is None else m))
+    rows, columns = shape_of(name, (n, n if m is None else m), ConcretizationTypeError)
     return rows, integer(name, k, "k"), columns
 
 
@@ -169,7 +169,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 
     Raises ValueError for other ranks.
     """
-    return _diag(v, integer("diag", k, "k"))
+    return _diag(v, integer("diag", k, "k", TracerIntegerConversionError))
 
 
 @eager_jit(static="k")
@@ -204,6 +204,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     x = array_operand("diagonal", a)
     rank = aval_of(x).ndim
     i, j = (one_axis("diagonal", axis, rank) for axis in (axis1, axis2))
+    offset = integer("diagonal", offset, "offset", ValueError)
     if i == j:
         raise ShapeError("diagonal: axis1 and axis2 must differ")
     check_whole("diagonal", aval_of(x), (i, j))

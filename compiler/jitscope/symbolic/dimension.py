@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray
-from ..core.errors import InconclusiveDimensionOperation
+from ..core.errors import InconclusiveDimensionOperation, TracerIntegerConversionError
 from ..core.messages import with_advice
 from ..core.operators import Operators
 from .terms import ONE, Pairs, Term, combined, operation_term, sorted_pairs, variable_term
@@ -240,8 +240,13 @@ def is_symbolic_dim(p: Any) -> bool:
 
 
 def size(n: Any) -> Any:
-    """A size as an int, or as it is if it is symbolic. Raises TypeError for what is not a size."""
-    return n if isinstance(n, Dim) else operator.index(n)
+    """A size as an int, or as it is if it is symbolic. Raises TypeError for what is not a size, a traced number too."""
+    if isinstance(n, Dim):
+        return n
+    try:
+        return operator.index(n)
+    except TracerIntegerConversionError as error:
+        raise TypeError(str(error)) from None  # the class that JAX has for sizes
 
 
 def extent(part: slice, size: Any) -> tuple[Any, Any, int]:

@@ -199,7 +199,7 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "traced-shape-arg" if _sized(path, frame) else "host-call-on-tracer"
     if name == "ConcretizationTypeError" and " argument must be known statically" in str(error):
         return "traced-shape-arg"
-    if name in ("TracerIntegerConversionError", "ConcretizationTypeError"):
+    if name in ("TracerIntegerConversionError", "ConcretizationTypeError") or Tracer.refusal in str(error):
         return _of_number(path, frame)
     if isinstance(error, (TypeError, IndexError, ValueError)):
         return _of_types(error, path, frame)

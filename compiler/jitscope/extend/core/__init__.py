@@ -136,6 +136,11 @@ def valid_jaxtype(x: Any) -> bool:
     return True
 
 
+def is_concrete(x: Any) -> bool:
+    """Whether the value of `x` is known: it is no tracer, or one of a derivative of code that runs now."""
+    return not isinstance(x, Tracer) or x.known() is not None
+
+
 def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str = "") -> Any:
     """`force(val)`. Raises ConcretizationTypeError for a tracer whose value is not known; `context` says what for."""
     known = val.known() if isinstance(val, Tracer) else val
@@ -177,7 +182,7 @@ def gensym() -> Callable[[ShapedArray], Var]:
 
 __all__ = ["ClosedJaxpr", "DebugInfo", "DropVar", "Effect", "Effects", "InconclusiveDimensionOperation", "Jaxpr",
            "JaxprEqn", "JaxprTypeError", "Literal", "OpaqueTraceState", "Primitive", "TraceTag", "Var", "array_types",
-           "check_jaxpr", "concrete_or_error", "find_top_trace", "gensym", "get_opaque_trace_state", "jaxpr_as_fun",
+           "check_jaxpr", "concrete_or_error", "find_top_trace", "gensym", "get_opaque_trace_state", "is_concrete", "jaxpr_as_fun",
            "jaxprs_in_params", "mapped_aval", "new_jaxpr_eqn", "no_effects", "nonempty_axis_env_DO_NOT_USE",
            "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs", "take_current_trace", "unmapped_aval", "unsafe_am_i_under_a_jit_DO_NOT_USE", "unsafe_am_i_under_a_vmap_DO_NOT_USE",
            "unsafe_get_axis_names_DO_NOT_USE", "valid_jaxtype"]  # fmt: skip
