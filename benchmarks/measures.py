@@ -268,7 +268,7 @@ def with_and_without(burst_of: Callable[[Library], Burst], which: str | None = N
     """A measure of jitscope alone: figures "on" and "off", with and without listeners to its records."""
 
     def prepare(lib: Library) -> Burst:
-        from jitscope.observe import ledger
+        from jitscope_scope.observe import ledger
 
         ledger()
         burst = burst_of(lib)

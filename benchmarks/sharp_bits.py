@@ -17,11 +17,11 @@ from typing import Any
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.advise import look
-from jitscope.advise.program import read
-from jitscope.advise.watch import Watch
-from jitscope.observe.ledger import ledger
 from jitscope_kernel.sharp_bits import SharpBits, _look
+from jitscope_scope.advise import look
+from jitscope_scope.advise.program import read
+from jitscope_scope.advise.watch import Watch
+from jitscope_scope.observe.ledger import ledger
 
 from .programs import mlp_arguments, mlp_gradient
 from .ratios import ratio_of

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from jitscope import jaxwatch, observe
-from jitscope.observe.hlo_flow import flow_of
-from jitscope.observe.hlo_origins import with_origins
 from jitscope.xla import hlo_module
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.observe.hlo_flow import flow_of
+from jitscope_scope.observe.hlo_origins import with_origins
 from tests.jaxwatch.programs import PROGRAMS, transformer
 
 

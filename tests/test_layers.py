@@ -14,6 +14,7 @@ from tests.compiler.programs import in_new_process
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ROOT = Path(__file__).resolve().parents[1]
 COMPILER = ROOT / "compiler" / "jitscope"
+SCOPE = ROOT / "kernel_ext" / "jitscope_scope"
 # Each room imports only from those before it (DESIGN: "Inside the compiler").
 LAYERS = [
     "xla",
@@ -26,8 +27,6 @@ LAYERS = [
     "special",
     "backend",
     "eager",
-    "observe",
-    "jaxwatch",
     "api",
     "monitoring",
     "profiler",
@@ -68,10 +67,10 @@ LAYERS = [
     "lib",
     "_src",
     "testing",
-    "advise",
     "__init__",
     "__main__",
 ]
+SCOPE_LAYERS = ["__init__", "source_code", "observe", "jaxwatch", "advise", "testing"]
 # Façades that users see side by side; numpy is written over lax.
 OPS = [
     "families",
@@ -104,6 +103,17 @@ OPS = [
     "exchanges",
     "ragged_exchange",
 ]
+
+
+DOORS = {
+    "__init__.py": "jitscope_kernel jitscope_scope.observe",
+    "__main__.py": "jitscope_kernel.cli",
+    "core/records.py": "jitscope_scope.observe.ledger",
+    "core/users_source.py": "jitscope_scope.source_code.names jitscope_scope.source_code.rewrites",
+    "debug.py": "jitscope_scope.observe.layout_pictures",
+    "testing.py": "jitscope_scope.testing",
+}
+"""The files of the compiler that load what stands above it, late and by these names."""
 
 
 def files(folder: Path) -> list[Path]:
@@ -156,8 +166,8 @@ def layer_of(module: str) -> str | None:
 
 
 def own_layer(path: Path) -> str:
-    relative = path.relative_to(COMPILER)
-    return relative.parts[0].removesuffix(".py")
+    folder = SCOPE if SCOPE in path.parents else COMPILER
+    return path.relative_to(folder).parts[0].removesuffix(".py")
 
 
 @pytest.mark.parametrize("path", files(COMPILER), ids=lambda p: str(p.relative_to(COMPILER)))
@@ -170,6 +180,16 @@ def test_imports_run_one_way(path: Path) -> None:
             assert LAYERS.index(target) <= LAYERS.index(own), (
                 f"{path.name} in {own} imports {module}, which is above it"
             )
+
+
+@pytest.mark.parametrize("path", files(SCOPE), ids=lambda p: str(p.relative_to(SCOPE)))
+def test_the_scope_imports_one_way(path: Path) -> None:
+    own = own_layer(path)
+    for module, _ in imports(path):
+        root, *rest = module.split(".")
+        assert root not in ("jitscope_kernel", "jitscope_widgets"), f"{path} imports {module}, which stands above it"
+        if root == "jitscope_scope":
+            assert SCOPE_LAYERS.index(rest[0]) <= SCOPE_LAYERS.index(own), f"{path} imports {module}"
 
 
 @pytest.mark.parametrize("path", files(COMPILER / "ops"), ids=lambda p: str(p.relative_to(COMPILER)))
@@ -195,11 +215,18 @@ def test_jaxlib_is_imported_by_xla_alone_and_jax_by_nobody() -> None:
 
 
 def test_rooms_import_downwards() -> None:
-    """compiler and widgets know nothing of each other; kernel_ext brings them together."""
+    """The compiler knows nothing of what stands above it, but for the doors; compiler and widgets know nothing of each other."""
+    above = re.compile(r"""["'](jitscope_(?:scope|kernel|widgets)[\w.]*)["']""")
     for path in files(COMPILER):
-        assert not any(m.startswith(("jitscope_kernel", "jitscope_widgets")) for m, _ in imports(path)), path
+        assert not any(
+            m.startswith(("jitscope_scope", "jitscope_kernel", "jitscope_widgets")) for m, _ in imports(path)
+        ), path
+        named = " ".join(dict.fromkeys(above.findall(path.read_text())))
+        assert named == DOORS.get(path.relative_to(COMPILER).as_posix(), ""), path
     for path in files(ROOT / "widgets"):
-        assert not any(m.split(".")[0] in ("jitscope", "jitscope_kernel") for m, _ in imports(path)), path
+        assert not any(
+            m.split(".")[0] in ("jitscope", "jitscope_scope", "jitscope_kernel") for m, _ in imports(path)
+        ), path
 
 
 @pytest.fixture(scope="module")

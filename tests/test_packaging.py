@@ -15,6 +15,7 @@ import pytest
 pytestmark = pytest.mark.long
 PACKAGES = {
     "jitscope": "compiler/jitscope",
+    "jitscope_scope": "kernel_ext/jitscope_scope",
     "jitscope_kernel": "kernel_ext/jitscope_kernel",
     "jitscope_widgets": "widgets/jitscope_widgets",
 }
@@ -134,9 +135,10 @@ def test_source_distribution_can_be_built_without_node(distributions: Path) -> N
 
 
 def test_nothing_else_lies_where_an_editable_install_puts_it_on_the_path(root: Path) -> None:
-    for folder in map(Path, PACKAGES.values()):
-        names = {path.name for path in (root / folder.parent).iterdir()} - {"__pycache__"}
-        assert names == {folder.name}
+    folders = [Path(folder) for folder in PACKAGES.values()]
+    for parent in {folder.parent for folder in folders}:
+        names = {path.name for path in (root / parent).iterdir()} - {"__pycache__"}
+        assert names == {folder.name for folder in folders if folder.parent == parent}
 
 
 def test_lock_file_names_no_registry(root: Path) -> None:

@@ -10,7 +10,7 @@ from .core.collector import paused_collector as _paused_collector
 
 
 with _paused_collector():
-    from . import numpy as numpy, observe as observe, tree as tree
+    from . import numpy as numpy, tree as tree
 
 from .api import *
 from .api import LATE as _LATE
@@ -31,6 +31,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         load_ipython_extension as load_ipython_extension,
         unload_ipython_extension as unload_ipython_extension,
     )
+    from jitscope_scope import observe as observe
 
     from . import (
         ad as ad,
@@ -99,7 +100,8 @@ else:
             ".backend.array": "Shard",
             ".core.slices": "ds",
             ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
-            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only import of what stands above
+            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # what stands above
+            "jitscope_scope.observe": ".",
         }
         | {
             f".{module}": "."

@@ -7,6 +7,8 @@ from .core.late import late as _late
 
 
 if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
+    from jitscope_scope.observe.layout_pictures import *
+
     from .api.breakpoint import *
     from .api.layouts import *
 else:
@@ -14,6 +16,7 @@ else:
         globals(),
         {
             ".api.breakpoint": "breakpoint register_debugger",
-            ".api.layouts": "inspect_array_sharding visualize_array_sharding visualize_sharding",
+            ".api.layouts": "inspect_array_sharding",
+            "jitscope_scope.observe.layout_pictures": "visualize_array_sharding visualize_sharding",
         },
     )

@@ -8,9 +8,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
-from jitscope.advise.program import Program, ProgramError, read
-from jitscope.core.names import imported_by
+from jitscope_scope.advise import CATALOGUE, Diagnostic, heard, look, together
+from jitscope_scope.advise.program import Program, ProgramError, read
+from jitscope_scope.source_code.names import imported_by
 
 from .checking_answers import Answer, Found, Skipped, document, sarif, text
 from .checking_files import Ran, run_file

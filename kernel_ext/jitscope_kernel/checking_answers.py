@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jitscope.advise import CATALOGUE, Diagnostic
-from jitscope.advise.pages import address_of, page_of
 from jitscope.core.words import counted, cut
+from jitscope_scope.advise import CATALOGUE, Diagnostic
+from jitscope_scope.advise.pages import address_of, page_of
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from dataclasses import replace
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import InteractiveShell
 
-from jitscope import jaxwatch
-from jitscope.advise import Diagnostic, Span
-from jitscope.advise.program import Program
-from jitscope.advise.run.followed import Followed
-from jitscope.advise.watch import Watch
+from jitscope_scope import jaxwatch
+from jitscope_scope.advise import Diagnostic, Span
+from jitscope_scope.advise.program import Program
+from jitscope_scope.advise.run.followed import Followed
+from jitscope_scope.advise.watch import Watch
 
 from .checking_answers import Ended, Skipped
 from .checking_files import Ran, described, line_in

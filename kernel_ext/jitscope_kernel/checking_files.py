@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from jitscope import jaxwatch
-from jitscope.advise import Diagnostic
-from jitscope.advise.program import Program
-from jitscope.advise.run.followed import Followed
-from jitscope.advise.watch import Watch
+from jitscope_scope import jaxwatch
+from jitscope_scope.advise import Diagnostic
+from jitscope_scope.advise.program import Program
+from jitscope_scope.advise.run.followed import Followed
+from jitscope_scope.advise.watch import Watch
 
 from .checking_answers import Ended, Skipped
 from .own_options import options_of_its_own

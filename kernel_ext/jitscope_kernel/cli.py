@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 import jitscope_widgets
-from jitscope.advise import CATALOGUE
-from jitscope.advise.pages import page_text
+from jitscope_scope.advise import CATALOGUE
+from jitscope_scope.advise.pages import page_text
 
 from . import check, viewing
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from types import CodeType
 
-from jitscope import observe
 from jitscope.core import source
 from jitscope.core.source import Position, position_in
 from jitscope.core.words import cut, duration
 from jitscope.eager.running import count_runs
+from jitscope_scope import observe
 
 
 MANY = 500

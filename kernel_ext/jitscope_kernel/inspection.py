@@ -9,18 +9,19 @@ from typing import Any
 
 import jitscope
 import jitscope_widgets
-from jitscope import jaxwatch, observe, tree
-from jitscope.advise.recompiling import edited
+from jitscope import tree
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
 from jitscope.backend.given import Given
 from jitscope.core import records
-from jitscope.observe.boundaries import why_not_fused
-from jitscope.observe.comparing.document import comparison_of
-from jitscope.observe.comparing.sides import Side, side_of, side_with
-from jitscope.observe.machine import code_of
-from jitscope.observe.machine.listing import assembly_text, llvm_text
-from jitscope.observe.numbers import Numbers, with_numbers
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe.boundaries import why_not_fused
+from jitscope_scope.observe.comparing.document import comparison_of
+from jitscope_scope.observe.comparing.sides import Side, side_of, side_with
+from jitscope_scope.observe.machine import code_of
+from jitscope_scope.observe.machine.listing import assembly_text, llvm_text
+from jitscope_scope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jitscope import jaxwatch, observe
 from jitscope.core.words import counted, duration
-from jitscope.observe import Small, dearest
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.observe import Small, dearest
 
 from . import output
 

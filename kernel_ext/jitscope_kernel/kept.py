@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jitscope import observe
-from jitscope.advise.code.ipython import python_of
-from jitscope.observe.recompiling.stale import Stale, keeps, stale, traced_anew
+from jitscope_scope import observe
+from jitscope_scope.advise.code.ipython import python_of
+from jitscope_scope.observe.recompiling.stale import Stale, keeps, stale, traced_anew
 
 
 class Kept:

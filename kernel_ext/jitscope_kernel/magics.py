@@ -13,9 +13,9 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, nee
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 from traitlets import Enum, List, Unicode
 
-from jitscope.advise import CATALOGUE
-from jitscope.advise.pages import page_text
-from jitscope.observe import Unavailable
+from jitscope_scope.advise import CATALOGUE
+from jitscope_scope.advise.pages import page_text
+from jitscope_scope.observe import Unavailable
 
 from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS

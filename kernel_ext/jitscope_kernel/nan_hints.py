@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 import jitscope
-from jitscope import jaxwatch, tree
-from jitscope.advise.code.ipython import python_of
+from jitscope import tree
 from jitscope.backend.hunt import nans as no_nans
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, dtypes
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
+from jitscope_scope import jaxwatch
+from jitscope_scope.advise.code.ipython import python_of
 
 
 class Taken:

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 import jitscope
-from jitscope import jaxwatch, observe
-from jitscope.advise import nans
-from jitscope.advise.nans import by_parts
 from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
 from jitscope.backend.signature import message_of
@@ -20,6 +17,9 @@ from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.messages import with_advice
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise import nans
+from jitscope_scope.advise.nans import by_parts
 
 from . import output
 from .inspection import Shown

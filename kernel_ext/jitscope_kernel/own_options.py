@@ -6,7 +6,8 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 
-from jitscope import config, jaxwatch
+from jitscope import config
+from jitscope_scope import jaxwatch
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from IPython.core.getipython import get_ipython
 
-from jitscope.advise.code.ipython import python_of
+from jitscope_scope.advise.code.ipython import python_of
 
 from .sharp_bits import SharpBits
 

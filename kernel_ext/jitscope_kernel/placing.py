@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from jitscope.advise.code.ipython import edits_in, lines_in, no_python, without_magics
 from jitscope.core import source
 from jitscope.core.source import CellText
+from jitscope_scope.advise.code.ipython import edits_in, lines_in, no_python, without_magics
 
 
 _RENAMED = frozenset({"<timed exec>", "<timed eval>", "<magic-timeit>", "<magic-timeit-setup>", "<magic-timeit-stmt>"})

@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jitscope import observe
+from jitscope_scope import observe
 
 
 @dataclasses.dataclass(frozen=True)

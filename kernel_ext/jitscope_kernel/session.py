@@ -17,18 +17,18 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
 
 import jitscope_widgets
-from jitscope import jaxwatch, observe
-from jitscope.advise import CATALOGUE
-from jitscope.advise.recompiling import edited
-from jitscope.api import layouts
 from jitscope.backend.signature import message_of
 from jitscope.core import notices, source
 from jitscope.core.records import subscribe
 from jitscope.core.staging import watcher
-from jitscope.observe.recompiling.cards import Editor
-from jitscope.observe.recompiling.groups import again
-from jitscope.observe.recorded import recorder
-from jitscope.testing import limit_compilations
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise import CATALOGUE
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe import layout_pictures
+from jitscope_scope.observe.recompiling.cards import Editor
+from jitscope_scope.observe.recompiling.groups import again
+from jitscope_scope.observe.recorded import recorder
+from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.attached import attached
 from jitscope_widgets.words import reason
@@ -138,7 +138,7 @@ class Session:
         self._undo.append(subscribe(source.cell_names, self._cell_name))
         self._undo.append(recorder.begin())
         if getattr(shell, "kernel", None) is not None:
-            self._undo.append(subscribe(layouts.shown_by, output.show))
+            self._undo.append(subscribe(layout_pictures.shown_by, output.show))
         self._recall()
         self._begin_within()
         if getattr(shell, "kernel", None) is not None:

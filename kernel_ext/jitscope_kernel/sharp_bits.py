@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from jitscope import jaxwatch, observe
-from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
-from jitscope.advise.code.ipython import edits_in, lines_in, python_of
-from jitscope.advise.code.sharing import with_arrays
-from jitscope.advise.pages import address_of
-from jitscope.advise.program import of_cells
-from jitscope.advise.repair import repaired
-from jitscope.advise.run.errors import TO_DO, explained
-from jitscope.advise.run.misses import missed
-from jitscope.advise.run.programs import of_program
-from jitscope.advise.run.redefined import kept
-from jitscope.advise.watch import Noticed, Watch
-from jitscope.core.names import imported_in
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished import unfinished
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
+from jitscope_scope.advise.code.ipython import edits_in, lines_in, python_of
+from jitscope_scope.advise.code.sharing import with_arrays
+from jitscope_scope.advise.pages import address_of
+from jitscope_scope.advise.program import of_cells
+from jitscope_scope.advise.repair import repaired
+from jitscope_scope.advise.run.errors import TO_DO, explained
+from jitscope_scope.advise.run.misses import missed
+from jitscope_scope.advise.run.programs import of_program
+from jitscope_scope.advise.run.redefined import kept
+from jitscope_scope.advise.watch import Noticed, Watch
+from jitscope_scope.source_code.names import imported_in
 
 
 Document = dict[str, Any]

@@ -11,9 +11,9 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from jitscope import jaxwatch
 from jitscope.core.config import config
 from jitscope.core.folding import is_bug, without_internal_frames
+from jitscope_scope import jaxwatch
 
 
 def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:

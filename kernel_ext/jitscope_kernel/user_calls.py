@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import jitscope
-from jitscope import jaxwatch, observe
 from jitscope.backend.dispatch import JitFunction
 from jitscope.core.words import counted, duration
-from jitscope.observe.ledger import Row
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.observe.ledger import Row
 
 from .eager_runs import EagerRuns
 

@@ -8,8 +8,8 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jitscope import jaxwatch
-from jitscope.advise.code.libraries import FOR_JAX, JAX, JITSCOPE
+from jitscope_scope import jaxwatch
+from jitscope_scope.advise.code.libraries import FOR_JAX, JAX, JITSCOPE
 
 
 _MOST = 400  # functions that are followed

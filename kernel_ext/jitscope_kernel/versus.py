@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitscope import observe
-from jitscope.observe.comparing.document import comparison_of
-from jitscope.observe.comparing.sides import side_of
+from jitscope_scope import observe
+from jitscope_scope.observe.comparing.document import comparison_of
+from jitscope_scope.observe.comparing.sides import side_of
 
 
 class Versus:

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from jitscope.advise.program import Program as Checked, of_cells
+from jitscope_scope.advise.program import Program as Checked, of_cells
 
 
 HEADER = """\

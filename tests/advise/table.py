@@ -14,10 +14,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import jitscope
-from jitscope.advise import CATALOGUE
-from jitscope.advise.pages import page_of
-from jitscope.advise.program import read
 from jitscope_kernel.check import check
+from jitscope_scope.advise import CATALOGUE
+from jitscope_scope.advise.pages import page_of
+from jitscope_scope.advise.program import read
 from tests.advise.programs import programs
 
 

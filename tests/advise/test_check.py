@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 import jitscope
-from jitscope.advise import CATALOGUE, Diagnostic, Span
-from jitscope.advise.code.newer import needed
-from jitscope.advise.diagnostic import applied, moved
-from jitscope.advise.program import read
 from jitscope_kernel import cli
 from jitscope_kernel.check import check
 from jitscope_kernel.checking_answers import Found
 from jitscope_kernel.checking_cells import run_cells
 from jitscope_kernel.checking_files import run_file
+from jitscope_scope.advise import CATALOGUE, Diagnostic, Span
+from jitscope_scope.advise.code.newer import needed
+from jitscope_scope.advise.diagnostic import applied, moved
+from jitscope_scope.advise.program import read
 from tests.advise.programs import HEADER, Program, programs
 from tests.extent import one_in
 

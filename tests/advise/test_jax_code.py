@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jitscope.advise import look
+from jitscope_scope.advise import look
 from tests.advise.programs import HEADER, Program, programs
 
 

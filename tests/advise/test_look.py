@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from jitscope.advise import look
-from jitscope.advise.code.ipython import python_of
-from jitscope.advise.code.text import Cell
-from jitscope.advise.diagnostic import applied
-from jitscope.advise.program import of_cells
+from jitscope_scope.advise import look
+from jitscope_scope.advise.code.ipython import python_of
+from jitscope_scope.advise.code.text import Cell
+from jitscope_scope.advise.diagnostic import applied
+from jitscope_scope.advise.program import of_cells
 from tests.advise.programs import HEADER, Program, programs
 
 

@@ -7,9 +7,9 @@ import ast
 
 import pytest
 
-from jitscope.advise import look
-from jitscope.advise.code.text import Code
-from jitscope.advise.program import of_cells
+from jitscope_scope.advise import look
+from jitscope_scope.advise.code.text import Code
+from jitscope_scope.advise.program import of_cells
 
 
 JAX = "import jax, time, functools\nimport jax.numpy as jnp\nimport numpy as np\nfrom jax import lax\n"

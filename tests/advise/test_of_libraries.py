@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from jitscope.advise import look
+from jitscope_scope.advise import look
 
 
 KEYS = """

@@ -16,11 +16,11 @@ from hypothesis import given, settings, strategies as st
 import jitscope
 import jitscope.lax
 import jitscope.numpy
-from jitscope import observe
-from jitscope.advise.diagnostic import Fix, applied
-from jitscope.advise.repair import repaired
-from jitscope.advise.run.errors import explained
 from jitscope.core.unfinished import unfinished
+from jitscope_scope import observe
+from jitscope_scope.advise.diagnostic import Fix, applied
+from jitscope_scope.advise.repair import repaired
+from jitscope_scope.advise.run.errors import explained
 from jitscope_widgets import schema
 
 

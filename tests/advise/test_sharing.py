@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from jitscope.advise import look
-from jitscope.advise.code.sharing import with_arrays
-from jitscope.advise.program import of_cells
+from jitscope_scope.advise import look
+from jitscope_scope.advise.code.sharing import with_arrays
+from jitscope_scope.advise.program import of_cells
 from tests.advise.programs import programs
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from jitscope.advise import CATALOGUE, WHY
-from jitscope.advise.pages import examples, page_of
-from jitscope.advise.program import read
 from jitscope_kernel import cli
 from jitscope_kernel.check import check
+from jitscope_scope.advise import CATALOGUE, WHY
+from jitscope_scope.advise.pages import examples, page_of
+from jitscope_scope.advise.program import read
 from tests.advise.programs import HEADER
 
 

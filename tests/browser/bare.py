@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from jitscope.observe import Unavailable
+from jitscope_scope.observe import Unavailable
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.widget import View as Widget
 from tests.browser.view import View

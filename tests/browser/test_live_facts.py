@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope import observe
+from jitscope_scope import observe
 from tests.browser.bare import Bare
 from tests.compiler.fact_sheets import made
 from tests.compiler.test_facts import equations_in

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 import jitscope.numpy as jnp
 import jitscope_widgets
-from jitscope import observe
+from jitscope_scope import observe
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
+from jitscope_scope import observe
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS

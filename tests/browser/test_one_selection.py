@@ -9,8 +9,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
-from jitscope.observe.instruments import look
+from jitscope import lax
+from jitscope_scope import observe
+from jitscope_scope.observe.instruments import look
 from jitscope_widgets.envelope import pack
 from tests.browser.bare import Bare
 from tests.browser.view import View

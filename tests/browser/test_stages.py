@@ -10,8 +10,9 @@ from playwright.sync_api import expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
-from jitscope.observe.instruments import look
+from jitscope import lax
+from jitscope_scope import observe
+from jitscope_scope.observe.instruments import look
 from jitscope_widgets.envelope import pack
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare

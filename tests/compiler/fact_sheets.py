@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 import jitscope as jx
-from jitscope import observe
 from jitscope.core import staging
 from jitscope.core.source import is_internal
+from jitscope_scope import observe
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
 from tests.compiler import fact_kinds, fact_models, fact_styles, fact_systems

@@ -12,8 +12,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, nn, observe
-from jitscope.observe.calls import OFTENEST
+from jitscope import lax, nn
+from jitscope_scope import observe
+from jitscope_scope.observe.calls import OFTENEST
 from jitscope_widgets.schema import validate
 
 

@@ -19,8 +19,8 @@ from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import walk
 from jitscope.errors import CallbackResultError
 from jitscope.experimental import io_callback
-from jitscope.observe.ledger import ledger
-from jitscope.observe.timing import measure_steady, timing_document
+from jitscope_scope.observe.ledger import ledger
+from jitscope_scope.observe.timing import measure_steady, timing_document
 from tests.oracle.cases import callbacks
 from tests.oracle.library import Library
 

@@ -9,14 +9,15 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope.observe.comparing.aligning import aligned, kernels_of, matched
-from jitscope.observe.comparing.document import comparison_of
-from jitscope.observe.comparing.pairing import interval_of, paired
-from jitscope.observe.comparing.results import _largest
-from jitscope.observe.comparing.sides import side_of, side_with
 from jitscope.xla import hlo_module
+from jitscope_scope import observe
+from jitscope_scope.observe.comparing.aligning import aligned, kernels_of, matched
+from jitscope_scope.observe.comparing.document import comparison_of
+from jitscope_scope.observe.comparing.pairing import interval_of, paired
+from jitscope_scope.observe.comparing.results import _largest
+from jitscope_scope.observe.comparing.sides import side_of, side_with
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
 from tests.compiler import xla_text

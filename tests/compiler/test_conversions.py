@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope import observe
 from jitscope.backend import array, dispatch
-from jitscope.observe.ledger import Ledger
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets.schema import validate
 from tests.compiler.programs import floats, mul
 

@@ -10,9 +10,9 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.observe.cost import Costs, Work, work_of
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_pieces import Pieces
+from jitscope_scope.observe.cost import Costs, Work, work_of
 from tests.compiler.programs import floats
 from tests.compiler.xla_text import Program
 

@@ -10,9 +10,10 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import custom_derivatives, lax, observe
+from jitscope import custom_derivatives, lax
 from jitscope.core.errors import MissingRule, UnexpectedTracerError
-from jitscope.observe.ledger import Ledger
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets.schema import validate
 from tests.compiler.programs import steps
 from tests.compiler.wrappers import check

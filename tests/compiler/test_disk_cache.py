@@ -19,9 +19,9 @@ import jitscope.numpy as jnp
 from jitscope.backend.disk import environment, key as disk_key, known, report, source
 from jitscope.backend.disk.answer import Answer
 from jitscope.core.primitive import Primitive
-from jitscope.observe import documents, ledger
 from jitscope.ops.families import Elementwise
 from jitscope_kernel import cli
+from jitscope_scope.observe import documents, ledger
 from tests.compiler.disk_folders import ON, X, answer, cache_in, found, pinned, written
 from tests.compiler.programs import floats, in_new_process, sin, steps
 

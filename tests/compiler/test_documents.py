@@ -15,12 +15,13 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, nn, observe
+from jitscope import lax, nn
 from jitscope.backend.given import Given
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, Literal, Var
-from jitscope.observe.ledger import Ledger, Row
-from jitscope.observe.timing import measure_steady
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger, Row
+from jitscope_scope.observe.timing import measure_steady
 from jitscope_widgets.schema import validate
 from jitscope_widgets.scopes import Scopes
 from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tanh, total

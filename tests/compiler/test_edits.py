@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope.advise.diagnostic import Edit, Span, applied
-from jitscope.advise.recompiling import edited
-from jitscope.observe.ledger import Ledger
-from jitscope.observe.recompiling.cards import Edited, recompilations_document
-from jitscope.observe.recompiling.groups import groups
-from jitscope.observe.recorded import Recorder, recorder
+from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe.ledger import Ledger
+from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
+from jitscope_scope.observe.recompiling.groups import groups
+from jitscope_scope.observe.recorded import Recorder, recorder
 from tests.compiler.edited_programs import PROGRAMS
 from tests.compiler.recompiling_programs import HEADER
 

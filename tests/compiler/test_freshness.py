@@ -17,7 +17,7 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
+from jitscope_scope import observe
 from tests.compiler.programs import floats, steps
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import jitscope as jx
-from jitscope import observe
+from jitscope_scope import observe
 from tests.compiler.fact_algorithms import PROGRAMS
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
+from jitscope_scope import observe
 from tests.compiler.programs import floats
 
 

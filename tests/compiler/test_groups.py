@@ -14,9 +14,9 @@ from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
-from jitscope.observe.groups.repeats import LEAST, stretches
-from jitscope.observe.groups.trees import parts_of
+from jitscope_scope import observe
+from jitscope_scope.observe.groups.repeats import LEAST, stretches
+from jitscope_scope.observe.groups.trees import parts_of
 from jitscope_widgets.schema import validate
 from tests.extent import examples
 from tests.programs.rows import row_of

@@ -119,7 +119,9 @@ def test_hashes_are_the_same_in_every_process():
         print(structural_hash(closed).digest.hex(), structural_hash(closed).kept)
         """
     first = in_new_process(code.replace("{imports}", ""), PYTHONHASHSEED="1")
-    other = in_new_process(code.replace("{imports}", "import jitscope.ops.rng, jitscope.observe"), PYTHONHASHSEED="2")
+    other = in_new_process(
+        code.replace("{imports}", "import jitscope.ops.rng, jitscope_scope.observe"), PYTHONHASHSEED="2"
+    )
     assert first == other and first.endswith("[]")
 
 

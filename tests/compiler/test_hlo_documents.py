@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
-from jitscope.observe.fusion import fusion_document
-from jitscope.observe.hlo import bytes_of, text_of, types_in
-from jitscope.observe.hlo_flow import flow_of, paths_in
 from jitscope.xla import hlo_module, mlir
 from jitscope.xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
 from jitscope.xla.program import Executable
+from jitscope_scope.observe.fusion import fusion_document
+from jitscope_scope.observe.hlo import bytes_of, text_of, types_in
+from jitscope_scope.observe.hlo_flow import flow_of, paths_in
 
 
 DENSE = (

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 import jitscope as jx
-from jitscope.observe.documents import compilation_document
-from jitscope.observe.ledger import ledger
+from jitscope_scope.observe.documents import compilation_document
+from jitscope_scope.observe.ledger import ledger
 from tests.compiler.kernel_programs import DTYPES, KINDS
 from tests.extent import full
 

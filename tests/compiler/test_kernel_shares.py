@@ -7,8 +7,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
-from jitscope.observe.fusion import _listed, _unknown
+from jitscope import lax
+from jitscope_scope import observe
+from jitscope_scope.observe.fusion import _listed, _unknown
 from jitscope_widgets.schema import validate
 
 

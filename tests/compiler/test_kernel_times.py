@@ -10,9 +10,10 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.jaxpr import walk
 from jitscope.xla import profiler
+from jitscope_scope import observe
 
 
 def f(w, x):

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope import observe
 from jitscope.backend import caches
-from jitscope.observe.ledger import Ledger, Row
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger, Row
 from tests.compiler.programs import add, cos, exp, floats, in_new_process, mul, sin, steps, total
 
 
@@ -185,7 +185,7 @@ def test_device():
     out = in_new_process(
         """
         import numpy as np, jitscope as jx
-        from jitscope import observe
+        from jitscope_scope import observe
         def on_a_device(x): return x
         f = jx.jit(on_a_device)
         ledger = observe.ledger()

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope import observe
 from jitscope.core import records
-from jitscope.observe.ledger import Ledger, Row
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger, Row
 from tests.compiler.programs import add, cos, floats, mul, sin, steps, total
 
 

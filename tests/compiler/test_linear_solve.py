@@ -9,8 +9,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
-from jitscope.observe.ledger import Ledger
+from jitscope import lax
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger
 from jitscope_widgets.schema import validate
 
 

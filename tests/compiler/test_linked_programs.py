@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 import jitscope as jx
-from jitscope import observe
-from jitscope.observe.instruments import look
 from jitscope.xla import hlo_module
+from jitscope_scope import observe
+from jitscope_scope.observe.instruments import look
 from tests.compiler.linked_programs import PROGRAMS
 from tests.compiler.test_hlo_documents import blocks, running
 from tests.extent import some

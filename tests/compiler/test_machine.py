@@ -19,19 +19,20 @@ from hypothesis import given, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope.observe import machine as room
-from jitscope.observe.machine import document as documents
-from jitscope.observe.machine.disassembly import disassembled
-from jitscope.observe.machine.document import Code, machine_document, read
-from jitscope.observe.machine.flow import depths_of, loops_of
-from jitscope.observe.machine.listing import assembly_text, llvm_text
-from jitscope.observe.machine.llvm import nesting_of
-from jitscope.observe.machine.objects import functions_of
 from jitscope.xla import hlo_module
 from jitscope.xla.program import Executable
 from jitscope.xla.serialized import parts_of
+from jitscope_scope import observe
+from jitscope_scope.observe import machine as room
+from jitscope_scope.observe.machine import document as documents
+from jitscope_scope.observe.machine.disassembly import disassembled
+from jitscope_scope.observe.machine.document import Code, machine_document, read
+from jitscope_scope.observe.machine.flow import depths_of, loops_of
+from jitscope_scope.observe.machine.listing import assembly_text, llvm_text
+from jitscope_scope.observe.machine.llvm import nesting_of
+from jitscope_scope.observe.machine.objects import functions_of
 from jitscope_widgets.schema import validate
 from tests.compiler.jaxlibs import tuned
 from tests.programs import rows
@@ -590,7 +591,7 @@ def test_the_four_programs(name: str) -> None:
 
 def test_the_readers_are_loaded_when_code_is_looked_at() -> None:
     code = (
-        "import sys, jitscope, jitscope_kernel.inspection, jitscope.observe.machine; "
+        "import sys, jitscope, jitscope_kernel.inspection, jitscope_scope.observe.machine; "
         "assert not {'lief', 'capstone'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

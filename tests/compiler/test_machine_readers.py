@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from jitscope.core.errors import Unavailable
-from jitscope.observe.machine.objects import functions_of, library
+from jitscope_scope.observe.machine.objects import functions_of, library
 
 
 @pytest.mark.parametrize("name", ["lief", "capstone"])

@@ -12,13 +12,14 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope.observe.memory import memory_of
-from jitscope.observe.memory.lifetimes import buffers_of, curve_of
-from jitscope.observe.memory.plan import plan_of
 from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
+from jitscope_scope import observe
+from jitscope_scope.observe.memory import memory_of
+from jitscope_scope.observe.memory.lifetimes import buffers_of, curve_of
+from jitscope_scope.observe.memory.plan import plan_of
 from jitscope_widgets.schema import validate
 from tests.extent import full, some
 from tests.programs.rows import row_of

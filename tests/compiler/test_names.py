@@ -3,7 +3,7 @@
 import pytest
 
 import jitscope as jx
-from jitscope.core.names import imported, imported_by
+from jitscope_scope.source_code.names import imported, imported_by
 
 
 TEXT = "Write `jnp.where(a, b, c)`, lax.cond or jax.random.split(key); @partial(jax.jit, static_argnums=0)."

@@ -11,9 +11,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
-from jitscope.observe.comparing.document import comparison_of
-from jitscope.observe.comparing.sides import side_of, side_with
+from jitscope_scope import observe
+from jitscope_scope.observe.comparing.document import comparison_of
+from jitscope_scope.observe.comparing.sides import side_of, side_with
 from jitscope_widgets import compare_words, html, memory_words, profile_words, recompiles, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show

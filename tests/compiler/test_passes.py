@@ -15,9 +15,10 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
-from jitscope.observe.passes import instrument, passes_document
+from jitscope import lax
 from jitscope.xla.dumps import Source, compiled_again
+from jitscope_scope import observe
+from jitscope_scope.observe.passes import instrument, passes_document
 from jitscope_widgets.schema import validate
 from tests.compiler.fact_programs import PROGRAMS
 from tests.extent import full, some
@@ -261,7 +262,7 @@ def test_the_graph_of_a_step_stands_in_xlas_dumps(name):
 
 WRITTEN = """
 import json, pickle, sys
-from jitscope.observe.passes import passes_document
+from jitscope_scope.observe.passes import passes_document
 print(json.dumps(passes_document(pickle.load(sys.stdin.buffer), "lstm", {})))
 """
 

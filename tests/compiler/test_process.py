@@ -345,7 +345,7 @@ def test_the_process_ends_quietly():
     out = in_new_process(
         """
         import threading, jitscope as jx, jitscope.numpy as jnp, numpy as np
-        from jitscope import observe
+        from jitscope_scope import observe
         x = jnp.ones((200, 200))
         f = jx.jit(lambda x: x @ x)
         threading.Thread(target=lambda: [f(x) for _ in range(50)]).start()
@@ -360,7 +360,7 @@ def test_nothing_leaks_over_many_compilations():
     out = in_new_process(
         """
         import gc, jitscope as jx, numpy as np
-        from jitscope import observe
+        from jitscope_scope import observe
         from jitscope.ops.linear import add_p
         def round(n):
             for i in range(n):

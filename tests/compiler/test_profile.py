@@ -11,15 +11,16 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope.observe.cost import Costs, Work, work_of
-from jitscope.observe.fusion import Kernels
-from jitscope.observe.hlo_flow import flow_of
-from jitscope.observe.profiling.bounds import bounds_of
-from jitscope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
-from jitscope.observe.profiling.roofline import verdict_of
 from jitscope.xla import client, hlo_module, profiler
+from jitscope_scope import observe
+from jitscope_scope.observe.cost import Costs, Work, work_of
+from jitscope_scope.observe.fusion import Kernels
+from jitscope_scope.observe.hlo_flow import flow_of
+from jitscope_scope.observe.profiling.bounds import bounds_of
+from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
+from jitscope_scope.observe.profiling.roofline import verdict_of
 from jitscope_widgets import profile_words
 from jitscope_widgets.schema import validate
 from tests.programs import lstm, transformer

@@ -16,22 +16,22 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
-from jitscope.advise.diagnostic import Edit, Span, applied
-from jitscope.advise.recompiling import edited
-from jitscope.advise.recompiling.rowwise import result_axis
 from jitscope.backend.dispatch import Configuration
 from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature
 from jitscope.backend.tracing import TraceKey
 from jitscope.core.avals import ShapedArray
 from jitscope.core.config import Settings, override
-from jitscope.observe.differences import PARTS
-from jitscope.observe.ledger import Ledger
-from jitscope.observe.recompiling.cards import Edited
-from jitscope.observe.recompiling.groups import groups
-from jitscope.observe.recompiling.remedies import remedy
-from jitscope.observe.recompiling.stale import stale, stale_cards
-from jitscope.observe.recorded import recorder
+from jitscope_scope import observe
+from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.advise.recompiling.rowwise import result_axis
+from jitscope_scope.observe.differences import PARTS
+from jitscope_scope.observe.ledger import Ledger
+from jitscope_scope.observe.recompiling.cards import Edited
+from jitscope_scope.observe.recompiling.groups import groups
+from jitscope_scope.observe.recompiling.remedies import remedy
+from jitscope_scope.observe.recompiling.stale import stale, stale_cards
+from jitscope_scope.observe.recorded import recorder
 from jitscope_widgets import validate
 from tests.compiler.recompiling_programs import HEADER, PROGRAMS, QUIET
 from tests.compiler.redefinitions import CHANGES

@@ -10,7 +10,8 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe, random, ref as jref
+from jitscope import lax, random, ref as jref
+from jitscope_scope import observe
 
 
 INDICES = [

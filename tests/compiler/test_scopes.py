@@ -6,8 +6,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core import records
+from jitscope_scope import observe
 from jitscope_widgets import validate
 
 

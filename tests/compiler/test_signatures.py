@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
+from jitscope_scope import observe
 from tests.compiler.programs import floats
 
 

@@ -11,10 +11,11 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.jaxpr import walk
 from jitscope.xla import program
 from jitscope.xla.runtime import xc
+from jitscope_scope import observe
 from tests.compiler.jaxlibs import tuned
 
 

@@ -14,9 +14,9 @@ from jitscope.backend.compile import compile_jaxpr
 from jitscope.core import source
 from jitscope.core.errors import UnexpectedTracerError
 from jitscope.core.jaxpr import walk
-from jitscope.observe import positions_of
-from jitscope.observe.hlo_flow import paths_in
 from jitscope.xla import hlo_module
+from jitscope_scope.observe import positions_of
+from jitscope_scope.observe.hlo_flow import paths_in
 from tests.compiler import programs
 from tests.compiler.programs import add, cos, floats, matmul, mul, sin, steps, tanh, total
 

@@ -13,8 +13,8 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import tree_util
-from jitscope.observe.ledger import Ledger
-from jitscope.observe.structures import call_of
+from jitscope_scope.observe.ledger import Ledger
+from jitscope_scope.observe.structures import call_of
 
 
 Pair = collections.namedtuple("Pair", "x y")

@@ -20,7 +20,8 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import errors, lax
 from jitscope.backend import dispatch
-from jitscope.core import advice, source
+from jitscope.core import source
+from jitscope_scope.source_code import rewrites
 from tests.compiler.programs import floats, in_new_process
 
 
@@ -166,10 +167,10 @@ def test_a_function_that_calls_itself_is_not_to_choose_by_where():
 def test_advice_is_silent_where_the_source_says_nothing(text):
     name = f"<advice {next(_numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    for kind in advice._REWRITES:
-        assert advice.rewrite(source.Position(name, 1, 1, 4, 9, "f"), kind) == ""
-        assert advice.rewrite(source.Position("no such file", 3, 3, 0, 5, "f"), kind) == ""
-        assert advice.rewrite(None, kind) == ""
+    for kind in rewrites._REWRITES:
+        assert rewrites.rewrite(source.Position(name, 1, 1, 4, 9, "f"), kind) == ""
+        assert rewrites.rewrite(source.Position("no such file", 3, 3, 0, 5, "f"), kind) == ""
+        assert rewrites.rewrite(None, kind) == ""
 
 
 def test_errors_without_source():

@@ -8,12 +8,13 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import count
 from jitscope.core.staging import eval_jaxpr
 from jitscope.core.steps import Recorder, recorded, recorder
-from jitscope.observe.instruments import look
+from jitscope_scope import observe
+from jitscope_scope.observe.instruments import look
 from jitscope_widgets.schema import validate
 from jitscope_widgets.text import text
 

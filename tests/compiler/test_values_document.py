@@ -10,11 +10,12 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import subjaxprs, walk
-from jitscope.observe.values import instrument as values_of
-from jitscope.observe.values.summary import LEVELS, Summary, histogram, picture
+from jitscope_scope import observe
+from jitscope_scope.observe.values import instrument as values_of
+from jitscope_scope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.schema import validate
 from tests.extent import full

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jitscope.advise import look, program
+from jitscope_scope.advise import look, program
 from tests import notebooks
 
 

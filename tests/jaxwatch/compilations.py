@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import jax
 
-from jitscope.jaxwatch import private
+from jitscope_scope.jaxwatch import private
 
 
 @contextmanager

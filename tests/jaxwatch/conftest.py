@@ -16,7 +16,7 @@ else:
 
     import pytest
 
-    from jitscope import jaxwatch, observe
+    from jitscope_scope import jaxwatch, observe
 
     @pytest.fixture
     def watcher():
@@ -33,6 +33,6 @@ else:
     def rows(watcher, monkeypatch):
         """The rows of a ledger that begins with the test."""
         ledger = observe.Ledger()
-        monkeypatch.setattr(sys.modules["jitscope.observe.ledger"], "_session", ledger)
+        monkeypatch.setattr(sys.modules["jitscope_scope.observe.ledger"], "_session", ledger)
         yield lambda: list(ledger)
         ledger.close()

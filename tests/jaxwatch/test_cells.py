@@ -7,10 +7,10 @@ import sys
 import jax
 import pytest
 
-from jitscope import jaxwatch, observe
-from jitscope.jaxwatch import marks
 from jitscope.xla import hlo_module
 from jitscope_kernel import jax_cells
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.jaxwatch import marks
 from jitscope_widgets import validate
 from tests.compiler.redefinitions import CHANGES
 from tests.kernel_ext.conftest import bare_shell, fresh_kernel, shell  # noqa: F401
@@ -75,7 +75,7 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     for text in (
         "%load_ext jitscope",
         SETUP,
-        "from jitscope.observe import small\nsmall._LONG = 0.0\nxs = jnp.ones((7, 2))",
+        "from jitscope_scope.observe import small\nsmall._LONG = 0.0\nxs = jnp.ones((7, 2))",
     ):
         assert not fresh_kernel.cell(text).error
     ran = fresh_kernel.cell("%%jit\nhalf = 0.5\nrows = [row for row in xs]")
@@ -235,10 +235,10 @@ def test_jax_is_watched_once_whatever_imports_it():
     """In a process where jax is not imported yet; the loading cell's code was compiled before the extension."""
     cell = "%load_ext jitscope\\ndef begin():\\n    import jax\\n    return jax\\njax = begin()\\njax.jit(lambda v: v + 41.0)(1.0)"
     code = (
-        "import sys\nfrom IPython.core.interactiveshell import InteractiveShell\nfrom jitscope import jaxwatch\n"
+        "import sys\nfrom IPython.core.interactiveshell import InteractiveShell\nfrom jitscope_scope import jaxwatch\n"
         f"ip = InteractiveShell()\nran = ip.run_cell('{cell}')\nran.raise_error()\n"
         "assert jaxwatch.current() is not None\nassert [f for f in sys.meta_path if type(f).__module__ == 'jitscope_kernel.jax_cells'] == []\n"
-        "from jitscope import observe\nassert [row.function for row in observe.ledger() if row.library and row.number] == ['<lambda>']\n"
+        "from jitscope_scope import observe\nassert [row.function for row in observe.ledger() if row.library and row.number] == ['<lambda>']\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr + done.stdout

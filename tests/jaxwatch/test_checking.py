@@ -11,8 +11,8 @@ from pathlib import Path
 import jax
 import pytest
 
-from jitscope.advise.program import read
 from jitscope_kernel.check import check
+from jitscope_scope.advise.program import read
 from tests.advise.programs import HEADER, Program, programs
 from tests.extent import one_in
 

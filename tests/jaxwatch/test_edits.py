@@ -10,11 +10,11 @@ import jax
 import numpy as np
 import pytest
 
-from jitscope.advise.diagnostic import Edit, Span, applied
-from jitscope.advise.recompiling import edited
-from jitscope.observe.recompiling.cards import Edited, recompilations_document
-from jitscope.observe.recompiling.groups import groups
-from jitscope.observe.recorded import recorder
+from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
+from jitscope_scope.observe.recompiling.groups import groups
+from jitscope_scope.observe.recorded import recorder
 from tests.compiler.edited_programs import PROGRAMS
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from jax import lax
 
-from jitscope import jaxwatch, observe
-from jitscope.advise import diagnostic
-from jitscope.jaxwatch import stopped
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise import diagnostic
+from jitscope_scope.jaxwatch import stopped
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitscope import jaxwatch
-from jitscope.observe.documents import compilation_document, signature_text
+from jitscope_scope import jaxwatch
+from jitscope_scope.observe.documents import compilation_document, signature_text
 
 
 nn = pytest.importorskip("flax.linen")

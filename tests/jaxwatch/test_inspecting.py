@@ -76,7 +76,7 @@ def test_a_call_is_compiled_and_not_run(watcher, case, called):
 
 
 def test_what_was_compiled_before_it_was_watched_is_compiled_again():
-    from jitscope import jaxwatch
+    from jitscope_scope import jaxwatch
 
     f = jax.jit(lambda v: jnp.cos(v) * 3)
     f(x)

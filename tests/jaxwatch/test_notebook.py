@@ -3,7 +3,7 @@ shows what jax compiled in it, at its lines."""
 
 import re
 
-from jitscope import jaxwatch
+from jitscope_scope import jaxwatch
 from jitscope_widgets import validate
 from tests.jaxwatch.compilations import counted
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401

@@ -6,12 +6,12 @@ import jax
 import numpy as np
 import pytest
 
-from jitscope import jaxwatch, observe
 from jitscope.core import source
 from jitscope.core.jaxpr import walk
-from jitscope.jaxwatch import marks, reading
-from jitscope.jaxwatch.translating import Place
 from jitscope.xla import hlo_module
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.jaxwatch import marks, reading
+from jitscope_scope.jaxwatch.translating import Place
 from tests.jaxwatch import kinds, training
 from tests.jaxwatch.compilations import counted
 from tests.jaxwatch.programs import PROGRAMS

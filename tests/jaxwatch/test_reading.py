@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from jaxlib import _hlo, xla_client as xc
 
-from jitscope import jaxwatch
-from jitscope.jaxwatch import marks, private, reading
+from jitscope_scope import jaxwatch
+from jitscope_scope.jaxwatch import marks, private, reading
 from tests.jaxwatch.programs import PROGRAMS
 
 
@@ -136,7 +136,7 @@ jax.config.update('jax_compilation_cache_include_metadata_in_key', sys.argv[3] =
 hits = []
 jax.monitoring.register_event_listener(lambda event, **_: hits.append('h' if event.endswith('cache_hits') else '') )
 if sys.argv[2] == 'watched':
-    from jitscope import jaxwatch
+    from jitscope_scope import jaxwatch
     watcher = jaxwatch.attach()
 f, x = jax.jit(lambda v: jnp.tanh(v) * jnp.tanh(v + 1) * jnp.cos(v)), jnp.ones(8)
 hits.clear()

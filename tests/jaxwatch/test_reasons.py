@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitscope import jaxwatch, observe
-from jitscope.advise.program import read
-from jitscope.observe.documents import signature_text
 from jitscope_kernel.check import check
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.advise.program import read
+from jitscope_scope.observe.documents import signature_text
 from jitscope_widgets import validate
 from jitscope_widgets.words import compiled_words
 

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitscope import jaxwatch, observe
-from jitscope.jaxwatch import marks, private, watching
-from jitscope.jaxwatch.private import names
+from jitscope_scope import jaxwatch, observe
+from jitscope_scope.jaxwatch import marks, private, watching
+from jitscope_scope.jaxwatch.private import names
 
 
 x = np.linspace(0, 1, 4, dtype=np.float32)
@@ -194,7 +194,7 @@ def test_jitscope_does_not_import_jax():
     import subprocess
     import sys
 
-    code = "import sys, jitscope, jitscope.numpy, jitscope_kernel, jitscope.jaxwatch; assert 'jax' not in sys.modules"
+    code = "import sys, jitscope, jitscope.numpy, jitscope_kernel, jitscope_scope.jaxwatch; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -9,9 +9,9 @@ import pytest
 from jax import lax
 
 import jitscope
-from jitscope import observe
 from jitscope.core.errors import Unavailable
 from jitscope_kernel.nans import find_nan
+from jitscope_scope import observe
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 

@@ -19,7 +19,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import jitscope
-from jitscope import observe
+from jitscope_scope import observe
 from jitscope_widgets.envelope import unpack
 
 
@@ -104,7 +104,7 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
     jitscope.clear_caches()
     ledger = observe.Ledger()
-    monkeypatch.setattr(sys.modules["jitscope.observe.ledger"], "_session", ledger)
+    monkeypatch.setattr(sys.modules["jitscope_scope.observe.ledger"], "_session", ledger)
     main, hook = sys.modules["__main__"], sys.displayhook
     shell = InteractiveShell.instance(config=config)
     yield Shell(shell)

@@ -255,7 +255,7 @@ def test_code_of_a_file_that_cannot_be(shell, name: str) -> None:
 
 TWO_SHELLS = """
 from IPython.core.interactiveshell import InteractiveShell
-from jitscope import observe
+from jitscope_scope import observe
 
 shells = [InteractiveShell(user_ns={}) for _ in range(2)]
 for shell in shells:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import jitscope as jx
-from jitscope import observe
-from jitscope.observe import documents
+from jitscope_scope import observe
+from jitscope_scope.observe import documents
 from jitscope_widgets import envelope
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.lighter import lacks_programs

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 
-from jitscope.advise.code.ipython import edits_in, lines_in, without_magics
 from jitscope.core import source
 from jitscope_kernel import session
 from jitscope_kernel.placing import _lines_of
+from jitscope_scope.advise.code.ipython import edits_in, lines_in, without_magics
 
 
 # --- the map ----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from jitscope import observe
 from jitscope.core.errors import Unavailable
+from jitscope_scope import observe
 from jitscope_widgets import validate
 
 

@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 
-from jitscope.advise import CATALOGUE
 from jitscope.core import notices
 from jitscope_kernel import session
+from jitscope_scope.advise import CATALOGUE
 
 
 IMPORTS = "import jitscope as jax\nimport jitscope.numpy as jnp"

@@ -17,10 +17,10 @@ import numpy as np
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.observe import compilation_document, ledger
-from jitscope.observe.instruments import look
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope.xla import hlo_module
+from jitscope_scope.observe import compilation_document, ledger
+from jitscope_scope.observe.instruments import look
 from jitscope_widgets.schema import validate
 
 

@@ -15,10 +15,10 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope.observe import sharding_document
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope_kernel import inspect
 from jitscope_kernel.nans import find_nan
+from jitscope_scope.observe import sharding_document
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import linecache
 
-from jitscope import observe
-from jitscope.observe.ledger import Ledger
+from jitscope_scope import observe
+from jitscope_scope.observe.ledger import Ledger
 
 
 PROGRAM = """

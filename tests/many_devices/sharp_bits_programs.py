@@ -17,8 +17,8 @@ import numpy as np
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.advise.watch import Watch
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
+from jitscope_scope.advise.watch import Watch
 
 
 MESH = jx.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitscope.observe.communication import axes_of, groups_of
 from jitscope.xla.hlo_module import parse
+from jitscope_scope.observe.communication import axes_of, groups_of
 from tests.many_devices.several import said_by
 
 

@@ -17,11 +17,11 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.shardings import names_of, padded
-from jitscope.observe import ledger
-from jitscope.observe.instruments import look
-from jitscope.observe.values import MEMORY, SECONDS
-from jitscope.observe.values.evaluation import Evaluation, Follower
 from jitscope.sharding import AxisType, PartitionSpec as P
+from jitscope_scope.observe import ledger
+from jitscope_scope.observe.instruments import look
+from jitscope_scope.observe.values import MEMORY, SECONDS
+from jitscope_scope.observe.values.evaluation import Evaluation, Follower
 from jitscope_widgets.schema import validate
 
 

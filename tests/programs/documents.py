@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from jitscope import observe
+from jitscope_scope import observe
 
 from .rows import row_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jitscope as jx
-from jitscope import observe
+from jitscope_scope import observe
 
 
 def row_of(function: Callable[..., Any], *args: Any) -> observe.Row:

@@ -7,8 +7,8 @@ import itertools
 import pytest
 from hypothesis import given, strategies as st
 
-from jitscope.advise.diagnostic import Edit, Span, applied
-from jitscope.observe import fix_document
+from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.observe import fix_document
 from jitscope_widgets.fixes import after, difference, fix_html, fix_text
 from jitscope_widgets.schema import FORMS, DocumentError, _problems
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import jitscope_widgets
-from jitscope.observe import Unavailable
+from jitscope_scope.observe import Unavailable
 from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, view_problem, widget
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import tree
-from ..core import notices, records, source
-from ..core.advice import position_of_result
+from ..core import notices, records, source, users_source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import Settings, settings, value_of
@@ -43,7 +42,7 @@ def _tell_static_arrays(x: Any) -> None:
             f"{type(x).__name__} has an array among its static data: it belongs to the key of the program, and arrays cannot be "
             "compared, so the next call with another one will fail.",
             "Make it one of the children.",
-            position_of_result(tree.flattened_by(type(x))),
+            users_source.position_of_result(tree.flattened_by(type(x))),
         )
     for child in children:
         _tell_static_arrays(child)
@@ -219,4 +218,4 @@ def check_results(name: str, fun: Any, leaves: Sequence[Any], out: Any, tracer: 
                     "traced function gives arrays, numbers, or trees of those; compute other things outside"
                 )
             )
-            raise stepped_on(error, "not-a-jax-type", position_of_result(fun)) from None
+            raise stepped_on(error, "not-a-jax-type", users_source.position_of_result(fun)) from None

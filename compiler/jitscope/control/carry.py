@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..core import source
-from ..core.advice import position_of_result
+from ..core import source, users_source
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
@@ -57,7 +56,7 @@ def settle_carry(
             raise stepped_on(
                 TypeError(_structure_message(what, f, shown(in_tree, short(avals)), shown(out_tree, short(given)))),
                 "loop-carry-mismatch",
-                position_of_result(f),
+                users_source.position_of_result(f),
             )
         outs = body.closed.out_avals[: len(avals)]
         changed: list[int] = []
@@ -185,7 +184,7 @@ def _check_types(
         error = TypeError(
             with_advice(f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}", advice)
         )
-        raise stepped_on(error, "loop-carry-mismatch", guilty or position_of_result(f))
+        raise stepped_on(error, "loop-carry-mismatch", guilty or users_source.position_of_result(f))
 
 
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:

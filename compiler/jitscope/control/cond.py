@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import dtypes, notices, source
-from ..core.advice import position_of_result
+from ..core import dtypes, notices, source, users_source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import NOT_GIVEN, settings
 from ..core.effects import moved, no_effects
@@ -470,7 +469,7 @@ def _same_results(
                     "return the same containers with the same keys; where a branch has nothing for a leaf, zeros of its shape and dtype",
                 )
             )
-            raise stepped_on(error, "cond-branch-mismatch", position_of_result(named[name]))
+            raise stepped_on(error, "cond-branch-mismatch", users_source.position_of_result(named[name]))
         rows = _differing(named, first, body, name, other)
         if rows:
             listed = "\n".join(rows)
@@ -481,7 +480,9 @@ def _same_results(
                     or "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
                 )
             )
-            raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
+            raise stepped_on(
+                error, "cond-branch-mismatch", _guilty(body, other) or users_source.position_of_result(named[name])
+            )
     avals = [
         with_varying(
             ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type, _said(column)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core.advice import position_of_result
+from ..core import users_source
 from ..core.avals import ShapedArray, aval_of, cotangent_aval, tangent_aval
 from ..core.config import settings
 from ..core.errors import ConcretizationTypeError, stepped_on
@@ -457,7 +457,7 @@ def _carry_of(f: Any, out_tree: Any) -> Any:
             f"scan: {name_of(f)} must return a pair (carry, y); it returned {out_tree}. If there is no y, return "
             "(carry, None)"
         )
-        raise stepped_on(error, "loop-carry-mismatch", position_of_result(f))
+        raise stepped_on(error, "loop-carry-mismatch", users_source.position_of_result(f))
     return out_tree.children()[0]
 
 

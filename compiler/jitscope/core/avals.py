@@ -11,10 +11,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from . import dtypes, source
+from . import dtypes, source, users_source
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
-from .names import in_own_names
 from .operators import Operators
 from .references import Reference
 
@@ -379,12 +378,14 @@ def _advice(x: Any) -> str:
         how = as_numpy(x)
         return f": pass {how.format('x')} for it" if how else f". Pass the arrays and numbers that the {name} holds"
     if dataclasses.is_dataclass(x):
-        return in_own_names(f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass")
+        return users_source.in_own_names(
+            f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"
+        )
     if hasattr(kind, "tree_flatten") and hasattr(kind, "tree_unflatten"):
-        return in_own_names(
+        return users_source.in_own_names(
             f". To make {name} a tree, write @jitscope.tree_util.register_pytree_node_class above class {name}"
         )
-    return in_own_names(
+    return users_source.in_own_names(
         f". To make {name} a tree, write @jitscope.tree_util.register_dataclass and @dataclasses.dataclass above "
         f"class {name}, with its arrays as fields; or give it tree_flatten and tree_unflatten and write "
         f"@jitscope.tree_util.register_pytree_node_class above it"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from . import source
-from .advice import rewrite
-from .names import in_own_names
+from . import source, users_source
 
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ ADVICE = "what to do: "
 
 def with_advice(what: str, advice: str) -> str:
     """What happened, where and why, and in the last line what to do, in the names of the code that runs."""
-    return f"{what}\n  {ADVICE}{in_own_names(advice)}"
+    return f"{what}\n  {ADVICE}{users_source.in_own_names(advice)}"
 
 
 def advice_of(message: str) -> str:
@@ -39,18 +37,18 @@ _BEGINNING = re.compile(r"^[a-z](?=[a-z]*[ ,:;](?!=))")
 def message_here(what: str, advice: str = "", asked: str = "", detail: str = "") -> str:
     """What happened, the user's line that runs now, marked, and what to do.
 
-    Where `asked` says what Python wanted of a traced value (see `advice.rewritten`), and the line can be rewritten, that is the
+    Where `asked` says what Python wanted of a traced value (see `rewrites.rewritten` of the scope), and the line can be rewritten, that is the
     advice, and the one given stands below as the general one. `detail` is a line between.
     """
     where = asking_line()
     message = what + _marked(where)
     if not advice:
         return message
-    written = rewrite(where, asked) if asked else ""
+    written = users_source.rewrite(where, asked) if asked else ""
     lines = [
         with_advice(message, written or advice),
         detail,
-        written and f"in general: {in_own_names(advice)}",
+        written and f"in general: {users_source.in_own_names(advice)}",
     ]
     return "\n  ".join(filter(None, lines))
 

@@ -1,6 +1,6 @@
 """Records: what each step of the compiler writes down for the ledger.
 
-A record is small: what, for which function, where, how long. The steps `emit`; the ledger (`observe.ledger`) and anyone
+A record is small: what, for which function, where, how long. The steps `emit`; the ledger, which the first record loads, and anyone
 else listens. Heavy things (the jaxpr, the executable) are offered as `payload`, which listeners may keep within bounds.
 """
 
@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from .source import Position
@@ -96,7 +97,12 @@ unseen: ContextVar[bool] = ContextVar("jitscope_unseen", default=False)
 """Whether code is traced and run to see what it gives: it is remembered as any other, and nobody is told."""
 
 
+LEDGER = "jitscope_scope.observe.ledger"
+"""What listens to every record of the session: the only thing above the compiler that it loads by itself."""
+
+
 def emit(record: Record) -> None:
     """Hand a record to the listeners. What a listener raises never reaches the user's call."""
     if not trying.get() and not unseen.get():
+        import_module(LEDGER)  # which waits where another thread is loading it
         publish(_listeners, record)

@@ -13,8 +13,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import source
-from .advice import path_at
+from . import source, users_source
 from .jaxpr import JaxprEqn, Var
 from .source import Position
 
@@ -170,7 +169,7 @@ def _named(frame: FrameType, lasti: int) -> Iterator[Any]:
 
 @lru_cache(maxsize=64)  # traces inside one another are asked about the same frames
 def _names(code: CodeType, lasti: int) -> list[str]:
-    path = path_at(source.position_in(code, lasti))
+    path = users_source.path_at(source.position_in(code, lasti))
     return [node.id for node in ast.walk(path[0]) if isinstance(node, ast.Name)] if path else []
 
 

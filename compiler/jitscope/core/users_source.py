@@ -1,0 +1,22 @@
+"""What errors say of the user's source. The scope reads it: this door up is opened when the first error asks."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from .late import late as _late
+
+
+if _TYPE_CHECKING:
+    from jitscope_scope.source_code.names import in_own_names as in_own_names
+    from jitscope_scope.source_code.rewrites import (
+        path_at as path_at,
+        position_of_result as position_of_result,
+        rewrite as rewrite,
+    )
+else:
+    _late(
+        globals(),
+        {
+            "jitscope_scope.source_code.names": "in_own_names",
+            "jitscope_scope.source_code.rewrites": "path_at position_of_result rewrite",
+        },
+    )

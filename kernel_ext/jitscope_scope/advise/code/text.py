@@ -1,0 +1,184 @@
+"""The text of a file or of a notebook's cells, parsed: nodes with their parents, places, and source."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from ...source_code.names import Names
+from ..diagnostic import Span
+from .scopes import Scopes
+from .tree import below, children
+
+
+Node = TypeVar("Node", bound=ast.AST)
+_first = operator.itemgetter(0)
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Cell(NamedTuple):
+    """A cell: its first and last line, and whether `%%jit` compiles its functions: only those in `names` if there are some, none
+    in `skip`, with these parameters of a function `static`. `label` is there where lines are counted by cell. `timed` has the first
+    and last lines of what `%time`, `%timeit` and their kin measure."""
+
+    first: int
+    last: int
+    compiled: bool = False
+    names: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    static: Mapping[str, frozenset[str]] = MappingProxyType({})
+    label: str = ""
+    timed: tuple[tuple[int, int], ...] = ()
+
+    def compiles(self, function: str) -> bool:
+        return self.compiled and function not in self.skip and (not self.names or function in self.names)
+
+
+class Code:
+    """A parsed program. Raises SyntaxError and ValueError as `ast.parse` does. `cells` are its cells, if it is a notebook."""
+
+    def __init__(self, text: str, file: str, cells: Sequence[Cell] = (), known: Names | None = None) -> None:
+        self.text, self.file, self.cells = text, file, tuple(cells)
+        self.lines = text.split("\n")
+        self.tree = ast.parse(text)
+        self.names = Names(known)
+        self.nodes: list[ast.AST] = below(self.tree)
+        """All nodes, as `ast.walk` gives them."""
+        self.parents: dict[ast.AST, ast.AST] = {child: node for node in self.nodes for child in children(node)}
+        for node in self.of(ast.Import, ast.ImportFrom):
+            self.names.learn(node)
+        self._dotted: dict[ast.AST, str] = {}
+        self._ordered: list[ast.AST] = []
+        self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    @cached_property
+    def _by_type(self) -> dict[type[ast.AST], list[tuple[int, ast.AST]]]:
+        found: dict[type[ast.AST], list[tuple[int, ast.AST]]] = {}
+        for at, node in enumerate(self.nodes):
+            found.setdefault(node.__class__, []).append((at, node))
+        return found
+
+    def of(self, *types: type[Node]) -> list[Node]:
+        """All nodes of these types, as `ast.walk` gives them."""
+        found = [one for each in types for one in self._by_type.get(each, ())]
+        return [node for _, node in (sorted(found, key=_first) if len(types) > 1 else found)]  # pyright: ignore[reportReturnType]
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Which scope each name belongs to."""
+        return Scopes(self.nodes)
+
+    def dotted(self, node: ast.AST) -> str:
+        """The canonical name of an expression such as `jnp.sum`, or ""; a name that its own scope gives something else is none."""
+        found = self._dotted.get(node)
+        if found is None:
+            found = self._dotted[node] = self._dotted_anew(node)
+        return found
+
+    def _dotted_anew(self, node: ast.AST) -> str:
+        dotted = self.names.dotted(node)
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not dotted or not isinstance(root, ast.Name) or root not in self.parents:
+            return dotted
+        scope = self.scopes.binding(root.id, root)
+        given = self.scopes.binders(scope, root.id) if scope is not None else ()
+        return dotted if not given or any(isinstance(one, ast.alias) for one in given) else ""
+
+    @cached_property
+    def outside(self) -> list[ast.AST]:
+        """The nodes that stand in no function."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            if not isinstance(node, Function):
+                found.extend(children(node))
+        return found
+
+    def within(self, node: ast.AST) -> list[ast.AST]:
+        """A node and all inside it, in the order of the code."""
+        if not self._spans:
+            self._order(self.tree)
+        first, end = self._spans[node]
+        return self._ordered[first:end]
+
+    def _order(self, node: ast.AST) -> None:
+        first = len(self._ordered)
+        self._ordered.append(node)
+        for child in children(node):
+            self._order(child)
+        self._spans[node] = first, len(self._ordered)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands, columns in characters."""
+        start, end = node.lineno, node.end_lineno  # pyright: ignore[reportAttributeAccessIssue]
+        return Span(start, self._column(start, node.col_offset), end, self._column(end, node.end_col_offset))  # pyright: ignore
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
+
+    def source(self, node: ast.AST) -> str:
+        """The source of an expression, on one line."""
+        return ast.unparse(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, the nearest first."""
+        while (node := self.parents.get(node)) is not None:  # pyright: ignore[reportAssignmentType]
+            yield node
+
+    def function_around(self, node: ast.AST) -> Function | None:
+        """The innermost function a node stands in."""
+        return next((one for one in self.around(node) if isinstance(one, Function)), None)
+
+    def statement_around(self, node: ast.AST) -> ast.stmt | None:
+        """The statement a node belongs to (itself, if it is one)."""
+        while not isinstance(node, ast.stmt):
+            above = self.parents.get(node)
+            if above is None:
+                return None
+            node = above
+        return node
+
+    def block_of(self, statement: ast.AST) -> list[ast.stmt]:
+        """The statements among which one stands."""
+        above = self.parents.get(statement)
+        blocks = (getattr(above, name, None) for name in ("body", "orelse", "finalbody"))
+        return next((block for block in blocks if isinstance(block, list) and statement in block), [])
+
+    def after(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements after one in its block."""
+        block = self.block_of(statement)
+        return block[block.index(statement) + 1 :] if block else []
+
+    def cell_of(self, node: ast.AST) -> Cell | None:
+        """The cell a node stands in."""
+        line = node.lineno  # pyright: ignore[reportAttributeAccessIssue]
+        return next((cell for cell in self.cells if cell.first <= line <= cell.last), None)
+
+    def line_told(self, node: ast.AST, at: ast.AST) -> str:
+        """`line 3`, or where `at` stands in another cell of a notebook `line 3 of cell 2`."""
+        line: int = node.lineno  # pyright: ignore[reportAttributeAccessIssue]
+        cell = self.cell_of(node)
+        if cell is None or not cell.label:
+            return f"line {line}"
+        told = f"line {line - cell.first + 1}"
+        return told if cell is self.cell_of(at) else f"{told} of {cell.label}"
+
+    def is_shown(self, node: ast.AST) -> bool:
+        """Whether a notebook shows the value of an expression: the last of its cell."""
+        statement = self.parents.get(node)
+        if not isinstance(statement, ast.Expr) or not isinstance(self.parents.get(statement), ast.Module):
+            return False
+        cell = self.cell_of(node)
+        own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
+        return bool(own) and own[-1] is statement
+
+
+def first_line(node: ast.stmt | ast.expr) -> int:
+    """The line that a statement or a function begins in, with its decorators."""
+    return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))

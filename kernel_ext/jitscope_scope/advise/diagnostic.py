@@ -1,0 +1,144 @@
+"""A diagnostic: which sharp bit, where in the user's code, why, and a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from jitscope.core.source import Position
+
+from ..source_code.names import Names
+from .catalogue import CATALOGUE, Severity
+
+
+Origin = Literal["look", "trace", "miss", "run"]
+"""What found it: a static look at the code, a hook while tracing, a miss of the cache, a check of a run."""
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of a file: lines from 1, columns from 0 in characters, the end exclusive (as in Python's tracebacks)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @classmethod
+    def of(cls, where: Position) -> Span:
+        """The stretch that a position is."""
+        return cls(where.line, where.column, where.end_line, where.end_column)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The text that stands at `span` becomes `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What to do, in words, and the edits that do it; no edits where it takes more than editing. `checked` says how it was proved."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    checked: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One sharp bit stepped on. `file` is the name Python's code objects have; `evidence` are lines that show the cause: of the
+    jaxpr, of the difference of two keys, or a value."""
+
+    id: str
+    file: str
+    span: Span
+    message: str
+    fix: Fix = Fix("")
+    evidence: tuple[str, ...] = ()
+    origin: Origin = field(default="look", compare=False)
+    lower: Severity | None = field(default=None, compare=False)
+    """How severe this one is, where that is less than its id says: a look cannot know whether it fails."""
+
+    @property
+    def severity(self) -> Severity:
+        """ "error" raises, "warning" gives a wrong result in silence, "info" is slow or misleading."""
+        return self.lower or CATALOGUE[self.id].severity
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """One is shown for each id and line."""
+        return self.id, self.file, self.span.line
+
+    def in_names(self, names: Names) -> Diagnostic:
+        """The same with the library's names as the program calls them."""
+        fix = replace(self.fix, text=names.own(self.fix.text))
+        return replace(self, message=names.own(self.message), fix=fix)
+
+    def document(self) -> dict[str, Any]:
+        """As plain data; see docs/documents.md."""
+        return {
+            "id": self.id,
+            "severity": self.severity,
+            "line": self.span.line,
+            "column": self.span.column,
+            "end_line": self.span.end_line,
+            "end_column": self.span.end_column,
+            "message": self.message,
+            "fix": self.fix.text,
+            "edits": [{**vars(edit.span), "text": edit.text} for edit in self.fix.edits],
+            "evidence": list(self.evidence),
+            "origin": self.origin,
+        }
+
+
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """A text with edits, which do not overlap, made in it."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda one: one.span, reverse=True):
+        span = edit.span
+        head, tail = lines[span.line - 1][: span.column], lines[span.end_line - 1][span.end_column :]
+        lines[span.line - 1 : span.end_line] = (head + edit.text + tail).split("\n")
+    return "\n".join(lines)
+
+
+def moved(line: int, edits: Iterable[Edit]) -> int:
+    """Where a line stands after edits; one inside an edit's stretch keeps its place."""
+    ends = [(edit.span.end_line, edit.text.count("\n") - (edit.span.end_line - edit.span.line)) for edit in edits]
+    return line + sum(grown for end, grown in ends if end < line)
+
+
+def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line,
+    with the edits that the look has for it."""
+    looked = list(looked)
+    edits = {one.place: one.fix for one in looked if one.fix.edits}
+    ran = [replace(one, fix=edits.get(one.place, one.fix)) if not one.fix.edits else one for one in ran]
+    met = {(one.file, one.span.line) for one in ran if one.severity == "error"}
+    kept = [one for one in looked if CATALOGUE[one.id].severity != "error" or (one.file, one.span.line) not in met]
+    return distinct([*kept, *ran])
+
+
+_TOLD_BY = (
+    ("key-reuse", "key-not-threaded"), ("key-reuse", "update-result-dropped"), ("trace-time-mutation", "tracer-leak"),
+    ("trace-time-mutation", "host-call-on-tracer"),
+)  # fmt: skip
+"""Sharp bits that follow from another one in the same line."""
+
+
+def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One for each id and line, in the order of the code; of two that say the same place, the one that was confirmed by a trace
+    or a run."""
+    best: dict[tuple[str, str, int], Diagnostic] = {}
+    for one in found:
+        known = best.get(one.place)
+        if known is None or (known.origin == "look" and one.origin != "look"):
+            best[one.place] = one
+    for narrow, wide in _TOLD_BY:
+        for id, file, line in [place for place in best if place[0] == narrow]:
+            if (wide, file, line) in best:
+                del best[id, file, line]
+    return sorted(best.values(), key=lambda one: (one.file, one.span, one.id))

@@ -1,0 +1,74 @@
+"""The static look: sharp bits found in code that is not run. Each file has the detectors of one topic.
+
+A detector says only what the code makes certain; what a trace or a run can tell better is left to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ...source_code.names import Names
+from ..code.text import Cell, Code
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic, distinct
+from ..silencing import heard
+from . import (
+    branching,
+    buffers,
+    functions,
+    generators,
+    growing,
+    host,
+    keeping,
+    keys,
+    masks,
+    modules,
+    optimizers,
+    outside,
+    shapes,
+    side_effects,
+    timing,
+    updates,
+)
+from .proving import proved
+
+
+OfEvents = Callable[[Event, Walk], Iterator[Diagnostic]]
+OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
+
+OF_EVENTS: tuple[OfEvents, ...] = (
+    branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
+    side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
+    updates.assignments, updates.dropped, keeping.defaults, growing.arrays, generators.unseeded,
+)  # fmt: skip
+OF_PROGRAMS: tuple[OfPrograms, ...] = (
+    functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
+    keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
+    updates.rebound, keeping.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.static_arrays,
+)  # fmt: skip
+
+
+def look(text: str, file: str, cells: Sequence[Cell] = (), known: Names | None = None) -> list[Diagnostic]:
+    """The sharp bits in a program's text, in its order; none where it is not valid Python. `cells` are its cells, if it is a
+    notebook, `known` the imports of cells before it."""
+    try:
+        code = Code(text, file, cells, known)
+        return proved(_look(code), code, _look)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def _look(code: Code) -> list[Diagnostic]:
+    if not any(dotted.split(".")[0] == "jax" for dotted in code.names.table.values()):
+        return []
+    found: list[Diagnostic] = []
+
+    def listen(event: Event, walk: Walk) -> None:
+        for detector in OF_EVENTS:
+            found.extend(detector(event, walk))
+
+    walk = Walk(code, listen)
+    walk.run()
+    for detector in OF_PROGRAMS:
+        found.extend(detector(walk))
+    return heard([one.in_names(code.names) for one in distinct(found)], code.text)

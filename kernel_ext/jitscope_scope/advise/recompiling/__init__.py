@@ -1,0 +1,73 @@
+"""Edits of the user's own code that spare recompilations. Each is run on the recorded calls before it is offered (`checking`)."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from jitscope.core.source import edits_typed, lines_of
+
+from ...observe.recompiling.cards import Edited, Refused
+from ...observe.recompiling.groups import Group
+from ..diagnostic import Edit, applied
+from . import arguments, filling, hoisting, padding, statics
+from .checking import Unchecked, Wrong, prove
+from .sites import Found
+
+
+_EDITS: dict[str, Callable[[Group], Found | None]] = {
+    "shape": padding.padded,
+    "tree structure": filling.filled,
+    "none": filling.filled,
+    "donation": statics.kept,
+    "dtype": arguments.converted,
+    "weak type": arguments.converted,
+    "call form": arguments.by_position,
+    "static value": statics.traced,
+    "static object": statics.compared,
+    "function": hoisting.hoisted,
+    "closure": hoisting.passed,
+}
+
+
+_known: OrderedDict[Any, Edited | Refused | None] = OrderedDict()
+_MOST_KNOWN = 64
+
+
+def edited(group: Group) -> Edited | Refused | None:
+    """The edits that do what the remedy of a group says, after they were run on its recorded calls; those that give another result, that
+    need no fewer programs, or that cannot be run are refused. None where it takes more than editing, or where the code does not tell."""
+    key = (group.cause, *(row.id for row in group.history))
+    if key not in _known:
+        _known[key] = _edited(group)
+        while len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+def _edited(group: Group) -> Edited | Refused | None:
+    make = _EDITS.get(group.cause)
+    try:
+        found = make(group) if make else None
+        if found is None or not found.edits:
+            return None
+        ast.parse(applied(found.code.text, found.edits))
+        edits = edits_typed(found.code.file, [_plain(edit) for edit in found.edits])
+        if not edits:
+            return None
+        proof = prove(group, found)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    except Unchecked as error:
+        return Refused(f"No edit is offered, since none could be run on the recorded calls: {error}.", False)
+    except Wrong as error:
+        return Refused(f"No edit is offered: run on the recorded calls, {error}.", True)
+    if proof.programs >= len(group.history):
+        return Refused("No edit is offered: run on the recorded calls, it needs as many programs.", True)
+    return Edited(found.text, found.code.file, lines_of(found.code.file), edits, proof.programs, proof.exact)
+
+
+def _plain(edit: Edit) -> tuple[int, int, int, int, str]:
+    return edit.span.line, edit.span.column, edit.span.end_line, edit.span.end_column, edit.text

@@ -1,0 +1,91 @@
+"""The user's calls in their code, and what they pass."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jitscope.core import source
+from jitscope.core.source import Position
+
+from ...observe.ledger import Row
+from ...observe.recompiling.groups import Group
+from ...source_code.names import Names, imported_in
+from ..code.text import Code
+from ..diagnostic import Edit
+
+
+class Found(NamedTuple):
+    """Edits of a piece of code that spare recompilations, what they do in words, and what makes the edited program, to run it."""
+
+    text: str
+    code: Code
+    edits: Sequence[Edit]
+    trial: Any = None
+
+
+class Site(NamedTuple):
+    """A call in the user's code."""
+
+    code: Code
+    call: ast.Call
+
+
+def code_of(file: str) -> Code:
+    """The code of a file or a cell. Raises SyntaxError and ValueError."""
+    return _parsed(source.code_of(file), file, tuple(imported_in(file).written.items()))
+
+
+@functools.lru_cache(16)
+def _parsed(text: str, file: str, imports: tuple[tuple[str, str], ...]) -> Code:
+    known = Names()
+    for name, written in imports:
+        known.add(name, written)
+    return Code(text, file, known=known)
+
+
+def site_at(position: Position) -> Site | None:
+    """The call at a position that a call's frame had."""
+    code = code_of(position.file)
+    wanted = position.line, position.column, position.end_line, position.end_column
+    for node in code.nodes:
+        if (
+            isinstance(node, ast.Call)
+            and (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == wanted
+        ):
+            return Site(code, node)
+    return None
+
+
+def sites_of(rows: Sequence[Row]) -> list[Site] | None:
+    """The calls that rows stem from, each once; None where one is not known, or where they stand in several files."""
+    positions = {row.call_site for row in rows}
+    found = [site_at(position) if position is not None else None for position in positions]
+    known = [site for site in found if site is not None]
+    if not known or len(known) < len(found) or len({site.code.file for site in known}) > 1:
+        return None
+    return sorted(known, key=lambda site: site.code.span(site.call))
+
+
+def only_site(group: Group) -> Site | None:
+    """The call of a group that has one alone."""
+    found = sites_of(group.rows)
+    return found[0] if found is not None and len(found) == 1 else None
+
+
+def parameters_of(row: Row) -> Sequence[str]:
+    """The names of a function's positional parameters."""
+    return row.signature.made.parameters if row.signature else ()
+
+
+def given_for(call: ast.Call, name: str, parameters: Sequence[str]) -> ast.expr | None:
+    """What a call passes for a parameter."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if name not in parameters or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    at = parameters.index(name)
+    return call.args[at] if at < len(call.args) else None

@@ -1,0 +1,134 @@
+"""The rewrites of one place in the user's code that might do, the simplest first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...source_code import rewrites
+from ..code.text import Code
+from ..diagnostic import Edit, Span
+from . import statements
+from .ranks import same_rank
+
+
+class Candidate(NamedTuple):
+    """What to do, in words, and the edits of the file that do it."""
+
+    text: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def hands_on(self) -> bool:
+        """Whether it only hands the traced value on, so that what stops the trace later is the rewrite's own doing."""
+        return self.text in (_NUMBER, _TRUTH)
+
+
+_NUMBER, _TRUTH = "Keep it an array.", "Compute the truth of the elements."
+
+_KINDS = {
+    "branch-on-tracer": ("bool",), "logical-op-on-tracer": ("bool",), "loop-on-tracer": ("bool",), "flag-arg-traced": ("bool",),
+    "host-call-on-tracer": ("array", "number", "index"), "traced-slice-bound": ("slice",), "data-dependent-shape": ("mask",),
+    "item-assignment": ("assignment",),
+}  # fmt: skip
+
+
+def candidates(
+    known: str,
+    code: Code,
+    path: list[ast.AST],
+    values: Mapping[str, Any],
+) -> Iterator[Candidate]:
+    """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first), in the names that the program has for the
+    library. `values` are those of the function's own names."""
+    for words, usual, node, last in _all(known, code, path, values):
+        text = code.names.own(usual)
+        if not code.names.knows(text):
+            continue
+        span = code.span(node)
+        if last is not None:
+            end = code.span(last)
+            span = Span(span.line, span.column, end.end_line, end.end_column)
+        indent = " " * span.column if isinstance(node, ast.stmt) else ""
+        yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),))
+
+
+def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
+    """(words, text, the node it replaces, the last node it replaces if there are more)."""
+    block = next((n for n in path if isinstance(n, ast.stmt)), None)
+    for asked in _KINDS.get(known, ()):
+        found = rewrites.rewritten(path, asked)
+        if found is None or not found.whole or not hasattr(found.node, "lineno"):
+            continue
+        if found.of_one_rank is not None and not same_rank(*found.of_one_rank, values):
+            continue
+        last = None
+        if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:
+            last = next(iter(code.after(found.node)), None)
+        yield _words(asked, found.text), found.text, found.node, last
+    match block:
+        case ast.If():
+            rest = code.after(block)
+            text = statements.as_cond(block, rest, _before(block, code))
+            if text is not None:
+                last = rest[-1] if rest and statements.replaces_rest(block) else None
+                yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last
+        case ast.While():
+            text = statements.as_while(block, _before(block, code))
+            if text is not None:
+                yield "Make it a lax.while_loop: the condition is looked at while the program runs.", text, block, None
+        case ast.For():
+            text = statements.as_fori(block, _before(block, code))
+            if text is not None:
+                yield (
+                    "Make it a lax.fori_loop: the body is compiled once, for any number of iterations.",
+                    text,
+                    block,
+                    None,
+                )
+    if known == "data-dependent-shape":
+        yield from _sized(path)
+
+
+def _words(asked: str, text: str) -> str:
+    if "jnp.where(" in text:
+        return "Choose elements with jnp.where: both values are computed."
+    return {
+        "bool": _TRUTH,
+        "array": "Call the function of jnp in place of NumPy's: it can be traced.",
+        "number": _NUMBER,
+        "index": "Make the list an array, which a traced number can index.",
+        "slice": "Take a window of fixed length.",
+        "mask": "Keep the shape, and leave out elements by their value.",
+        "assignment": "Make a new array with the change.",
+    }[asked]
+
+
+_FILLED = {"nonzero": 0, "flatnonzero": 0, "argwhere": 0, "where": 0, "unique": None}
+
+
+def _sized(path: list[ast.AST]) -> Iterator[tuple[str, str, Any, Any]]:
+    """`jnp.nonzero(x)` with a size."""
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), args=[x]) if name in _FILLED and not node.keywords:
+                fill = "" if _FILLED[name] is None else f", fill_value={_FILLED[name]}"
+                array = ast.unparse(x)
+                array = array if isinstance(x, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({array})"
+                text = f"{ast.unparse(node.func)}({ast.unparse(x)}, size={array}.size{fill})"
+                yield "Say how many there can be at most; the places after the last one are filled.", text, node, None
+            case ast.stmt():
+                return
+
+
+def _before(node: ast.stmt, code: Code) -> set[str]:
+    """The names that have a value when a statement is reached: arguments, and what is given one in a line above it."""
+    function = code.function_around(node)
+    if function is None:
+        return set()
+    found = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    for one in ast.walk(function):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.lineno < node.lineno:
+            found.add(one.id)
+    return found

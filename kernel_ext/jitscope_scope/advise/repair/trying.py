@@ -1,0 +1,158 @@
+"""Trying a rewrite: the trace that failed is run once more with the rewritten code in the place of the user's.
+
+The functions of the file get the code of the rewritten text while that trace runs, so that helpers, methods and functions inside
+others are tried as they are called; nothing is compiled or run. Code that does something a second trace would repeat is not tried.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from types import FunctionType, TracebackType
+from typing import Any
+
+from jitscope.core import source
+from jitscope.core.source import Position
+from jitscope.core.staging import trace_to_jaxpr
+from jitscope.core.unfinished import Unfinished, unfinished
+
+from ... import jaxwatch
+from ...source_code import rewrites
+from ...source_code.names import imported
+from ..code.text import Code
+from ..code.trial import holding, rewritten, runs_elsewhere, silence
+from ..diagnostic import Fix, applied
+from .acting import acts
+from .candidates import Candidate, candidates
+from .static import HELPED, as_static
+
+
+MOST = 3
+_TRIED = "It was traced with this change."
+_FURTHER = " (No whole fix: with this change the trace gets past this line, and stops later, in line {}.)"
+_UNTRIED = " (Not checked: a second trace would repeat what the code does besides computing.)"
+
+
+def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
+    """Up to three rewrites for an error that ended a trace in a line of the user's, `where`, at the sharp bit `known`. Those that
+    could be tried and failed are left out; `Fix.checked` tells how each was proved."""
+    traces = unfinished(error)
+    text = source.code_of(where.file)
+    if not traces or not text:
+        return []
+    try:
+        path = rewrites.path_at(where)
+        functions = holding(path, where)
+        given = functions[0].__globals__ if functions else {}
+        code = Code(text, where.file, known=imported(given))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    found: list[Fix] = []
+    own = _own(code, path)
+    quiet = not _does_more(code, own, traces)
+    if traces[-1].again is not None:
+        code.names.library = "jax"
+    values = {**given, **_locals(error, where)}
+    with jaxwatch.unwatched():
+        made = list(_static(known, code, traces[-1], quiet))
+        for one in candidates(known, code, own, values) if functions else ():
+            said = _try(one, code, functions, traces[-1], where) if quiet else _UNTRIED
+            if said == _TRIED:
+                found.append(Fix(one.text, one.edits, said))
+            elif said and not (quiet and one.hands_on):
+                found.append(Fix(one.text + said, one.edits))
+    both = [*made, *found] if known in ("flag-arg-traced", "traced-shape-arg") else [*found, *made]
+    return both[:MOST]
+
+
+def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[Fix]:
+    """The argument that the failing operation was given, as a static one."""
+    names, defined = trace.debug.arg_names, trace.debug.defined
+    if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
+        return
+    at = trace.invars.index(trace.guilty[0])
+    if at not in trace.numbers or at >= len(names) or not names[at].isidentifier():
+        return
+    one = as_static(code, names[at], defined)
+    if one is None:
+        return
+
+    def fun(*others: Any) -> Any:
+        return trace.fun(*others[:at], trace.numbers[at], *others[at:])
+
+    try:
+        if quiet:
+            with silence():
+                if trace.again is not None:
+                    trace.again({at: trace.numbers[at]})
+                else:
+                    trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
+    except Exception:  # the user's code, with a value that was a tracer: whatever it raises, this is no fix
+        return
+    yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
+
+
+def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:
+    """The same nodes in the tree of `code`, which knows their parents."""
+    if not path:
+        return []
+    first = path[0]
+    wanted = (type(first), *(getattr(first, name, None) for name in _PLACE))
+    for node in code.nodes:
+        if (type(node), *(getattr(node, name, None) for name in _PLACE)) == wanted:
+            return [node, *code.around(node)]
+    return []
+
+
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+# --- trying ---------------------------------------------------------------------------------------------------------------------
+
+
+def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: Unfinished, where: Position) -> str:
+    """`_TRIED`, or how far the trace went; "" if it failed."""
+    text = applied(code.text, one.edits)
+    try:
+        with rewritten(functions, text, code.file) as able:
+            if not able:
+                return ""
+            if trace.again is not None:
+                trace.again({})
+            else:
+                trace_to_jaxpr(trace.fun, trace.avals, trace.debug)
+            return _TRIED
+    except Exception as error:
+        return _later(error, one, where)
+
+
+def _later(error: Exception, one: Candidate, where: Position) -> str:
+    """Whether the trace went on beyond the rewritten lines before it failed."""
+    lines = [one.tb_lineno for one in _frames(error) if one.tb_frame.f_code.co_filename == where.file]
+    edit = one.edits[0]
+    grown = edit.text.count("\n") - (edit.span.end_line - edit.span.line)
+    last = edit.span.end_line + grown
+    return _FURTHER.format(lines[-1] - grown) if lines and lines[-1] > last else ""
+
+
+def _locals(error: BaseException, where: Position) -> Mapping[str, Any]:
+    """The names of the function that was at a position when the error arose, and their values."""
+    for one in _frames(error):
+        if (one.tb_frame.f_code.co_filename, one.tb_lineno) == (where.file, where.line):
+            return one.tb_frame.f_locals
+    return {}
+
+
+def _frames(error: BaseException) -> Iterator[TracebackType]:
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _does_more(code: Code, path: list[ast.AST], traces: Sequence[Unfinished]) -> bool:
+    """Whether the code does something besides computing that a second trace would repeat, or other threads run it now."""
+    if any(eqn.effects for trace in traces for eqn in trace.eqns):
+        return True
+    defined = [trace.debug.defined for trace in traces if trace.debug.defined is not None]
+    return acts(code, path, defined) or runs_elsewhere(code.file)

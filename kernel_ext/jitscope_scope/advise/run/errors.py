@@ -1,0 +1,349 @@
+"""From an error to the sharp bit it tells of, at the line that caused it.
+
+Errors that know more than their traceback say so themselves (`core.errors.stepped_on`). Of the others, those of tracers that
+were asked for a value, the code at the line tells which construct asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import sysconfig
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
+
+from jitscope import tree
+from jitscope.core import source
+from jitscope.core.messages import ADVICE, advice_of, sentence
+from jitscope.core.source import Position
+from jitscope.core.trace import Tracer
+
+from ... import jaxwatch
+from ...source_code.names import Names, imported
+from ...source_code.rewrites import path_at, rewritten
+from ..catalogue import CATALOGUE
+from ..code.text import Code
+from ..diagnostic import Diagnostic, Edit, Fix, Span
+from ..look import look
+from . import readonly
+from .nans import told_of_failure
+
+
+_OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def explained(error: BaseException) -> Diagnostic | None:
+    """The sharp bit that an error tells of; None if it tells of none, or of nothing in the user's code."""
+    frames = _user_frames(error.__traceback__)
+    if not frames:
+        return None
+    frame, where = frames[-1]
+    names = imported(frame.f_globals)
+    if (told := told_of_failure(error)) is not None:
+        return told.in_names(names)
+    if (told := readonly.written_to(error, frame, where, names)) is not None:
+        return told
+    known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
+    if _in_unflatten(error.__traceback__):
+        known, cause = "pytree-init-validates", None
+    if known not in CATALOGUE:
+        return None
+    one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names)
+    return one.in_names(names)
+
+
+def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
+    """The user's frames of a traceback, the outermost first: no library's."""
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if _is_users(code):
+            found.append((traceback.tb_frame, source.position_in(code, traceback.tb_lasti)))
+        traceback = traceback.tb_next
+    return found
+
+
+def _is_users(code: CodeType) -> bool:
+    return not source.is_internal(code.co_filename) and not code.co_filename.startswith((*_OTHERS, "<frozen"))
+
+
+def _in_unflatten(traceback: TracebackType | None) -> bool:
+    """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
+    rebuilding = last = False
+    before: TracebackType | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if _is_users(code):
+            last = _rebuilds(code) or code.co_name in ("__init__", "__post_init__")
+        rebuilding = rebuilding or _rebuilds(code) or _is_rebuilt(traceback, before)
+        before, traceback = traceback, traceback.tb_next
+    return rebuilding and last
+
+
+def _rebuilds(code: CodeType) -> bool:
+    return tree.is_unflatten(code) or jaxwatch.rebuilds(code)
+
+
+def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
+    """Whether a frame is the constructor of a tree's node that the line before it does not call: the library does."""
+    frame = traceback.tb_frame
+    made = type(frame.f_locals.get("self"))
+    if (
+        frame.f_code.co_name != "__init__"
+        or before is None
+        or not (tree.is_tree_node(made) or jaxwatch.is_tree_class(made))
+    ):
+        return False
+    path = path_at(source.position_in(before.tb_frame.f_code, before.tb_lasti))
+    call = next((node for node in path if isinstance(node, ast.Call)), None)
+    return call is not None and _called(call) not in (made.__name__, "cls", "replace", "_replace", "type", "__init__")
+
+
+def _confirmed(known: str, where: Position, names: Names) -> Diagnostic | None:
+    """What the static look says of the line, if it says the same: it has the better fix. `names` are those of other cells."""
+    text = source.code_of(where.file)
+    same = [one for one in look(text, where.file, known=names) if one.id == known]
+    here = [one for one in same if one.span.line <= where.line <= one.span.end_line]
+    if not here and known in _CAUSED_ELSEWHERE and len(same) == 1:
+        here = same
+    return dataclasses.replace(here[0], origin="trace") if here else None
+
+
+_CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
+"""These are told where the look finds their cause, which is seldom the line that raises."""
+
+
+def _made(known: str, where: Position, error: BaseException, names: Names) -> Diagnostic:
+    first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
+    lines = (line.strip() for line in rest if ADVICE not in line)
+    evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
+    said, *advised = _INLINE.split(first.strip(), maxsplit=1)
+    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or TO_DO.get(known, "")), names)
+    if known == "pytree-init-validates":
+        said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
+        converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
+        fix = fix if converts else Fix(_REBUILT)
+    return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
+
+
+TO_DO = {
+    "donation-misuse": "Use what the call gave back in place of what it was given, or do not donate that: a call takes the memory of its "
+    "donated arguments.",
+    "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
+}
+"""What to do about errors of jax's that do not say so."""
+
+_INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
+_REBUILT = (
+    "Rebuild the object without its checks: in tree_unflatten, object.__new__(cls) and then its fields, one by one. A registered "
+    "dataclass is rebuilt by its constructor: check in a function that makes the object."
+)
+
+
+_TOLD_ELSEWHERE = ("in line ", "in general: ")
+"""Lines of a message that the mark in the code, the fix and its explanation say."""
+
+_ASKED = {
+    "branch-on-tracer": "bool", "logical-op-on-tracer": "bool", "data-dependent-shape": "mask", "traced-slice-bound": "slice",
+    "item-assignment": "assignment",
+}  # fmt: skip
+
+
+def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
+    path = path_at(where)
+    found = rewritten(path, _ASKED[known]) if path and known in _ASKED else None
+    if found is None or not found.whole or not hasattr(found.node, "lineno"):
+        return Fix(otherwise)
+    try:
+        code = Code(source.code_of(where.file), where.file, known=names)
+    except (SyntaxError, ValueError, RecursionError):
+        return Fix(otherwise)
+    text = code.names.own(found.text)
+    sure = found.is_edit and code.names.knows(text)
+    edits = (Edit(code.span(found.node), text),) if sure else ()
+    return Fix(f"Write `{text}`.", edits)
+
+
+def in_text_of_error(where: Position) -> bool:
+    """Whether code belongs to a `raise` or an `assert`: there a tracer is what people want to see."""
+    return any(isinstance(node, ast.Raise | ast.Assert) for node in path_at(where))
+
+
+def says_what_is_meant(where: Position) -> bool:
+    """Whether a call says with `mode=` what happens to indices out of bounds."""
+    call = next((node for node in path_at(where) if isinstance(node, ast.Call)), None)
+    given = [k.value for k in call.keywords if k.arg == "mode"] if call is not None else []
+    return any(getattr(value, "value", value) in ("fill", "drop", "clip", "wrap") for value in given)
+
+
+# --- what asked ---------------------------------------------------------------------------------------------------------------
+
+
+def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
+    """Which sharp bit it is when a tracer, or an array, was asked for what it cannot give."""
+    path, name = path_at(where), type(error).__name__
+    if name == "TracerBoolConversionError" or (name == "ValueError" and "ambiguous" in str(error)):
+        return _of_truth(path, frame)
+    if name == "NonConcreteBooleanIndexError":
+        return "data-dependent-shape"
+    if name == "UnexpectedTracerError":
+        return "tracer-leak"
+    if name == "KeyReuseError":
+        return "key-reuse"
+    if isinstance(error, OverflowError) and ("does not fit" in str(error) or "out of bounds for" in str(error)):
+        return "x64-truncation"
+    if name == "FloatingPointError":
+        return "silent-nan"
+    if isinstance(error, TypeError) and "is not an array, a number or a tree of those" in str(error):
+        return "not-a-jax-type"
+    if name == "TracerArrayConversionError":
+        return "traced-shape-arg" if _sized(path, frame) else "host-call-on-tracer"
+    if name == "ConcretizationTypeError" and " argument must be known statically" in str(error):
+        return "traced-shape-arg"
+    if name in ("TracerIntegerConversionError", "ConcretizationTypeError") or Tracer.refusal in str(error):
+        return _of_number(path, frame)
+    if isinstance(error, (TypeError, IndexError, ValueError)):
+        return _of_types(error, path, frame)
+    return ""
+
+
+def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
+    """The innermost construct that wanted the truth of the expression."""
+    for node, above in zip(path, [*path[1:], None]):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            if isinstance(node, ast.While):
+                return "loop-on-tracer"
+            return "flag-arg-traced" if _is_flag(node.test, frame) else _unless_logical(node.test)
+        match above:
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return "flag-arg-traced" if _is_flag(node, frame) else "logical-op-on-tracer"
+            case ast.While(test=test) if test is node:
+                return "loop-on-tracer"
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.Assert(test=test) if test is node:
+                return "flag-arg-traced" if _is_flag(test, frame) else _unless_logical(node)
+        match node:
+            case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
+                return "logical-op-on-tracer"
+            case ast.Call(func=ast.Name(id="max" | "min" | "sorted" | "any" | "all" | "bool")):
+                return "logical-op-on-tracer"
+            case ast.Call(
+                func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id="max" | "min"), *_]
+            ):
+                return "logical-op-on-tracer"
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return "flag-arg-traced" if _is_flag(node, frame) else "logical-op-on-tracer"
+            case ast.comprehension():
+                return "branch-on-tracer"
+    return "branch-on-tracer"
+
+
+def _unless_logical(node: ast.AST) -> str:
+    match node:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return "logical-op-on-tracer"
+        case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
+            return "logical-op-on-tracer"
+    return "branch-on-tracer"
+
+
+def _is_flag(test: ast.AST, frame: FrameType) -> bool:
+    """Whether an argument is asked for its truth as it is (`train`, `not train`), and is a boolean or an integer."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    value = frame.f_locals.get(test.id) if isinstance(test, ast.Name) else None
+    if not isinstance(value, Tracer):
+        return jaxwatch.is_flag(value)
+    if value.made_at() is not None:
+        return False
+    return not value.aval.shape and value.aval.dtype.kind in "biu"
+
+
+_SIZED = {
+    "zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "broadcast_to", "reshape", "tile", "one_hot",
+    "tri",
+}  # fmt: skip
+_SIZES = {"axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype"}
+_COUNTED = {
+    "nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "extract", "repeat",
+    "bincount",
+}  # fmt: skip
+
+
+def _of_number(path: list[ast.AST], frame: FrameType) -> str:
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Name(id="range")):
+                return "loop-on-tracer"
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex" | "bool" | "round")):
+                return "host-call-on-tracer"
+            case ast.Call(func=ast.Attribute(attr="item" | "tolist")):
+                return "host-call-on-tracer"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"))):
+                return "host-call-on-tracer"
+            case ast.Call() as call:
+                if _called(call) in _COUNTED:
+                    return "data-dependent-shape"
+                if _sized(path, frame):
+                    return "traced-shape-arg"
+            case ast.Subscript(slice=ast.Slice()):
+                return "traced-slice-bound"
+            case ast.Subscript():
+                return "host-call-on-tracer"
+            case ast.stmt():
+                break
+    return "host-call-on-tracer"
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _sized(path: list[ast.AST], frame: FrameType) -> bool:
+    """Whether a tracer stands where the innermost call takes a size or an axis."""
+    call = next((node for node in path if isinstance(node, ast.Call)), None)
+    if call is None:
+        return False
+    given = [k.value for k in call.keywords if k.arg in _SIZES]
+    if _called(call) in _SIZED:
+        given += call.args
+    elif _of_library(call.func, frame):
+        given += call.args[1:]
+    return any(_is_traced(name, frame) for one in given for name in ast.walk(one) if isinstance(name, ast.Name))
+
+
+def _of_library(function: ast.expr, frame: FrameType) -> bool:
+    """Whether an expression such as `jnp.sum` means a function of the library; only modules are looked into."""
+    parts: list[str] = []
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    if not isinstance(function, ast.Name):
+        return False
+    found = frame.f_locals.get(function.id, frame.f_globals.get(function.id))
+    for name in reversed(parts):
+        if not isinstance(found, ModuleType):
+            return False
+        found = getattr(found, name, None)
+    return str(getattr(found, "__module__", "")).partition(".")[0] in ("jitscope", "jax")
+
+
+def _is_traced(name: ast.Name, frame: FrameType) -> bool:
+    value: Any = frame.f_locals.get(name.id, frame.f_globals.get(name.id))
+    return isinstance(value, Tracer) or jaxwatch.is_tracer(value)
+
+
+def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:
+    for node in path:
+        match node:
+            case ast.Assign(targets=[ast.Subscript(), *_]) | ast.AugAssign(target=ast.Subscript()):
+                return "item-assignment" if "changed in place" in str(error) or "immutable" in str(error) else ""
+            case ast.Subscript(slice=index):
+                traced = any(_is_traced(n, frame) for n in ast.walk(index) if isinstance(n, ast.Name))
+                if traced and any(isinstance(one, ast.Slice) for one in ast.walk(index)):
+                    return "traced-slice-bound"
+            case ast.Call() if _sized(path, frame):
+                return "traced-shape-arg"
+            case ast.stmt():
+                break
+    return ""

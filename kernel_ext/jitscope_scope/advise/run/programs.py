@@ -1,0 +1,124 @@
+"""What a finished program shows: loops that were unrolled, large arrays baked in, keys that never change."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from jitscope.core import source
+from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs
+from jitscope.core.source import Position
+from jitscope.xla.spread import Spread
+
+from ...observe.ledger import Row
+from ...observe.stacks import is_installed
+from ..diagnostic import Diagnostic, Fix, Span
+from .broadcasts import broadcast
+
+
+UNROLLED = 50
+"""Iterations of a Python loop from which on it is worth telling that they all stand in the program."""
+LARGE = 1 << 20
+"""Bytes of a captured array from which on it is worth telling."""
+
+
+def of_program(row: Row) -> Iterator[Diagnostic]:
+    """The sharp bits in the program of a row of the ledger, if it is still kept."""
+    jaxpr = row.jaxpr
+    if jaxpr is None or row.nested or row.position is None or source.is_internal(row.position.file):
+        return
+    yield from _unrolled(jaxpr, row)
+    yield from _captured(jaxpr, row)
+    yield from broadcast(jaxpr, row)
+    if row.entry is not None and type(getattr(row.entry.executable, "device", None)) is Spread:
+        from .devices import of_devices  # where there are several
+
+        yield from of_devices(row)
+
+
+# --- unrolled loops -----------------------------------------------------------------------------------------------------------
+
+
+def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
+    counts: Counter[tuple[str, Any]] = Counter()
+    """How often an operation stems from one instruction, reached in one way."""
+    if len(jaxpr.eqns) >= UNROLLED:
+        counts.update((eqn.primitive.name, eqn.traceback) for eqn in jaxpr.eqns)
+    told: set[tuple[str, int]] = set()
+    often = [
+        (where, n) for (_, handle), n in counts.most_common() if n >= UNROLLED for where in source.user_calls(handle)
+    ]
+    for where, count in often:
+        loop = loop_around(where) if not is_installed(where.file) else None
+        if loop is not None and (where.file, loop.line) not in told:
+            told.add((where.file, loop.line))
+            lines = [{(at.file, at.line) for at in source.user_calls(eqn.traceback)} for eqn in jaxpr.eqns]
+            of_line = sum((where.file, where.line) in at for at in lines)
+            message = (
+                f"this Python loop ran {count} times while {row.function} was traced: {of_line} of its {len(jaxpr.eqns)} equations "
+                f"stem from line {where.line}, and all are compiled."
+            )
+            fix = "Use lax.fori_loop or lax.scan: the body is compiled once, whatever the number of iterations."
+            yield Diagnostic("unrolled-loop", where.file, loop, message, Fix(fix), (), "trace")
+
+
+def loop_around(where: Position) -> Span | None:
+    """Where the innermost Python loop begins that a position stands in, within its function."""
+    best: Span | None = None
+    for first, last, span in _loops(source.code_of(where.file)):
+        if first <= where.line <= last and (best is None or span > best):
+            best = span
+    return best
+
+
+@functools.lru_cache(16)
+def _loops(text: str) -> tuple[tuple[int, int, Span], ...]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    kinds = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+    return tuple(
+        (node.lineno, node.end_lineno or node.lineno, _head(node)) for node in ast.walk(tree) if isinstance(node, kinds)
+    )
+
+
+def _head(node: ast.For | ast.While | ast.expr) -> Span:
+    """The first line of a loop."""
+    last = node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.While) else node
+    return Span(node.lineno, node.col_offset, last.end_lineno or node.lineno, last.end_col_offset or 0)
+
+
+# --- captured arrays ------------------------------------------------------------------------------------------------------------
+
+
+def _captured(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
+    for var in jaxpr.constvars:
+        where = _first_use(jaxpr, var) if var.aval.bytes >= LARGE else None
+        if where is not None:
+            message = (
+                f"{row.function} captures an array, {var.aval.short()}, {var.aval.bytes / 1e6:.3g} MB, from outside: it belongs to the "
+                "program, which keeps it alive and does not see it when the name is bound to another array."
+            )
+            span = Span.of(where)
+            fix = Fix(f"Pass it as an argument of {row.function}.")
+            yield Diagnostic("captured-constant", where.file, span, message, fix, (), "trace")
+
+
+def _first_use(jaxpr: Jaxpr, var: Var) -> Position | None:
+    eqn = next((eqn for eqn in jaxpr.eqns if var in eqn.invars), None)
+    return _position_inside(eqn, var) if eqn is not None else None
+
+
+def _position_inside(eqn: JaxprEqn, var: Var) -> Position | None:
+    """The position of an equation; of one that calls an inner jaxpr with the variable, where that uses it."""
+    for _, inner in subjaxprs(eqn.params):
+        if len(inner.jaxpr.invars) == len(eqn.invars):
+            own = inner.jaxpr.invars[eqn.invars.index(var)]
+            found = _first_use(inner.jaxpr, own)
+            if found is not None:
+                return found
+    return source.user_position(eqn.traceback)

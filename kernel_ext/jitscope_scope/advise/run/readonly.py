@@ -1,0 +1,109 @@
+"""A write to a NumPy array that looks into the memory of an array: NumPy refuses it, and does not say whose memory that is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from jitscope.core import source
+from jitscope.core.source import Position
+from jitscope.xla.runtime import xc
+
+from ...source_code.names import Names
+from ...source_code.rewrites import path_at
+from ..code.text import Code
+from ..diagnostic import Diagnostic, Edit, Fix, Span
+
+
+def written_to(error: BaseException, frame: FrameType, where: Position, names: Names) -> Diagnostic | None:
+    """The sharp bit of an error of NumPy's that a view of an array was written to; None of other errors, and of other arrays."""
+    if not (isinstance(error, ValueError) and "is read-only" in str(error)):
+        return None
+    for target in _targets(path_at(where)):
+        if isinstance(target, ast.Call):
+            if (
+                target.args
+                and names.dotted(target.func) in _VIEWS
+                and isinstance(_value(target.args[0], frame), xc.ArrayImpl)
+            ):
+                text = ast.unparse(target.args[0])
+                message = f"`{ast.unparse(target)}` is a NumPy view of an array that cannot be changed: its memory is read-only."
+                fix = f"Write `{text} = {text}.at[index].set(value)`: a new array with the change; or give a copy a name, `np.array({text})`."
+                return Diagnostic(
+                    "item-assignment", where.file, Span.of(where), message, Fix(names.own(fix)), (), "trace"
+                )
+            continue
+        if _looks_into_an_array(_value(target, frame)):
+            text = ast.unparse(target)
+            message = f"`{text}` is a NumPy view of an array that cannot be changed: its memory is read-only."
+            fix = _copied(target, where, names)
+            return Diagnostic("item-assignment", where.file, Span.of(where), message, fix, (), "trace")
+    return None
+
+
+def _targets(path: list[ast.AST]) -> Iterator[ast.expr]:
+    """What the code at a place writes to: the innermost first."""
+    for node in path:
+        match node:
+            case ast.Assign(targets=targets):
+                yield from (_root(one) for one in targets if isinstance(one, ast.Subscript))
+            case ast.AugAssign(target=target):
+                yield _root(target)
+            case ast.Call(func=function, keywords=keywords):
+                yield from (k.value for k in keywords if k.arg == "out")
+                if isinstance(function, ast.Attribute):
+                    yield _root(function.value)
+                return
+        if isinstance(node, ast.stmt):
+            return
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """The value of a name, or of a plain attribute; nothing is called."""
+    match node:
+        case ast.Name(id=name):
+            return frame.f_locals.get(name, frame.f_globals.get(name))
+        case ast.Attribute(value=ast.Name() as owner, attr=name):
+            return getattr(_value(owner, frame), "__dict__", {}).get(name)
+    return None
+
+
+def _looks_into_an_array(value: Any) -> bool:
+    while type(value) is np.ndarray and not value.flags.writeable:
+        value = value.base
+    return isinstance(value, memoryview) and isinstance(value.obj, xc.ArrayImpl)
+
+
+_VIEWS = ("numpy.asarray", "numpy.asanyarray")
+
+
+def _copied(target: ast.expr, where: Position, names: Names) -> Fix:
+    """A copy in place of the view, as an edit where the one assignment of the name makes it."""
+    otherwise = f"Make `{ast.unparse(target)}` a copy, which can be written: `np.array(x)` in place of `np.asarray(x)`."
+    try:
+        code = Code(source.code_of(where.file), where.file, known=names)
+    except (SyntaxError, ValueError, RecursionError):
+        return Fix(otherwise)
+    assigned = [
+        node for node in code.nodes
+        if isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Store)
+    ]  # fmt: skip
+    if len(assigned) != 1 or not isinstance(statement := code.parents.get(assigned[0]), ast.Assign):
+        return Fix(otherwise)
+    match statement.value:
+        case ast.Call(func=ast.Attribute(value=library) as function, args=[of], keywords=[]):
+            if code.names.dotted(function) in _VIEWS:
+                text = f"{ast.unparse(library)}.array"
+                words = f"Write `{text}({ast.unparse(of)})` in line {statement.lineno}: it makes a copy, which can be written."
+                return Fix(words, (Edit(code.span(function), text),))
+    return Fix(otherwise)

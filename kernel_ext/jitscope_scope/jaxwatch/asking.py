@@ -1,0 +1,124 @@
+"""Asked for one program: a call of a function written for jax, lowered and compiled and not run, and its row in the ledger."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jitscope.core.errors import Unavailable
+from jitscope.core.jaxpr import Jaxpr
+
+from ..observe.ledger import Ledger, Row
+from . import private
+from .programs import Given
+from .translating import Translation
+from .watching import attach
+
+
+class Asked(NamedTuple):
+    """The program of a call: its row, what jax gives for it, and the arrays that it is given (None: those of the row); what was lowered,
+    which keeps alive what it captured."""
+
+    row: Row
+    lowered: Any
+    compiled: Any
+    given: Given | None
+    jitted: Any
+
+
+_STATIC = (str, bytes, type, bool)
+
+
+def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `use` gives for what can lower the function. Of one that was not jitted text, booleans, types and functions among the
+    arguments are static, and integers where it cannot be traced for any."""
+    if hasattr(function, "lower"):
+        return use(function)
+    if hasattr(function, "runtime_executable"):
+        raise Unavailable("it is compiled already: ask for the function that was lowered, %hlo f(x) or inspect(f)(x)")
+    try:
+        return use(_jitted(function, args, kwargs, _STATIC))
+    except (TypeError, IndexError):
+        if not any(isinstance(value, int) for value in (*args, *kwargs.values())):
+            raise
+    return use(_jitted(function, args, kwargs, (*_STATIC, int)))
+
+
+def _jitted(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], static: tuple[type, ...]
+) -> Any:
+    def fixed(value: Any) -> bool:
+        return isinstance(value, static) or (callable(value) and hasattr(value, "__qualname__"))
+
+    numbers = tuple(i for i, value in enumerate(args) if fixed(value))
+    names = tuple(name for name, value in kwargs.items() if fixed(value))
+    return private.module("jax").jit(functools.partial(function), static_argnums=numbers, static_argnames=names)
+
+
+def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+    """The program of `function(*args, **kwargs)`, which is not run. Raises what tracing it raises, and Unavailable where jax had the
+    program before it was watched and will not compile it again."""
+    watcher = attach()
+    watcher.mend()
+    since = ledger.mark()
+    with ledger.looking():
+        with private.handed_on() as leaves:
+            jitted, lowered = _by(lambda f: (f, f.lower(*args, **kwargs)), function, args, kwargs)
+        lowered = _inner(lowered, "lowered")
+        compiled = _inner(lowered.compile(), "compiled")
+        row = _row_of(ledger, compiled)
+        if row is None and getattr(function, "_fun", None) is not None:
+            again = private.again(function)
+            lowered = again.lower(*args, **kwargs)
+            compiled = lowered.compile()
+            row = _row_of(ledger, compiled)
+    if row is None:
+        new = [one for one in ledger.since(since) if one.library and one.entry is not None]
+        if not new:
+            raise Unavailable(
+                f"jax compiled {getattr(function, '__name__', 'the function')} before it was watched: make the function again (run the "
+                "cell that defines it), and ask then"
+            )
+        row = new[-1]
+    return Asked(row, lowered, compiled, Given(leaves) if leaves else None, jitted)
+
+
+def _inner(stage: Any, name: str) -> Any:
+    """A stage of jax's inside that of another library."""
+    for _ in range(3):
+        if type(stage).__module__.partition(".")[0] == "jax" or not hasattr(stage, name):
+            return stage
+        stage = getattr(stage, name)
+    return stage
+
+
+def may_change_objects(function: Callable[..., Any]) -> bool:
+    """Whether a call may change objects of the user's: one of a function that another library than jax jitted."""
+    return hasattr(function, "lower") and not hasattr(function, "_fun")
+
+
+def run_again(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The leaves of what a call gives with the code that its functions have now, traced and compiled apart from all that jax keeps, on
+    copies of the arrays."""
+    jax = private.module("jax")
+    args, kwargs = jax.tree_util.tree_map(lambda x: x.copy() if isinstance(x, jax.Array) else x, (args, kwargs))
+    with attach().looking_away(), private.apart(), private.without_debugging():
+        return jax.tree_util.tree_leaves(_by(lambda f: f(*args, **kwargs), function, args, kwargs))
+
+
+def _row_of(ledger: Ledger, compiled: Any) -> Row | None:
+    try:
+        executable = compiled.runtime_executable()
+    except Exception:  # not every compiled stage of jax's has one
+        return None
+    rows = [row for row in ledger if row.library and row.entry is not None]
+    return next((row for row in reversed(rows) if row.entry.executable.is_of(executable)), None)
+
+
+def traced(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Jaxpr, str]:
+    """The closed jaxpr of a call as jax has it and as ours, and the function's name. Raises AttributeError where what jitted it
+    cannot be traced alone."""
+    attach()
+    stage = _by(lambda f: f.trace(*args, **kwargs), function, args, kwargs)
+    return stage.jaxpr, Translation(stage.jaxpr.jaxpr).jaxpr, str(stage.fun_name)

@@ -1,0 +1,443 @@
+"""Listens to jax, and writes what it traces, lowers and compiles into the ledger.
+
+jax sends an event when a stage starts and when it ends, in the thread of the call, below its stack: what the stage works on stands
+in the frames above the listener. A fault of ours ends here; the user's call never sees it.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from jitscope.backend.caches import Tally, Traced
+from jitscope.backend.disk.answer import Answer
+from jitscope.backend.signature import message_of, short_repr
+from jitscope.core import records, source
+from jitscope.core.errors import Unavailable
+from jitscope.core.jaxpr import ClosedJaxpr
+from jitscope.core.records import Record
+from jitscope.core.source import Position
+
+from ..observe.recorded import Recorded, recorder
+from ..observe.stacks import is_installed
+from . import marks, private, programs, reading
+from .handed import directly, of_lowered
+from .marks import Marking
+from .recorded import record
+from .retracing import remember
+from .signatures import Call, elsewhere, python_function, written
+from .translating import Place, Translation, debug_of
+from .walking import inner_jaxprs
+
+
+class _Trace(NamedTuple):
+    """A trace that ended: of which call, in how many seconds, and the jaxpr that it gave, weakly, to know it again when it is lowered."""
+
+    call: Call
+    seconds: float
+    jaxpr: weakref.ref[Any]
+    position: Position | None
+    call_site: Position | None
+    around: Place | None
+    recorded: Recorded | None
+    direct: bool
+    lowered: bool = False
+
+
+class _Lowered(NamedTuple):
+    """A program that was lowered and waits for its compilation. `record` begins its steps."""
+
+    record: Record | None
+    translation: Translation | None
+    trace: _Trace | None
+    seconds: float
+    small: str
+    donated: tuple[int, ...]
+    constants: tuple[Any, ...] = ()
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.markings: list[Marking | None] = []
+        self.lowered: _Lowered | None = None
+        self.cache: dict[str, float] = {}
+        self.off = 0
+
+
+_MOST_TRACES, _MOST_FAULTS, _MOST_INNER = 256, 20, 100
+
+
+class Watcher:
+    """Watches jax from `attach` to `detach`. `marking`: equations are marked while jax lowers them, so that kernels have origins.
+    `faults` are the last errors of ours; `spent` the seconds that watching took."""
+
+    def __init__(self, marking: bool = True) -> None:
+        self.marking = marking
+        self.faults: deque[str] = deque(maxlen=_MOST_FAULTS)
+        self.spent = 0.0
+        self.attached = False
+        self.lookers: tuple[Callable[..., Any], ...] = ()
+        """What is told of each program that was compiled, and of each function that was traced (see `runs`)."""
+        self._local = _Local()
+        self._traces: OrderedDict[int, _Trace] = OrderedDict()
+        self._tallies: dict[int, Tally] = {}
+        self._undo: list[Callable[[], Any]] = []
+
+    # --- beginning and end --------------------------------------------------------------------------------------------
+
+    def attach(self) -> None:
+        """Begin, once jax is imported. Raises Unavailable where it is not."""
+        if self.attached:
+            return
+        if private.jax() is None:
+            raise Unavailable("jax is not imported")
+        self._undo.append(source.add_internal(private.folder()))
+        self.attached = True
+        if self.marking:
+            reading.install()
+        self._register()
+
+    def _register(self) -> None:
+        for add, remove, listener in (
+            ("register_scalar_listener", "unregister_scalar_listener", self._on_start),
+            ("register_event_duration_secs_listener", "unregister_event_duration_listener", self._on_end),
+            ("register_event_listener", "unregister_event_listener", self._on_event),
+        ):
+            if (register := private.monitoring(add)) is not None:
+                register(listener)
+                unregister = private.monitoring(remove)
+                if unregister is not None:
+                    self._undo.append(lambda unregister=unregister, listener=listener: unregister(listener))
+
+    def detach(self) -> None:
+        """Leave nothing behind: no listener, no mark, no program."""
+        self.attached, self.lookers = False, ()
+        while self._undo:
+            with suppress(Exception):  # somebody removed the listener already
+                self._undo.pop()()
+        marks.sweep()
+        self._traces.clear()
+        self._tallies.clear()
+        programs.drop_all()
+
+    @property
+    def hears(self) -> bool:
+        """Whether its listeners are there: somebody's `clear_event_listeners()` removes them."""
+        return private.listening(self._on_end)
+
+    def mend(self) -> None:
+        """Put back listeners that somebody's `clear_event_listeners()` removed, and take away marks that no end took away: for
+        a moment when nothing is compiled, between two cells."""
+        if not self.attached or private.jax() is None:
+            return
+        if not self.hears:
+            undo, self._undo = self._undo[1:], self._undo[:1]
+            for one in undo:
+                with suppress(Exception):  # jax no longer knows it
+                    one()
+            self._register()
+        while self._local.markings:
+            self._unmark()
+
+    @contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What this thread has jax do inside is not told."""
+        self._local.off += 1
+        try:
+            yield
+        finally:
+            self._local.off -= 1
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except Exception as error:
+            self.faults.append(short_repr(error))
+            return None
+
+    # --- listeners ----------------------------------------------------------------------------------------------------
+
+    def _on_start(self, event: str, value: Any = None, **told: Any) -> None:
+        stage = private.STAGES.get(event)
+        if stage is None or stage == "trace" or not self.attached or self._local.off:
+            return
+        begun = time.perf_counter()
+        if stage == "compile":
+            self._local.cache.clear()
+        else:
+            frame = sys._getframe(1)
+            self._local.markings.append(self._guarded(lambda: self._mark(frame)))
+        self.spent += time.perf_counter() - begun
+
+    def _mark(self, frame: FrameType) -> Marking | None:
+        closed = private.local(frame, "closed_jaxpr")
+        if closed is None or not self.marking or not private.can_mark() or private.names_are_keys():
+            return None
+        return marks.put(closed.jaxpr)
+
+    def _unmark(self) -> Marking | None:
+        marking = self._local.markings.pop() if self._local.markings else None
+        if marking is not None:
+            marks.take(marking)
+        return marking
+
+    def _on_event(self, event: str, **told: Any) -> None:
+        if event in (private.HIT, private.MISS):
+            self._local.cache[event] = 1.0
+
+    def _on_end(self, event: str, seconds: float, **told: Any) -> None:
+        stage = private.STAGES.get(event)
+        if stage is None:
+            if event in (private.RETRIEVED, private.SAVED):
+                self._local.cache[event] = seconds
+            return
+        if not self.attached or self._local.off:
+            return
+        begun = time.perf_counter()
+        frame, name = sys._getframe(1), str(told.get("fun_name", ""))
+        work = {"trace": self._traced, "lower": self._was_lowered, "compile": self._was_compiled}[stage]
+        self._guarded(lambda: work(frame, seconds, name))
+        self.spent += time.perf_counter() - begun
+        if self.lookers and stage == "compile" and (compiled := private.compiled(frame)) is not None:
+            self._guarded(lambda: self.lookers[0](frame, compiled))
+
+    # --- stages -------------------------------------------------------------------------------------------------------
+
+    def _traced(self, frame: FrameType, seconds: float, name: str) -> None:
+        entered = private.entered(frame)
+        if entered is None or is_small(entered.fun) or entered.nested:
+            return
+        call = Call(entered, frame)
+        function, call_site = written(entered, frame), users_position(frame)
+        position = _defined(function)
+        error = private.raised(frame)
+        if error is not None:
+            remember(error, entered, call.names)
+            detail = {"error": type(error).__name__, "message": message_of(error), "nested": False}
+            number = records.new_program()
+            self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
+            return
+        recorded = record(entered, call.leaves) if recorder.on and function is entered.fun else None
+        call.leaves = []
+        jaxpr = private.local(frame, "jaxpr")
+        if self.lookers and jaxpr is not None:
+            self.lookers[1](jaxpr, entered)
+        if jaxpr is not None:
+            jaxpr, around = getattr(jaxpr, "jaxpr", jaxpr), _of_function(function) or _users_place(frame)
+            self._traces[id(jaxpr)] = _Trace(
+                call, seconds, weakref.ref(jaxpr), position, call_site, around, recorded, directly(frame)
+            )
+            while len(self._traces) > _MOST_TRACES:
+                self._traces.popitem(last=False)
+
+    def _was_lowered(self, frame: FrameType, seconds: float, name: str) -> None:
+        marking = self._unmark()
+        closed = private.local(frame, "closed_jaxpr")
+        self._local.lowered = None
+        if closed is None:
+            return
+        traced = private.traced(frame)
+        trace = self._traces.get(id(traced))
+        trace = trace if trace is not None and trace.jaxpr() is traced else None
+        site = users_position(frame)
+        if trace is None and _belongs_to_jax(closed.jaxpr, frame):
+            self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), ())
+            return
+        around = trace.around if trace else _users_place(frame)
+        names = trace.call.names if trace else ()
+        called = (
+            of_lowered(debug_of(traced), names, trace.call.own_result, trace.call.returned) if trace and names else None
+        )
+        translation = Translation(closed.jaxpr, marking.numbers if marking else None, around, called)
+        donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
+        number = records.new_program()
+        if trace is None:  # a transformation of a jitted function, outside jit
+            name, defined = _plain(name), debug_of(closed.jaxpr).defined
+            if name in private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
+                name, line = code.co_name, code.co_firstlineno
+                defined = Position(code.co_filename, line, line, 0, 0, name)
+            traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
+            begin = Record("derive", name, number, 0.0, defined, site, {}, traced.closed)
+        else:
+            signature, spent = trace.call.signature, trace.seconds
+            if trace.lowered:  # the same trace, for arguments that lie elsewhere
+                signature, spent = elsewhere(signature, private.local(frame, "args_flat")), 0.0
+            self._traces[id(traced)] = trace._replace(lowered=True)
+            traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
+            site = site if trace.lowered else trace.call_site or site
+            detail = {"nested": False, "known": trace.lowered, "direct": trace.direct}
+            if trace.recorded is not None:
+                recorder.keep(number, trace.recorded)
+            begin = Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)
+        error = private.raised(frame)
+        self._emit(begin)
+        if error is not None:
+            self._failed(begin, trace, seconds, error)
+            return
+        self._emit(begin.step_of("lower", seconds))
+        held = tuple(getattr(closed, "consts", ()))
+        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, held)
+
+    def _was_compiled(self, frame: FrameType, seconds: float, name: str) -> None:
+        lowered, self._local.lowered = self._local.lowered, None
+        if lowered is None:
+            return
+        if lowered.record is None or lowered.translation is None:
+            detail = {"library": "jax", "loaded": private.HIT in self._local.cache}
+            spent = lowered.seconds + seconds
+            records.emit(Record("small", lowered.small, 0, spent, None, users_position(frame), detail))
+            return
+        begin, compiled, cache = lowered.record, private.compiled(frame), dict(self._local.cache)
+        if compiled is None:
+            error = private.raised(frame) or RuntimeError("the compilation failed")
+            self._failed(begin, lowered.trace, seconds, error)
+            return
+        answer = None
+        if private.HIT in cache:
+            answer = Answer(True, max(0.0, cache.get(private.SAVED, 0.0) + cache.get(private.RETRIEVED, 0.0)))
+        self._emit(begin.step_of("compile", seconds, {"disk": answer}))
+        entry = programs.Entry(compiled, lowered.translation, answer is not None, lowered.constants)
+        programs.keep(begin.program, entry)
+        kept = None if compiled.kept is None else sorted(compiled.kept)
+        takes = programs.Takes(kept, lowered.donated, entry)
+        given = lowered.trace.call.given if lowered.trace else None
+        program = programs.Program(entry, takes, Tally())
+        self._emit(begin.step_of("foreign", 0.0, payload=(program, given)))
+
+    def _failed(self, begin: Record, trace: _Trace | None, seconds: float, error: BaseException) -> None:
+        if trace is not None:
+            detail = {"error": type(error).__name__, "message": message_of(error), "nested": False}
+            self._emit(begin.step_of("error", seconds, detail, trace.call.signature))
+
+    def _emit(self, record: Record) -> None:
+        record.detail["library"] = "jax"
+        records.emit(record)
+
+
+def _plain(name: str) -> str:
+    """`f` of `jit(f)`."""
+    return name[name.index("(") + 1 : -1] if "(" in name and name.endswith(")") else name
+
+
+def is_small(fun: Any) -> bool:
+    """Whether a function is jax's own: an operation outside of jit."""
+    if getattr(fun, "_apply_primitive", False):
+        return True
+    code = getattr(python_function(fun), "__code__", None)
+    return isinstance(fun, types.FunctionType) and code is not None and code.co_filename.startswith(private.folder())
+
+
+def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
+    """Whether a program was written by jax alone: neither it nor what it holds stems from a function of the user's, other than those
+    that run now and asked for the operation."""
+    running = set[CodeType]()
+    while frame is not None:
+        running.add(frame.f_code)
+        frame = frame.f_back
+    todo, met = [jaxpr], set[int]()
+    while todo and len(met) < _MOST_INNER:
+        program = todo.pop()
+        if id(program) in met:
+            continue
+        met.add(id(program))
+        inside = program is not jaxpr  # an operation alone may stem from a function whose derivative is computed
+        if _is_users(program) or (inside and any(_written_by_user(eqn, running) for eqn in program.eqns)):
+            return False
+        todo += [inner for eqn in program.eqns if eqn.params for _, inner, _ in inner_jaxprs(eqn.params)]
+    return True
+
+
+def _under_pmap(jaxpr: Any) -> CodeType | None:
+    """The user's function in a transformation of what `pmap` jitted, as its equations tell that were written below `pmap`."""
+    inside = [
+        inner for eqn in jaxpr.eqns for _, inner, _ in inner_jaxprs(eqn.params) if eqn.primitive.name == "shard_map"
+    ]
+    for eqn in (eqn for inner in inside for eqn in inner.eqns):
+        below: list[CodeType] = []
+        for code in eqn.source_info.traceback.raw_frames()[0] if eqn.source_info.traceback is not None else ():
+            if code.co_filename.startswith(private.folder()) and code.co_filename.endswith("shard_map.py"):
+                own = [c for c in below if not source.is_internal(c.co_filename) and not is_installed(c.co_filename)]
+                if own:
+                    return own[-1]
+            below.append(code)
+    return None
+
+
+def _written_by_user(eqn: Any, running: set[CodeType]) -> bool:
+    handle = eqn.source_info.traceback
+    codes = handle.raw_frames()[0] if handle is not None else ()
+    own = (c for c in codes if not source.is_internal(c.co_filename) and not is_installed(c.co_filename))
+    return (code := next(own, None)) is not None and code not in running
+
+
+def _is_users(jaxpr: Any) -> bool:
+    where = debug_of(jaxpr).defined
+    return where is not None and not is_installed(where.file)
+
+
+def _defined(fun: Any) -> Position | None:
+    return source.position_of_function(python_function(fun))
+
+
+def _of_function(fun: Any) -> Place | None:
+    """The first line of a function of the user's."""
+    code = getattr(python_function(fun), "__code__", None)
+    if code is None or source.is_internal(code.co_filename) or is_installed(code.co_filename):
+        return None
+    return Place(code, 0)
+
+
+def _users_place(frame: FrameType | None) -> Place | None:
+    """The user's line that runs: outside of jax and, where there is such a frame, of installed libraries."""
+    installed = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not source.is_internal(file):
+            if not is_installed(file):
+                return Place(frame.f_code, frame.f_lasti)
+            installed = installed or Place(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return installed
+
+
+def users_position(frame: FrameType | None) -> Position | None:
+    """The user's line that runs, from this frame outwards."""
+    return source.user_position(_users_place(frame))
+
+
+_watcher: Watcher | None = None
+
+
+def attach(marking: bool = True) -> Watcher:
+    """The watcher of this process, made and begun if there is none. Raises Unavailable where jax is not imported."""
+    global _watcher
+    if _watcher is None:
+        _watcher = Watcher(marking)
+    _watcher.attach()
+    return _watcher
+
+
+def detach() -> None:
+    """End watching; nothing is left of it."""
+    global _watcher
+    watcher, _watcher = _watcher, None
+    if watcher is not None:
+        watcher.detach()
+
+
+def current() -> Watcher | None:
+    """The watcher of this process, if there is one."""
+    return _watcher
+
+
+def unwatched() -> AbstractContextManager[None]:
+    """What this thread has jax do inside is not told, where jax is watched."""
+    return _watcher.looking_away() if _watcher is not None else nullcontext()

@@ -1,0 +1,147 @@
+"""What stands between kernels of which one reads what the other gives: why they may not be one.
+
+XLA's compiler for the CPU writes down no reasons for what it does not fuse. What is told is what can be seen in the program: kinds of
+boundaries, none of them proved to be the cause.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from jitscope.core.errors import Unavailable
+
+from .hlo_flow import FREE, Flow, Op, scopes_around
+
+
+Document = dict[str, Any]
+MOST = 1000
+"""Boundaries that a document holds; of larger programs, the first."""
+
+NO_RECORDS = "XLA's compiler for the CPU keeps no record of why it did not fuse them"
+
+
+class Boundary(NamedTuple):
+    """A value that one kernel gives and another reads: the operations at its ends, and the kernels."""
+
+    giver: Op
+    reader: Op
+    source: str
+    target: str
+
+
+def boundaries_of(flow: Flow) -> list[Document]:
+    """The boundaries between the kernels of an optimised program, in the order of the readers; each pair of kernels once."""
+    return list(_Boundaries(flow).documents())
+
+
+class _Boundaries:
+    def __init__(self, flow: Flow):
+        self.flow, self.ops = flow, flow.by_id
+        self.results = {giver.id for result in flow.results for name, _ in result for giver in self._givers(name)}
+        self.found = list(self._all())
+        self.readers: dict[str, dict[str, None]] = defaultdict(dict)
+        for one in self.found:
+            self.readers[one.giver.id][one.target] = None
+
+    def _givers(self, name: str) -> Iterator[Op]:
+        """The operations that compute a value, seen through what only gives its bytes another shape."""
+        op = self.ops[name]
+        if op.opcode in FREE and op.kernel is None:
+            for source, _ in op.sources:
+                yield from self._givers(source)
+        else:
+            yield op
+
+    def _all(self) -> Iterator[Boundary]:
+        for reader in self.flow.ops:
+            target = reader.kernel
+            for name, _ in reader.sources if target is not None else ():
+                if self.ops[name].kernel == target:
+                    continue
+                for giver in self._givers(name):
+                    source = giver.kernel
+                    if source is not None and target is not None and source != target:
+                        yield Boundary(giver, reader, source, target)
+
+    def documents(self) -> Iterator[Document]:
+        pairs: dict[tuple[str, str], dict[str, str]] = {}
+        for one in self.found:
+            pairs.setdefault((one.source, one.target), {}).update(self._observed(one))
+            if len(pairs) > MOST:
+                pairs.popitem()
+                break
+        for (source, target), observed in pairs.items():
+            told = [{"kind": kind, "text": text} for kind, text in observed.items()]
+            yield {"from": source, "to": target, "observed": told}
+
+    def _observed(self, one: Boundary) -> Iterator[tuple[str, str]]:
+        source, target = self.ops[one.source], self.ops[one.target]
+        if (scope := self._scope(source, target)) is not None:
+            yield scope
+        for kernel, role in ((source, "first"), (target, "second")):
+            if kernel.is_library:
+                yield "library", f"the {role} is a library call, which the fusion pass leaves as it is"
+            elif kernel.opcode.startswith("copy"):
+                yield "copy", f"the {role} is a copy: of another layout, or of memory that is still needed"
+        if one.giver.opcode in ("reduce", "reduce-window"):
+            yield "reduction", "the first ends in a reduction, whose result must be whole before it is read"
+        if one.reader.opcode == "broadcast":
+            yield "broadcast", "the second repeats the value, and would compute it anew for each repetition"
+        readers = len(self.readers[one.giver.id])
+        if one.giver.id in self.results:
+            yield "result", "the value is a result of the program, so it is written to memory in any case"
+        if readers > 1:
+            yield "several users", f"the value is read by {readers} kernels, each of which would compute it anew"
+        if "concatenate" in (one.giver.opcode, one.reader.opcode):
+            yield "concatenation", "a concatenation writes its parts one after the other"
+
+    def _scope(self, source: Op, target: Op) -> tuple[str, str] | None:
+        """The loop or branch of which one is inside and the other is not."""
+        ours, theirs = ({op.id: op for op in scopes_around(one, self.ops)} for one in (source, target))
+        opcodes = {op.opcode for name, op in (ours | theirs).items() if (name in ours) != (name in theirs)}
+        if "while" in opcodes:
+            return "loop", "one is in a loop and the other is not"
+        if "conditional" in opcodes:
+            return "branch", "one is in a branch and the other is not"
+        return ("call", "they are in different computations") if opcodes else None
+
+
+def why_not_fused(compilation: Document, first: int, second: int) -> str:
+    """What stands between the kernels of two lines of the source, in some sentences. Raises Unavailable for a line that no operation
+    of the program stems from, and where the program's kernels are not known."""
+    fusion = compilation["fusion"]
+    if fusion is None:
+        raise Unavailable("what XLA did to this program was not recorded")
+    kernels = {line: _kernels_of(fusion, compilation["graph"], line) for line in (first, second)}
+    for line, found in kernels.items():
+        if not found:
+            raise Unavailable(f"no kernel of this program stems from line {line}")
+    shared = [name for name in kernels[first] if name in kernels[second]]
+    sentences = [f"Lines {first} and {second} are both in the kernel {name}." for name in shared]
+    for one in fusion.get("boundaries", ()):
+        ends = {one["from"], one["to"]}
+        if ends & set(kernels[first]) and ends & set(kernels[second]) and not ends & set(shared):
+            sentences.append(sentence(one))
+    if not sentences:
+        return f"No kernel of line {first} reads what one of line {second} gives, or the other way round: there is nothing to fuse."
+    apart = "" if len(sentences) == len(shared) else f" {NO_RECORDS}; this is what can be seen."
+    return " ".join(sentences) + apart
+
+
+def sentence(boundary: Mapping[str, Any]) -> str:
+    """What can be seen between two kernels, as one sentence."""
+    seen = "; ".join(one["text"] for one in boundary["observed"]) or "nothing that can be seen in the program"
+    return f"Between {boundary['from']} and {boundary['to']}, which reads it: {seen}."
+
+
+def _kernels_of(fusion: Document, graph: Document, line: int) -> list[str]:
+    paths = {
+        path for node in graph["nodes"] for path in node["paths"] if any(p["line"] == line for p in node["positions"])
+    }
+
+    def stems(found: list[str]) -> bool:
+        return any(path in paths for path in found)
+
+    return [k["name"] for k in fusion["kernels"] if k["kind"] != "loop" and stems(k["paths"])]

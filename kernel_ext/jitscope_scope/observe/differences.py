@@ -1,0 +1,365 @@
+"""Why something was traced again: the parts in which its key differs from an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature, Static
+from jitscope.core.words import listed, root_of
+
+from .structures import apart, call_of, changed, classes, told
+
+
+__all__ = ["Difference", "differences"]
+
+
+class Difference(NamedTuple):
+    """One part of the key that changed. `path` is the argument or option, `detail` a remark in words."""
+
+    part: str
+    path: str
+    before: str
+    after: str
+    detail: str = ""
+
+    def document(self) -> dict[str, str]:
+        """As plain data; see docs/documents.md."""
+        return self._asdict()
+
+    def sentence(self) -> str:
+        """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
+        return _sentence(self, self.path, several=False)
+
+    @property
+    def change(self) -> str:
+        """What became of a value: `changed: 0 → 1`, or `is another f32[4]` where both print alike."""
+        return f"is another {self.after}" if self.before == self.after else f"changed: {self.before} → {self.after}"
+
+
+def together(found: Iterable[Difference]) -> str:
+    """What changed, in one sentence; arguments that changed alike are told together."""
+    alike: dict[Difference, list[str]] = {}
+    for one in found:
+        paths = alike.setdefault(one._replace(path=""), [])
+        if one.path not in paths:
+            paths.append(one.path)
+    return " and ".join(_sentence(one, listed(paths), len(paths) > 1) for one, paths in alike.items())
+
+
+def _sentence(one: Difference, path: str, several: bool) -> str:
+    remark = f" ({one.detail})" if one.detail else ""
+    subject, verb = _SUBJECTS.get(one.part, path), _VERBS.get(one.part, "changed")
+    if subject == _ALL:
+        subject, several = "the arguments", True
+    verb = verb.replace("is ", "are ", 1) if several else verb
+    if one.part == "static object":  # its text would be an address
+        return f"{subject} (static) {'are each' if several else 'is'} {one.detail}"
+    if one.part == "function":  # its number says nothing
+        return one.detail
+    if one.part == "closure":
+        return f"{subject} (captured) {one.change}{remark}"
+    return f"{subject} {verb}: {one.before} → {one.after}{remark}"
+
+
+_ALL = "arguments"
+"""The path of all arguments together."""
+
+
+_SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device", "redefined": "the function"}
+_VERBS = {
+    "class": "is another",
+    "shape": "changed shape",
+    "dtype": "changed dtype",
+    "weak type": "changed weak type",
+    "static value": "(static) changed",
+    "tree structure": "changed structure",
+    "none": "is None in one call and an array in the other",
+    "call form": "is given in another way",
+    "function": "is a new object",
+    "redefined": "was defined again",
+    "sharding": "changed sharding",
+}
+PARTS = (
+    "first", "shape", "dtype", "weak type", "static value", "static object", "tree structure", "none", "call form", "kind",
+    "function", "closure", "class", "redefined", "device", "sharding", "donation", "option", "x64", "cache",
+)  # fmt: skip
+"""What a difference can be of; each is a cause of recompilations (docs/recompilations.md)."""
+
+
+def differences(old: Signature, new: Signature) -> list[Difference]:
+    """All parts in which two keys differ; empty only if they are equal. Of calls that run other code of the user's, an argument of
+    another class or another function, these alone."""
+    if another := _another(old, new):
+        return another
+    found = _function(old, new) + _arguments(old, new)
+    found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
+    if old.x64 != new.x64:
+        by_option = [one for one in found if one.part == "dtype" and _is_width(one)]
+        found = [one for one in found if one not in by_option]
+        found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64), _widths(by_option)))
+    found = _without_consequences(found, old, new)
+    if (
+        old.device != new.device
+        and not any(one.part == "sharding" for one in found)
+        and ANY_DEVICE not in (old.device, new.device)
+    ):
+        found.append(Difference("device", "device", old.device, new.device))
+    return found
+
+
+def _is_width(one: Difference) -> bool:
+    """Whether a dtype changed its width alone, as the option enable_x64 has it: f32 and f64, i32 and i64, c64 and c128."""
+    kinds = {text.rstrip("0123456789") for text in (one.before, one.after)}
+    widths = {text.lstrip("abcdefghijklmnopqrstuvwxyz") for text in (one.before, one.after)}
+    return len(kinds) == 1 and widths in ({"32", "64"}, {"64", "128"})
+
+
+def _widths(found: Sequence[Difference]) -> str:
+    """`x: f32 → f64`, of arguments whose dtype follows the option."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        alike.setdefault((one.before, one.after), []).append(one.path)
+    return ", ".join(f"{listed(paths)}: {before} → {after}" for (before, after), paths in alike.items())
+
+
+def _without_consequences(found: list[Difference], old: Signature, new: Signature) -> list[Difference]:
+    """Without the arguments that lie whole on all devices, or on one, because another one was cut: nobody laid them out anew."""
+    whole = {leaf.path for side in (old, new) for leaf in side.leaves if leaf.spec in ("P()", "")}
+    whole -= {leaf.path for side in (old, new) for leaf in side.leaves if leaf.spec not in ("P()", "")}
+    follow = [one for one in found if one.part == "sharding" and one.path in whole]
+    cut = any(one.part == "sharding" and one.path not in whole for one in found)
+    return [one for one in found if one not in follow] if cut else found
+
+
+def _option(name: str, before: str, after: str) -> Difference:
+    return Difference(_OPTIONS.get(name, "option"), name, before, after)
+
+
+_OPTIONS = {"donated arguments": "donation", "out_shardings": "sharding"}
+"""Options that are causes of their own."""
+
+
+def _another(old: Signature, new: Signature) -> list[Difference]:
+    """The functions and the objects of a class that stand in place of others with other code: the call is of another program."""
+    sides = [
+        {
+            **{c.name: c.code for c in one.made.captures if c.how in _BOUND and c.code},
+            **{static.name: static.code for static in (*one.statics, *one.attributes) if static.code},
+            **classes(one),
+        }
+        for one in (old, new)
+        if one.made is not None
+    ]
+    if len(sides) < 2:
+        return []
+    before, after = sides
+    return [Difference("class", n, before[n], c) for n, c in after.items() if n in before and before[n] != c]
+
+
+_BOUND = ("closure", "argument", "self")
+"""How a function object came to its values, that decide what it does: not what it reads from around, or where it is given none."""
+
+
+def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Difference]] | None:
+    """The earlier key (an object with `signature`) nearest to `new`, latest first among equals, and the differences."""
+    best = None
+    for candidate in reversed(earlier):
+        if candidate.signature.same(new):
+            return candidate, []
+    for candidate in reversed(earlier):
+        found = differences(candidate.signature, new)
+        if best is None or _distance(found) < _distance(best[1]):
+            best = (candidate, found)
+        if _distance(found) <= (False, 1):
+            break
+    return best
+
+
+def _distance(found: Sequence[Difference]) -> tuple[bool, int]:
+    return any(one.part == "class" for one in found), len(found)
+
+
+def _function(old: Signature, new: Signature) -> list[Difference]:
+    if old.function == new.function:
+        return []
+    before, after = ({capture.name: capture for capture in s.made.captures} for s in (old, new))
+    changed = [(before[n], c) for n, c in after.items() if n in before and before[n].token != c.token]
+    what = _WHAT[new.made.kind]
+    if changed:
+        return [Difference("closure", b.name, b.text, a.text, _captured(a, what)) for b, a in changed]
+    same = "; it captured the same values" if after else ""
+    return [
+        Difference(
+            "function",
+            "function",
+            f"function object {old.function}",
+            f"function object {new.function}",
+            f"{what} is made anew, and each object is traced by itself{same}",
+        )
+    ]
+
+
+_WHAT = {
+    "function": "the function",
+    "lambda": "the lambda",
+    "nested function": "the nested function",
+    "partial": "the partial",
+    "method": "the bound method",
+    "object": "the callable object",
+}
+
+
+def _captured(new: Any, what: str) -> str:
+    how = {
+        "closure": "captured",
+        "global": "a global read",
+        "default": "a default",
+        "argument": "bound",
+        "self": "bound",
+    }
+    return f"{how[new.how]} by {what}, which is made anew"
+
+
+def _arguments(old: Signature, new: Signature) -> list[Difference]:
+    """What changed among arrays and static arguments; one that is None, or static, in one of the calls alone counts once."""
+    if (
+        old.leaves == new.leaves
+        and old.tree == new.tree
+        and old.structure == new.structure
+        and old.statics == new.statics
+        and old.attributes == new.attributes
+    ):
+        return []
+    moved = _moved(old, new)
+    names = {difference.path for difference in moved}
+    inside = _attributes(old, new)
+    found = _leaves(old, new, names)
+    if inside:  # they say what the structure, and what a library made of the arguments, do not
+        found = [one for one in found if one.part != "tree structure" or one.before != one.after]
+        return moved + found + inside
+    return moved + found + _statics(old, new, names)
+
+
+def _attributes(old: Signature, new: Signature) -> list[Difference]:
+    before = {one.name: one for one in old.attributes}
+    pairs = [(before[one.name], one) for one in new.attributes if one.name in before]
+    return [_static(one.name, one_before, one) for one_before, one in pairs if one_before != one]
+
+
+def _moved(old: Signature, new: Signature) -> list[Difference]:
+    found = []
+    for one, other, turned in ((old, new, False), (new, old, True)):
+        roots = {root_of(leaf.path): str(leaf) for leaf in other.leaves}
+        own = {static.name for static in other.statics}
+        for static in one.statics:
+            if static.name in roots and static.name not in own:
+                part = "none" if static.text == "None" else "kind"
+                sides = (static.text, roots[static.name])
+                before, after = reversed(sides) if turned else sides
+                found.append(Difference(part, static.name, before, after))
+    return found
+
+
+def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]:
+    """What changed of arrays and of the structure. Where the arrays are the same ones, what became of them comes first."""
+    before, after = ({leaf.path: leaf for leaf in s.leaves} for s in (old, new))
+    of_structure = []
+    if old.tree != new.tree or before.keys() != after.keys():
+        of_structure = _structures(old, new, before, after, known)
+    elif old.structure != new.structure:
+        detail = "static data of its nodes is not equal, though it prints alike"
+        root = _common_root(list(after)) or _ALL
+        of_structure = [Difference("tree structure", root, told(old, root), told(new, root), detail)]
+    of_arrays = [one for path in after if path in before for one in _leaf(before[path], after[path])]
+    return of_arrays + of_structure if before.keys() == after.keys() else of_structure + of_arrays
+
+
+def _structures(
+    old: Signature, new: Signature, before: dict[str, Leaf], after: dict[str, Leaf], known: set[str]
+) -> list[Difference]:
+    gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
+    left = [path for path in (*gone, *come) if root_of(path) not in known]
+    if known and not left:
+        return []
+    detail = " and ".join(f"{verb} {listed(paths)}" for verb, paths in (("gained", come), ("lost", gone)) if paths)
+    if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
+        sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
+        return [Difference("none", path, *side) for path, side in zip(left, sides)]
+    root = _common_root(left) or changed(old, new) or _ALL
+    if not left and (sides := apart(old, new, root)) is not None:
+        return [Difference("tree structure", root, *sides, "static data")]
+    part = "call form" if _form(old) != _form(new) else "tree structure"
+    argument = root if part == "tree structure" else ""
+    return [Difference(part, root, told(old, argument), told(new, argument), detail)]
+
+
+def _form(signature: Signature) -> Any:
+    call = call_of(signature)
+    return call and call.form
+
+
+def _common_root(paths: list[str]) -> str:
+    roots = {root_of(path) for path in paths}
+    return roots.pop() if len(roots) == 1 else ""
+
+
+def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
+    found = []
+    if old.shape != new.shape:
+        found.append(Difference("shape", new.path, str(old), str(new), _axes(old.shape, new.shape)))
+    if old.dtype != new.dtype:
+        found.append(Difference("dtype", new.path, old.dtype, new.dtype))
+    if old.sharding != new.sharding:
+        found.append(Difference("sharding", new.path, old.sharding or "one device", new.sharding or "one device"))
+    if old.weak_type != new.weak_type:
+        found.append(
+            Difference(
+                "weak type",
+                new.path,
+                _weakness(old),
+                _weakness(new),
+                "a Python number is weakly typed, an array is not",
+            )
+        )
+    return found
+
+
+def _weakness(leaf: Leaf) -> str:
+    return f"{leaf.dtype}, {'weak' if leaf.weak_type else 'not weak'}"
+
+
+def _axes(old: tuple[int, ...], new: tuple[int, ...]) -> str:
+    if len(old) != len(new):
+        return f"{len(new)} {'axis' if len(new) == 1 else 'axes'} instead of {len(old)}"
+    changed = [str(i) for i, (a, b) in enumerate(zip(old, new)) if a != b]
+    return f"{'axis' if len(changed) == 1 else 'axes'} {', '.join(changed)}"
+
+
+def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference]:
+    before, after = ({static.name: static for static in s.statics if static.name not in known} for s in (old, new))
+    found = []
+    for name in [*before, *(n for n in after if n not in before)]:
+        one, other = before.get(name), after.get(name)
+        if one is None or other is None:
+            given = [str(side) if side else "not given" for side in (one, other)]
+            found.append(Difference("call form", name, *given))
+        elif one != other:
+            found.append(_static(name, one, other))
+    return found
+
+
+def _static(name: str, old: Static, new: Static) -> Difference:
+    if new.content and old.content == new.content:
+        detail = f"another object ({new.type}) that holds the same: objects of its class are equal by identity alone"
+        return Difference("static object", name, str(old), str(new), detail)
+    alike = "the two are not equal, though they print alike" if str(old) == str(new) else ""
+    return Difference("static value", name, str(old), str(new), alike)
+
+
+def _changed(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str, str]]:
+    return [
+        (name, old.get(name, "not given"), new.get(name, "not given"))
+        for name in [*old, *(n for n in new if n not in old)]
+        if old.get(name) != new.get(name)
+    ]

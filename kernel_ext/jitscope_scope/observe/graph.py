@@ -1,0 +1,276 @@
+"""A jaxpr as a graph document."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from jitscope.core.avals import ShapedArray
+from jitscope.core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
+from jitscope.core.printing import Names, atom_text, binder_text, literal_text, shown_params
+
+from .calls import CallTree
+from .groups import grouped
+from .positions import CellOf, no_cell
+from .stacks import Stacks, Written
+
+
+Document = dict[str, Any]
+
+
+def jaxpr_graph(
+    jaxpr: Jaxpr,
+    title: str,
+    positions: dict[str, Document],
+    cell_of: CellOf = no_cell,
+    names: Names | None = None,
+    tree: CallTree | None = None,
+    groups: bool = True,
+) -> Document:
+    """The graph document of a jaxpr, in `groups` or of its equations alone; `positions` are those of its equations by path, `names`,
+    if they are known, those of its variables, `tree` the calls of its equations."""
+    builder = _Builder(names or Names(jaxpr), positions, tree)
+    builder.program(jaxpr)
+    nodes = builder.nodes
+    if groups:
+        nodes = grouped(nodes, builder.levels, builder.name_of, cell_of, builder.stacks)
+    return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
+
+
+def result_names(jaxpr: Jaxpr) -> list[str]:
+    """What the results of a program are called: `result['loss']`, or by their number."""
+    names, count = jaxpr.debug.result_names, len(jaxpr.outvars)
+    return list(names) if len(names) == count else [f"result {i}" for i in range(count)]
+
+
+_NONE: list[Any] = []
+_NO_PARAMS: dict[str, str] = {}
+_NO_ORIGIN: Document = {"positions": _NONE}
+
+
+class _Builder:
+    """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
+
+    def __init__(self, names: Names, positions: dict[str, Document], tree: CallTree | None):
+        self.calls = tree.of if tree else {}
+        self.stacks = tree.stacks if tree else Stacks()
+        self.names = names
+        self.positions = positions
+        self.nodes: list[Document] = []
+        self.edges: list[Document] = []
+        self.sources: dict[Var, str] = {}
+        self.inputs: dict[str, str] = {}
+        self.producers: dict[Var, JaxprEqn] = {}
+        self.levels: dict[str | None, list[JaxprEqn]] = {}
+        self.told = functools.cache(_told)
+
+    def program(self, jaxpr: Jaxpr) -> None:
+        for i, var in enumerate(jaxpr.constvars):
+            self._entry(f"const{i}", "constant", f"constant {i}", var)
+        for i, var in enumerate(jaxpr.invars):
+            self._entry(f"in{i}", "input", jaxpr.debug.argument(i), var)
+        self.equations(jaxpr, "", None)
+        for i, (atom, label) in enumerate(zip(jaxpr.outvars, result_names(jaxpr))):
+            self._output(i, atom, label)
+
+    def name_of(self, var: Var) -> str:
+        """What people call a variable: by the argument it is, or by its letters in the printed program."""
+        return self.inputs.get(self.sources.get(var, "")) or self.names.of(var)
+
+    def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
+        self.sources[var] = node
+        self.inputs[node] = label
+        self._node(node, kind, label, None, [var.aval], binder_text(var, self.names))
+
+    def _output(self, i: int, atom: Atom, label: str) -> None:
+        text = atom_text(atom, self.names)
+        self._node(f"out{i}", "output", label, None, [atom.aval], text)
+        self._edge(atom, f"out{i}")
+
+    def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
+        self.levels[scope] = jaxpr.eqns
+        origins: dict[int, Document] = {}
+        for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
+            path = f"{prefix}e{i}"
+            origin = origins.get(id(written))  # of equations written in one place it is one document
+            if origin is None:
+                origin = origins[id(written)] = self._origin(written, path)
+            self._equation(eqn, path, scope, origin)
+
+    def _origin(self, written: Written, path: str) -> Document:
+        """What a node says of where its equation was written."""
+        position, call = self.positions.get(path), self.calls.get(path)
+        return {
+            "positions": [position] if position else [],
+            "call": call and call[0],
+            "transforms": [*written.transforms],
+        }
+
+    def _equation(self, eqn: JaxprEqn, path: str, scope: str | None, origin: Document) -> None:
+        inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), None)
+        label = eqn.primitive.name
+        if inner:
+            times = f" × {eqn.params['length']}" if label == "scan" else ""
+            label = f"{eqn.params.get('name') or label}{times}"
+        avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
+        kind = "scope" if inner else "equation"
+        self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
+        for var in eqn.outvars:
+            self.sources[var], self.producers[var] = path, eqn
+        if not inner:
+            for atom in eqn.invars:
+                self._edge(atom, path)
+        elif len(inner) == 1 and not inner[0][0]:
+            self._inner(eqn, path, inner[0][1].jaxpr, None if eqn.primitive.name in _COMBINING else eqn.invars)
+            self._results(eqn, inner[0][1].jaxpr)
+        else:
+            self._parts(eqn, path, inner)
+
+    def _parts(self, eqn: JaxprEqn, path: str, inner: Sequence[tuple[str, ClosedJaxpr]]) -> None:
+        """Several inner jaxprs, such as the branches of a `cond`: a scope of its own for each."""
+        passed = set[Atom]()
+        for i, (segment, closed) in enumerate(inner):
+            part = subpath(path, segment).rstrip("/")
+            self._node(part, "scope", self._part_label(eqn, segment, i), path, [], "")
+            operands = _operands(eqn, segment)
+            passed.update(a for a in operands or () if isinstance(a, Var))
+            self._inner(eqn, part, closed.jaxpr, operands)
+        for atom in eqn.invars:
+            if isinstance(atom, Var) and atom not in passed:
+                self._edge(atom, path)
+
+    def _part_label(self, eqn: JaxprEqn, segment: str, i: int) -> str:
+        if eqn.primitive.name == "while":
+            return {"cond_jaxpr": "condition", "body_jaxpr": "body"}[segment]
+        if eqn.primitive.name == "custom_linear_solve":
+            return "solve"
+        if eqn.primitive.name != "cond":
+            return segment
+        index = eqn.invars[0]
+        chosen = self.producers.get(index) if isinstance(index, Var) else None
+        is_flag = (
+            chosen is not None
+            and chosen.primitive.name == "convert_element_type"
+            and (chosen.invars[0].aval.dtype == bool)
+        )
+        if len(eqn.params["branches"]) == 2 and is_flag:
+            return ("if false", "if true")[i]
+        return f"branch {i}"
+
+    def _inner(self, eqn: JaxprEqn, scope: str, inner: Jaxpr, operands: Sequence[Atom] | None) -> None:
+        """The equations of an inner jaxpr. Values that go in as they are go straight through to who reads them; others, such
+        as the slices of a scan, have a node of their own."""
+        if operands is not None and len(operands) != len(inner.invars):
+            operands = None
+        names = inner.debug.arg_names
+        for i, var in enumerate(inner.invars):
+            outer = operands[i] if operands is not None else None
+            if isinstance(outer, Var) and outer in self.sources and outer.aval.shape == var.aval.shape:
+                self.sources[var] = self.sources[outer]
+                continue
+            name = names[i] if len(names) == len(inner.invars) else ""
+            label = self._argument_label(eqn, outer, name, i, _first_carried(eqn, inner))
+            self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names))
+            self.sources[var] = f"{scope}/in{i}"
+            if outer is not None:
+                self._edge(outer, f"{scope}/in{i}")
+        self.equations(inner, f"{scope}/", scope)
+        if operands is None:
+            for atom in eqn.invars:
+                self._edge(atom, scope)
+
+    def _argument_label(self, eqn: JaxprEqn, outer: Atom | None, name: str, i: int, carried: int) -> str:
+        """What an argument of an inner jaxpr is called there: by its own name, as the number that is given for it (only the first
+        iteration has, from the one numbered `carried` on), or as the part of a named input that it is."""
+        if name.isidentifier() and name.strip("_"):
+            return name
+        if eqn.primitive.name in _COMBINING:
+            return f"{'left' if 2 * i < len(eqn.invars) else 'right'} value"
+        if isinstance(outer, Literal):
+            number = literal_text(outer).partition(":")[0]
+            return f"{number} at first" if i >= carried else number
+        whole = self.inputs.get(self.sources.get(outer, "")) if isinstance(outer, Var) else None
+        return f"{whole}[i]" if whole else f"argument {i}"
+
+    def _results(self, eqn: JaxprEqn, inner: Jaxpr) -> None:
+        """Values that come out as they are come straight from who gives them."""
+        if len(inner.outvars) == len(eqn.outvars):
+            for outer, atom in zip(eqn.outvars, inner.outvars):
+                if isinstance(atom, Var) and atom in self.sources and atom.aval.shape == outer.aval.shape:
+                    self.sources[outer] = self.sources[atom]
+
+    def _node(
+        self,
+        node: str,
+        kind: str,
+        label: str,
+        scope: str | None,
+        avals: list[ShapedArray],
+        text: str,
+        params: dict[str, str] = _NO_PARAMS,
+        paths: list[str] = _NONE,
+        origin: Document = _NO_ORIGIN,
+    ) -> None:
+        types, size = self.told(*avals)
+        self.nodes.append(
+            {
+                "id": node,
+                "kind": kind,
+                "label": label,
+                "scope": scope,
+                "types": types,
+                "bytes": size,
+                "text": text,
+                "params": params,
+                "paths": paths,
+                "fused_into": None,
+                **origin,
+            }
+        )
+
+    def _edge(self, atom: Atom, target: str) -> None:
+        if type(atom) is Var and (source := self.sources.get(atom)) is not None:
+            types, size = self.told(atom.aval)
+            self.edges.append({"from": source, "to": target, "type": types[0], "bytes": size})
+
+
+_COMBINING = ("reduce", "reduce_window")
+"""Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
+
+
+def _first_carried(eqn: JaxprEqn, inner: Jaxpr) -> int:
+    """The number of the first argument of an inner jaxpr that a loop hands on; that of all arguments where there is no loop."""
+    if eqn.primitive.name == "scan":
+        return eqn.params["num_consts"]
+    return len(inner.invars) - (len(eqn.outvars) if eqn.primitive.name == "while" else 0)
+
+
+def _told(*avals: ShapedArray) -> tuple[list[str], int]:
+    """Types as text, and the bytes of all."""
+    return [aval.short() for aval in avals], sum([aval.bytes for aval in avals])
+
+
+def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
+    """The operands that become the arguments of one of several inner jaxprs; None: that is not known."""
+    if eqn.primitive.name == "cond":
+        return eqn.invars[1:]
+    if eqn.primitive.name == "while":
+        first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        carry = eqn.invars[first + second :]
+        of_body = segment == "body_jaxpr"
+        return [*(eqn.invars[first : first + second] if of_body else eqn.invars[:first]), *carry]
+    if eqn.primitive.name == "custom_linear_solve":
+        return _solved(eqn)
+    return None
+
+
+def _solved(eqn: JaxprEqn) -> Sequence[Atom] | None:
+    """The operands of a linear solve's solver: of what its four programs captured, the third's, then the right-hand side."""
+    programs = eqn.params.get("jaxprs") or [eqn.params[k] for k in ("matvec", "vecmat", "solve", "transpose_solve")]
+    if len(programs) != 4:
+        return None
+    vectors = len(programs[0].out_avals)
+    counts = [len(p.in_avals) - vectors if p is not None else 0 for p in programs]
+    start = counts[0] + counts[1]
+    return [*eqn.invars[start : start + counts[2]], *eqn.invars[sum(counts) :]]

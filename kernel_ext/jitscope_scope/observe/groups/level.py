@@ -1,0 +1,146 @@
+"""The equations of one program in groups: calls, named scopes and repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from jitscope.core.jaxpr import JaxprEqn, Var
+
+from ..stacks import Frame, Stacks
+from .blocks import Block, Item, leaves, trimmed
+from .repeats import LEAST, Stretch, equal_stretches, stretches
+from .runs import runs, shared_depth
+from .same import Kinds, Wiring
+
+
+LEAST_SINGLE = 8
+"""So many times must one operation alone be repeated."""
+_ROTATIONS = 64
+
+
+class Level:
+    """Groups the equations of a program; `name_of` says what a variable is called."""
+
+    def __init__(self, stacks: Stacks, kinds: Kinds, name_of: Callable[[Var], str]):
+        self.stacks, self.kinds, self.name_of = stacks, kinds, name_of
+
+    def items(self, eqns: Sequence[JaxprEqn]) -> list[Item]:
+        """The equations, by number, and the blocks they are in."""
+        items = runs_of(eqns, self.stacks)
+        return _Repeats(self, eqns).fold(items) if len(eqns) > 1 else items
+
+
+def runs_of(eqns: Sequence[JaxprEqn], stacks: Stacks) -> list[Item]:
+    """The equations, by number, in the runs of calls and named scopes."""
+    if len(eqns) < 2:
+        return list(range(len(eqns)))
+    places = stacks.all(eqns)
+    known = [place.stack for place in {id(p): p for p in places}.values() if place.stack]
+    return trimmed(runs(places, shared_depth(known or [()])))
+
+
+class _Repeats:
+    """Folds equal blocks one after the other into repeats, outer ones first."""
+
+    def __init__(self, level: Level, eqns: Sequence[JaxprEqn]):
+        self.level, self.eqns = level, eqns
+        self.wiring = Wiring(eqns)
+        self.kind = [level.kinds.of(eqn) for eqn in eqns]
+        self.signs: dict[Block, int] = {}
+
+    def fold(self, items: list[Item]) -> list[Item]:
+        if len(items) < LEAST:
+            return [self._inner(item) if isinstance(item, Block) else item for item in items]
+        found: list[Item] = []
+        at = 0
+        for stretch in stretches([self._sign(item) for item in items]):
+            for start, end, period in self._equal(items, stretch):
+                found += map(self._inner, items[at:start])
+                found.append(self._repeat(items[start:end], period))
+                at = end
+        return [*found, *map(self._inner, items[at:])]
+
+    def _inner(self, item: Item) -> Item:
+        if isinstance(item, Block):
+            item.items = self.fold(item.items)
+            if item.several and len(item.items) == 1:
+                return item.items[0]
+        return item
+
+    def _sign(self, item: Item) -> int:
+        """A number that is the same for equal items."""
+        if not isinstance(item, Block):
+            return self.kind[item]
+        if item not in self.signs:
+            inside = tuple([self._sign(i) for i in item.items])
+            self.signs[item] = self.level.kinds.numbers.of((item.what, item.label, inside))
+        return self.signs[item]
+
+    def _equal(self, items: Sequence[Item], stretch: Stretch) -> list[tuple[int, int, int]]:
+        """The parts of a stretch in which values flow in the same way in each block, as (start, end, period). Where they
+        alternate between several ways, several blocks are one."""
+        period = stretch.period
+        first = stretch.start + self._rotation(items, stretch)
+        blocks = [items[at : at + period] for at in range(first, stretch.end - period + 1, period)]
+        flows = [self.wiring.inside(leaves(block)) for block in blocks]
+        single = len(leaves(blocks[0])) == 1
+        least = LEAST_SINGLE if single else LEAST
+        equal = [(start, end) for start, end in equal_stretches(flows) if end - start >= least]
+        if equal:
+            return [(first + start * period, first + end * period, period) for start, end in equal]
+        kinds = [self.level.kinds.numbers.of(tuple(flow)) for flow in flows]
+        longer = [
+            Stretch(first + s.start * period, first + s.end * period, s.period * period) for s in stretches(kinds)
+        ]
+        return [found for stretch in longer if stretch.period > period for found in self._equal(items, stretch)]
+
+    def _rotation(self, items: Sequence[Item], stretch: Stretch) -> int:
+        """Where the first block starts: where the fewest values enter it, the earliest such place."""
+        spare = (stretch.end - stretch.start) % stretch.period
+        best = (len(self.eqns) + 1, 0)
+        for offset in range(min(spare, _ROTATIONS) + 1):
+            start = (
+                stretch.start + offset + stretch.period
+            )  # of the second block: what enters the first may be the arguments
+            block = leaves(items[start : start + stretch.period])
+            entering = {v for v in self.wiring.from_outside(block).values() if v in self.wiring.made}
+            best = min(best, (len(entering), offset))
+        return best[1]
+
+    def _repeat(self, items: list[Item], period: int) -> Block:
+        blocks = [items[at : at + period] for at in range(0, len(items), period)]
+        times, label = len(blocks), self._label(blocks[0])
+        differences = self._differences([leaves(block) for block in blocks])
+        instances: list[Item] = []
+        calls: list[Frame] = []
+        for i, (block, params) in enumerate(zip(blocks, differences), 1):
+            only, inside, called = block[0], block, []
+            if isinstance(only, Block) and len(block) == 1 and only.what != "repeat":
+                inside, called = only.items, only.calls
+                calls += [frame for frame in called if frame not in calls]
+            instances.append(Block("instance", f"{label} {i:,} of {times:,}", self.fold(inside), called, times, params))
+        return Block("repeat", f"{label} × {times:,}", instances, calls, times)
+
+    def _label(self, block: Sequence[Item]) -> str:
+        only = block[0]
+        if len(block) == 1 and isinstance(only, Block):
+            return only.label
+        numbers = leaves(block)
+        if len(numbers) <= 3:
+            return ", ".join(self.eqns[n].primitive.name for n in numbers)
+        return f"{len(numbers)} operations"
+
+    def _differences(self, blocks: Sequence[range]) -> list[dict[str, str]]:
+        """For each block, what takes the place of the values that the first one has from outside."""
+        name, eqns, made = self.level.name_of, self.eqns, self.wiring.made
+        first = [(place, name(var)) for place, var in reversed(self.wiring.from_outside(blocks[0]).items())]
+        found = []
+        for block, before in zip(blocks, (range(0), *blocks)):
+            pairs: dict[str, str] = {}
+            for (number, operand), of_first in first:  # equal blocks read from outside in equal places
+                var = eqns[block[number]].invars[operand]
+                if isinstance(var, Var) and made.get(var, (-1,))[0] not in before:
+                    pairs[of_first] = name(var)
+            found.append(dict(reversed(pairs.items())))
+        same = set.intersection(*[{k for k, v in f.items() if v == k} for f in found])
+        return [{k: v for k, v in f.items() if k not in same} for f in found]

@@ -1,0 +1,533 @@
+"""The ledger: the structured log of the session. It listens to the compiler's records and files them by program.
+
+Rows are small. What views need beside them (the jaxpr) is kept up to a total size, oldest dropped first (a program has
+many objects, and all of them cost the garbage collector time), and beyond that as long as its function remembers it.
+Neither executables nor users' arrays are kept alive.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import threading
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from jitscope.backend.disk.answer import Answer
+from jitscope.backend.given import Given, Takes
+from jitscope.backend.signature import Signature
+from jitscope.control.callbacks import calls_python
+from jitscope.core import records
+from jitscope.core.config import value_of
+from jitscope.core.errors import Unavailable
+from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, count
+from jitscope.core.records import Record
+from jitscope.core.source import Position, position_in
+from jitscope.core.trace import Tracer
+
+from .differences import Difference, closest, together
+from .positions import CellOf, no_cell, positions_of
+from .small import Small
+from .stacks import Stacks
+
+
+__all__ = ["Ledger", "Mark", "Row", "ledger"]
+
+
+Cell = tuple[str, str | None]
+MAX_ROWS = 10_000
+MAX_EQUATIONS = 20_000
+MAX_HISTORY = 64
+MAX_SMALL = 10_000
+TIMED = ("trace", "lower", "compile", "arguments", "run")
+"""The steps whose times a row has."""
+
+
+@dataclasses.dataclass(eq=False, repr=False, match_args=False)
+class Row:
+    """One program: a trace and what became of it.
+
+    `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
+    "traced" (inside another function, for looking at, or only lowered), "failed". `seconds`: duration of each step in seconds.
+    `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
+    `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
+    `direct`: the user's own line called the function, and not a library's. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
+    cell a file is, as its ledger knows.
+    """
+
+    id: int
+    function: str
+    position: Position | None
+    call_site: Position | None
+    signature: Signature | None = None
+    what: str = "traced"
+    nested: bool = False
+    derived: bool = False
+    captures: bool = False
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+    disk: Answer | None = None
+    differences: list[Difference] = dataclasses.field(default_factory=list)
+    against: Row | None = None
+    number: int = 0
+    equations: int = 0
+    error: tuple[str, str] | None = None
+    result: str = "?"
+    steady: Any = None
+    shares: dict[str, float] | None = None
+    at: float = 0.0
+    cell: Cell | None = None
+    run: int = 0
+    last_record: int = 0
+    _kept_jaxpr: Jaxpr | None = None
+    _jaxpr: Any = None
+    _closed: Any = None
+    _entry: Any = None
+    _traced: Any = None
+    _tally: Any = None
+    takes: Takes | None = None
+    given: Given | None = None
+    library: str = ""
+    looked: bool = False
+    led: Position | None = None
+    direct: bool = True
+    cell_of: CellOf = no_cell
+
+    @property
+    def jaxpr(self) -> Jaxpr | None:
+        """The program, while the ledger keeps it or the function remembers its trace; else None."""
+        return self._kept_jaxpr or (self._jaxpr() if self._jaxpr else None)
+
+    def positions(self, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
+        """The positions of its equations as documents, by path; see `positions_of`."""
+        return positions_of(self.jaxpr, self.cell_of, stacks)
+
+    @property
+    def closed(self) -> ClosedJaxpr | None:
+        """The program with the values that it captured, while the function remembers its trace (or nothing was captured)."""
+        found, jaxpr = self._closed() if self._closed else None, self.jaxpr
+        return found or (ClosedJaxpr(jaxpr) if jaxpr is not None and not jaxpr.constvars else None)
+
+    @property
+    def dropped(self) -> bool:
+        """Whether there was a jaxpr that is no longer kept."""
+        return self._jaxpr is not None and self.jaxpr is None
+
+    @property
+    def calls(self) -> int:
+        """How often the program ran."""
+        return self._tally.calls if self._tally else 0
+
+    @property
+    def entry(self) -> Any:
+        """The compiled program in the cache, or None if it is no longer kept."""
+        return self._entry() if self._entry else None
+
+    @property
+    def again(self) -> Callable[[], Any] | None:
+        """Traces the function once more, for its jaxpr; None where its trace is no longer kept."""
+        traced = self._traced() if self._traced else None
+        return traced.again if traced else None
+
+    def needed(self, what: str) -> Any:
+        """Its `jaxpr`, `closed`, `entry` or `again`, by that name. Raises Unavailable where it is no longer kept."""
+        found = getattr(self, what)
+        if found is None:
+            name = "trace" if what == "again" else "program"
+            raise Unavailable(f"the {name} of {self.function} is no longer kept; call the function again")
+        return found
+
+    @property
+    def identity(self) -> Any:
+        """What rows of one function have in common: its name and that of its code, its file and its line (functions that one decorator
+        wraps share their code), and what wraps it (its gradient is another function); of a cell's function defined at the top, the
+        file and the line are left out, since a cell that is changed and run again has another file."""
+        where, made = self.position, self.signature.made if self.signature else None
+        if where is None:
+            return self.function
+        name, wrappers = (made.qualname, made.wrappers) if made else (where.function, ())
+        wrappers = (*wrappers, made.column) if made and made.column else wrappers
+        if os.path.isfile(where.file) or "<" in name:
+            return self.function, name, wrappers, where.file, where.line
+        return name, wrappers
+
+    @property
+    def cause(self) -> str:
+        """Which part of the key was the reason: one of `differences.PARTS`, "" for a first trace."""
+        return self.differences[0].part if self.differences and self.against is not None else ""
+
+    @property
+    def place(self) -> Position | None:
+        """The user's line that stands for the call: the cell's own where a helper makes it."""
+        return self.led or self.call_site
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the executable was loaded from a cache on disk, and not compiled."""
+        return self.disk is not None and self.disk.found
+
+    @property
+    def spent(self) -> float:
+        """Seconds to trace, lower and compile."""
+        return sum(self.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
+
+    @property
+    def because(self) -> str:
+        """One sentence: why it was traced or compiled."""
+        if self.what == "failed" and self.error:
+            return f"failed: {self.error[0]}: {self.error[1]}"
+        if self.derived and self.library:
+            return f"{self.library} compiled it outside jit: for a transformation of a function, or an operation that runs one"
+        if self.derived:
+            return "made by a transformation of the function (a derivative, a vmap) outside jit"
+        on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
+        if self.against is None:
+            return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
+        if self.cause == "class":
+            return f"another program: {together(self.differences)}{on_disk}"
+        verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
+        ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
+        return f"{verb} because {together(self.differences)}{ending}{on_disk}"
+
+    @property
+    def disk_said(self) -> str:
+        """What the cache on disk had to say: loaded from there, or why not. Empty where it is off or was not asked."""
+        return self.disk.sentence(self.seconds.get("compile", 0.0)) if self.disk else ""
+
+
+class Mark(NamedTuple):
+    """A moment in the ledger, to ask what came after it."""
+
+    record: int
+    calls: dict[int, int]
+
+
+class Ledger:
+    """Rows by program, oldest first. A notebook session sets `cell_of`, which says which cell a file is, and `place_now`, which
+    says the cell that runs in this thread: rows written meanwhile belong to it; and `run_of`, how often a cell was run."""
+
+    def __init__(self) -> None:
+        self.rows: OrderedDict[int, Row] = OrderedDict()
+        self.small: deque[Small] = deque(maxlen=MAX_SMALL)
+        self.cell_of: CellOf = no_cell
+        self.place_now: Callable[[], Cell | None] = lambda: None
+        self.run_of: Callable[[str], int] = lambda file: 0
+        self._looking: ContextVar[bool] = ContextVar("jitscope_looking", default=False)
+        self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
+        self._compilations: dict[Any, int] = defaultdict(int)
+        self._kept: OrderedDict[int, Row] = OrderedDict()
+        self._equations = 0
+        self._last = 0
+        self._lock = threading.RLock()
+        self._listeners: list[Callable[[Row], None]] = []
+        self._stop = records.listen(self._take)
+
+    def __iter__(self) -> Iterator[Row]:
+        with self._lock:
+            return iter(list(self.rows.values()))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._stop()
+
+    def listen(self, listener: Callable[[Row], None]) -> Callable[[], None]:
+        """Call `listener` with each row that changed; gives the function that stops it."""
+        return records.subscribe(self._listeners, listener)
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """What is compiled inside is compiled to be looked at: it is no recompilation, whatever was there before."""
+        token = self._looking.set(True)
+        try:
+            yield
+        finally:
+            self._looking.reset(token)
+
+    def mark(self) -> Mark:
+        """This moment."""
+        with self._lock:
+            return Mark(self._last, {row.id: row.calls for row in self.rows.values()})
+
+    def since(self, mark: Mark) -> list[Row]:
+        """The rows that were written after the mark."""
+        return [row for row in self if row.last_record > mark.record]
+
+    def small_since(self, mark: Mark) -> list[Small]:
+        """The small programs for operations outside of jit that were made after the mark."""
+        return [one for one in list(self.small) if one.record > mark.record]
+
+    def called_since(self, mark: Mark) -> dict[str, int]:
+        """How often programs made before the mark ran after it, by function."""
+        calls: dict[str, int] = defaultdict(int)
+        for row in self:
+            more = row.calls - mark.calls.get(row.id, row.calls)
+            if more > 0:
+                calls[row.function] += more
+        return dict(calls)
+
+    def row(self, number: int) -> Row:
+        """The row of a program. Raises Unavailable where it is no longer there."""
+        found = self.rows.get(number)
+        if found is None:
+            raise Unavailable(f"the ledger no longer holds program {number}: run the cell again")
+        return found
+
+    def function_rows(self, function: str | None) -> list[Row]:
+        """The rows of a function by name (all for None)."""
+        return [row for row in self if function is None or row.function == function]
+
+    # Filing records
+
+    def _take(self, record: Record) -> None:
+        with self._lock:
+            self._last = max(self._last, record.number)
+            if record.step == "small":
+                self._file_small(record)
+                return
+            row = self._file(record)
+            row.last_record = record.number
+        if value_of("log_compiles") or value_of("explain_cache_misses"):
+            import_module("..logs", __name__).log(row, record)
+        records.publish(self._listeners, row)
+
+    def _file_small(self, record: Record) -> None:
+        if self._looking.get():
+            return
+        library, loaded = record.detail.get("library", ""), record.detail.get("loaded", False)
+        site, cell = record.call_site, self.place_now()
+        self.small.append(Small(record.function, record.seconds, site, library, loaded, cell, record.number))
+
+    def _file(self, record: Record) -> Row:
+        row = self.rows.get(record.program)
+        if row is None:
+            row = self._new_row(record)
+        if record.step in TIMED and not record.detail.get("known"):
+            row.seconds[record.step] = row.seconds.get(record.step, 0.0) + record.seconds
+        getattr(self, f"_{record.step}")(row, record)
+        return row
+
+    def _new_row(self, record: Record) -> Row:
+        row = Row(
+            record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
+        )
+        row.cell_of = lambda file: self.cell_of(file)  # that of a session that begins later
+        row.run = self.run_of(row.position.file) if row.position else 0
+        row.library, row.looked = record.detail.get("library", ""), self._looking.get()
+        row.direct, row.led = record.detail.get("direct", True), self._led(row)
+        self.rows[row.id] = row
+        while len(self.rows) > MAX_ROWS:
+            self._forget(self.rows.popitem(last=False)[1])
+        return row
+
+    def _led(self, row: Row) -> Position | None:
+        """The outermost line of the running cell above the call, if that is another one."""
+        found, frame = None, sys._getframe() if row.cell is not None else None
+        while frame is not None:
+            if self.cell_of(frame.f_code.co_filename) == row.cell:
+                found = frame
+            frame = frame.f_back
+        if found is None:
+            return None
+        led = position_in(found.f_code, found.f_lasti)
+        return (
+            led if row.call_site is None or (led.file, led.line) != (row.call_site.file, row.call_site.line) else None
+        )
+
+    def _forget(self, row: Row) -> None:
+        """Let go of what a row that is no longer listed holds on to, so that rows do not keep each other alive."""
+        self._drop_program(row)
+        row.against = None
+        identity = row.identity
+        history = self._history.get(identity)
+        if history is not None and row in history:
+            history.remove(row)
+        if not history:
+            self._history.pop(identity, None)
+            self._compilations.pop(identity, None)
+
+    def _trace(self, row: Row, record: Record) -> None:
+        traced = record.payload
+        row.signature, row.nested = traced.signature, record.detail["nested"]
+        row._traced = weakref.ref(traced)
+        row.captures = any(isinstance(c, Tracer) for c in traced.closed.consts)
+        self._explain(row)
+        self._history[row.identity].append(row)
+        row._closed = weakref.ref(traced.closed)
+        self._keep(row, traced.closed.jaxpr)
+
+    def _explain(self, row: Row) -> None:
+        """Compare with the earlier rows of the function that ran; those that were only parts of other programs count for such."""
+        assert row.signature is not None
+        earlier = [
+            other
+            for other in self._history[row.identity]
+            if (row.nested or not other.nested) and not other.looked and not _elsewhere(other.position, row.position)
+        ]
+        nearest = closest(_of_one_function(earlier, row.signature), row.signature)
+        if nearest is None or self._looking.get():
+            return
+        against: Row = nearest[0]
+        row.against, row.differences = against, nearest[1] or [_forgotten(against, row.signature, row.library)]
+        if row.cause in ("function", "closure") and (said := _redefined(against, row)):
+            row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
+
+    def _lower(self, row: Row, record: Record) -> None:
+        """A program that is only lowered, or exported, is not compiled yet."""
+
+    def _arguments(self, row: Row, record: Record) -> None:
+        """Arrays were made of its arguments: only the time counts."""
+
+    def _compile(self, row: Row, record: Record) -> None:
+        row.disk = record.detail.get("disk")
+        self._count(row)
+
+    def _count(self, row: Row) -> None:
+        if row.derived:
+            row.what = "compiled"
+        elif row.number == 0:
+            identity = row.identity
+            self._compilations[identity] += 1
+            row.number = self._compilations[identity]
+            known = row.number > 1 or (row.against is not None and row.against.what == "reused")
+            again = known and row.against is not None and row.cause not in ("redefined", "class")
+            row.what = "recompiled" if again else "compiled"
+
+    def _reuse(self, row: Row, record: Record) -> None:
+        row.what = "reused"
+        self._attach(row, record)
+
+    def _run(self, row: Row, record: Record) -> None:
+        self._attach(row, record)
+
+    def _derive(self, row: Row, record: Record) -> None:
+        row.derived = True
+        row._closed = weakref.ref(record.payload)
+        self._keep(row, record.payload.jaxpr)
+
+    def _program(self, row: Row, record: Record) -> None:
+        program, row.given = record.payload
+        row.takes, row._entry = Takes(program), weakref.ref(program.entry)
+
+    def _foreign(self, row: Row, record: Record) -> None:
+        """A program that another library compiled; whoever watches that library keeps it."""
+        program, row.given = record.payload
+        row.takes, row._tally, row._entry = program.takes, program.tally, weakref.ref(program.entry)
+
+    def _error(self, row: Row, record: Record) -> None:
+        row.what, untold = "failed", row.signature is None
+        row.signature, row.nested = record.payload, record.detail["nested"]
+        row.error = (record.detail["error"], record.detail["message"])
+        if untold:
+            self._explain(row)
+
+    def _attach(self, row: Row, record: Record) -> None:
+        _, ready, row.given = record.payload
+        row._tally = ready.tally
+        row.takes = Takes(ready.program)
+        row._entry = weakref.ref(ready.program.entry)
+
+    def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
+        row._kept_jaxpr, row._jaxpr, row.equations = jaxpr, weakref.ref(jaxpr), count(jaxpr)
+        row.result = _result_text(jaxpr)
+        if calls_python(jaxpr):
+            row._kept_jaxpr = None  # the functions it calls may hold anything of the user's alive
+        self._kept[row.id] = row
+        self._equations += row.equations
+        while self._equations > MAX_EQUATIONS and len(self._kept) > 1:
+            self._drop_program(next(iter(self._kept.values())))
+
+    def _drop_program(self, row: Row) -> None:
+        if self._kept.pop(row.id, None) is not None:
+            self._equations -= row.equations
+            row._kept_jaxpr = None
+
+
+def _result_text(jaxpr: Jaxpr) -> str:
+    if len(jaxpr.outvars) > MOST_LISTED:
+        return f"{len(jaxpr.outvars):,} arrays"
+    outs = [a.aval.short() for a in jaxpr.outvars]
+    return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+
+
+MOST_LISTED = 12
+"""So many parts of a signature are listed."""
+
+
+def shortened(parts: Sequence[str], most: int = MOST_LISTED) -> list[str]:
+    """The first parts of a list, and how many more there are."""
+    return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
+
+
+def _elsewhere(one: Position | None, other: Position | None) -> bool:
+    """Whether these are two lines of one file: two functions that are called the same."""
+    return one is not None and other is not None and one.file == other.file and one.line != other.line
+
+
+_SIDE_BY_SIDE = 3
+"""So many functions made by one line, all of them there and with other values captured, are functions of their own."""
+
+
+def _of_one_function(earlier: Sequence[Row], new: Signature) -> Sequence[Row]:
+    """The rows that a function may be compared with: its own, and those of function objects that it stands in place of. Functions
+    that one line made for other captured values, and that are there beside it, are others (up to a few: a loop makes more)."""
+    others = {
+        row.signature.function
+        for row in earlier
+        if row.signature is not None
+        and row.signature.function != new.function
+        and row.signature.made.alive
+        and [c.token for c in row.signature.made.captures] != [c.token for c in new.made.captures]
+    }
+    if not 0 < len(others) < _SIDE_BY_SIDE:
+        return earlier
+    return [row for row in earlier if row.signature is not None and row.signature.function not in others]
+
+
+def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
+    """Whether the code that defines the function was run again by the user, and not by a loop or a call: before, after, a remark."""
+    if old.position is None or new.position is None:
+        return None
+    if old.position.file == new.position.file and old.run == new.run:
+        return None
+    before, after = (row.cell[0] if row.cell else f"run {row.run}" for row in (old, new))
+    if before == after:
+        before, after = "one definition", "another"
+    return before, after, "a cell that defines it was run"
+
+
+def _forgotten(old: Row, new: Signature, library: str) -> Difference:
+    """Why a trace with an equal key could not serve."""
+    assert old.signature is not None
+    of = "cache"
+    if old.signature.cleared != new.cleared:
+        before, after = "kept", "cleared"
+        why = f"{library}.clear_caches() was called" if library else "the caches were cleared"
+    elif library:
+        before, after = "kept", "dropped by jax"
+        why = f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen"
+    elif old.captures:
+        before, after = "one trace", "another trace"
+        why = "it captured values of an outer trace, so it holds within that one alone"
+    elif old.signature.dropped != new.dropped:
+        before, after = "kept", "dropped"
+        why = "the function was called with more kinds of arguments than are remembered"
+    else:
+        of, before, after = "thread", "one call", "another call"
+        why = "both ran at the same time, and each traced the function"
+    return Difference("cache", of, before, after, why)
+
+
+_session = Ledger()
+
+
+def ledger() -> Ledger:
+    """The ledger of this process."""
+    return _session

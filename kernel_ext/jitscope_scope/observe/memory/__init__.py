@@ -1,0 +1,77 @@
+"""The memory of a program over its schedule: `plan` (what XLA's dumps say), `lifetimes` (buffers, and the bytes in use), `trials` (what
+changes would do), `document` (all of it as plain data)."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from jitscope.core.jaxpr import NO_DEBUG
+from jitscope.xla import callbacks, hlo_module
+from jitscope.xla.dumps import Source, compiled_once_more
+
+from ..graph import result_names
+from ..hlo_origins import flow_of_program
+from ..ledger import Row
+from .document import Names, memory_document
+from .plan import plan_of
+from .trials import changes_of, judged, tried
+
+
+Document = dict[str, Any]
+
+__all__ = ["instrument", "memory_of", "names_of", "plan_of"]
+
+
+def memory_of(row: Row) -> Document:
+    """The memory document of a row's program; see `memory_document`. Nothing is run. Raises Unavailable where the program is no longer
+    there."""
+    entry = row.needed("entry")
+    told = compiled_once_more(Source.of(entry))
+    after = hlo_module.computations(hlo_module.optimized(entry.executable))
+    positions = row.positions()
+    return memory_document(
+        plan_of(told),
+        after,
+        flow_of_program(entry, after),
+        positions,
+        row.function,
+        names_of(row),
+        entry.executable.memory_stats(),
+        told.seconds,
+        changes_of(row, positions),
+    )
+
+
+_known: weakref.WeakKeyDictionary[Row, tuple[Any, Document]] = weakref.WeakKeyDictionary()
+"""The documents that were made, with the program that each is of: what came of changes is added to them."""
+
+
+def instrument(row: Row, given: object = None, change: str | None = None) -> Document:
+    """The memory document, as an instrument; nothing is run. With `change`, one of the document's `changes` by its id, what came of
+    compiling the program with it is in the document, too. Raises Unavailable where the program is gone, or the change cannot be
+    tried."""
+    program, document = _known.get(row, (None, None))
+    if document is None or program is not row.entry or change is None:
+        document = memory_of(row)
+    if change is not None:
+        result = judged(tried(row, change), document["peak"]["bytes"], document["reserved"]["total"]["value"])
+        changes = [{**one, "tried": result} if one["id"] == change else one for one in document["changes"]]
+        document = {**document, "changes": changes}
+    _known[row] = row.entry, document
+    return document
+
+
+def names_of(row: Row) -> Names:
+    """What the program's own arguments are called: captured arrays first, then those of the call that it reads, then the number of the
+    run, where it calls Python."""
+    debug = row.jaxpr.debug if row.jaxpr else NO_DEBUG
+    takes, count = row.takes, len(row.entry.argument_avals)
+    hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
+    arguments: list[tuple[int | None, str]] = [(None, f"captured array {i}") for i in range(hidden)]
+    arguments += [(i, debug.argument(i)) for i in kept]
+    results = list(result_names(row.jaxpr)) if row.jaxpr else []
+    if row.entry.executable.calls_python:
+        arguments.append((None, callbacks.MARK))
+        results.append(callbacks.MARK)
+    return Names(arguments, results)

@@ -1,0 +1,133 @@
+"""The document of a program's passes: what ran, what each pass changed, and what became of the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from jitscope.core import words
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Told
+
+from ..hlo import shortened
+from ..timing import quantity
+from .changes import Change, Kind, Tally, changes_between, tally
+from .fates import Fate, fates_of
+from .phases import stages_of
+from .pictures import picture
+from .running import Pass, run_of
+from .states import State, shown, states_of
+from .words import of_pass
+
+
+Document = dict[str, Any]
+ROWS = 400
+"""Changed instructions of one pass that a document holds; how many more there are stands beside them."""
+
+
+def passes_document(told: Told, title: str, positions: Mapping[str, Document], rows: int | None = ROWS) -> Document:
+    """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
+    equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
+    state of the program."""
+    before, passes = run_of(told)
+    left = [one for one in passes if one.texts]
+    states = list(states_of([before, *(one.texts[-1] for one in left)]))
+    between = [changes_between(old, new) for old, new in pairwise(states)]
+    kept = [0, *(number for number, found in enumerate(between, 1) if any(change.computes for change in found))]
+    of_state = {number: place for place, number in enumerate(kept)}
+    numbers = {id(one): number for number, one in enumerate(left, 1)}
+    fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
+    told_states = [_state(states[n], states[n - 1] if n else None, between[n - 1] if n else (), rows) for n in kept]
+    paths = {path for state in told_states for row in state["rows"] for path in row["paths"]}
+    paths.update(
+        path for state in told_states if state["graph"] for node in state["graph"]["nodes"] for path in node["paths"]
+    )
+    return {
+        "kind": "passes",
+        "version": 1,
+        "title": title,
+        "stages": stages_of(told.phases, passes),
+        "passes": [_pass(one, of_state.get(numbers.get(id(one), -1))) for one in passes],
+        "states": told_states,
+        "fates": [_fate(one) for one in fates],
+        "positions": {
+            path: positions[path] for path in sorted(paths | {fate.path for fate in fates}) if path in positions
+        },
+        "cost": quantity(
+            told.seconds, "s", note="compiled twice more: for the times of the passes, and for what they wrote"
+        ),
+    }
+
+
+def _pass(one: Pass, state: int | None) -> Document:
+    return {
+        "name": one.name,
+        "does": of_pass(one.name),
+        "pipelines": list(one.pipelines),
+        "round": one.round,
+        "rounds": one.rounds,
+        "seconds": quantity(one.seconds, "s"),
+        "state": state,
+    }
+
+
+def _state(state: State, before: State | None, changes: Sequence[Change], rows: int | None) -> Document:
+    counted = tally(changes, before or state, state)
+    told = sorted((change for change in changes if change.computes), key=lambda change: change.kind == "rewired")
+    shown_rows = told if rows is None else told[:rows]
+    shown_paths = {path for change in shown_rows for path in change.paths}
+    graph, left_out = picture(before, state, told) if before is not None else (None, 0)
+    cost = hlo_module.cost_analysis(hlo_module.from_text(state.text))
+    note = "XLA's estimate; the body of a loop counts once"
+    return {
+        "operations": sum(1 for _ in state.operations()),
+        "kernels": state.kernels(),
+        "flops": quantity(cost.get("flops"), "flop", "modelled", note),
+        "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
+        "counts": {kind: counted.of.get(kind, 0) for kind in _SAID},
+        "sentence": _sentence(counted),
+        "rows": [_row(change) for change in shown_rows],
+        "left_out": len(told) - len(shown_rows),
+        "also": sorted({path for change in told[len(shown_rows) :] for path in change.paths} - shown_paths),
+        "graph": graph,
+        "graph_left_out": left_out,
+    }
+
+
+_SAID: dict[Kind, str] = {
+    "removed": "removed",
+    "added": "added",
+    "changed": "changed",
+    "rewired": "given other operands",
+    "fused": "fused",
+    "moved": "moved",
+}
+
+
+def _sentence(counted: Tally) -> str:
+    """`3 operations added, 12 fused, 1 copied into another kernel; 2 fusions made`"""
+    parts = [f"{counted.of[kind]:,} {said}" for kind, said in _SAID.items() if counted.of.get(kind)]
+    parts += [f"{counted.copied:,} copied into another kernel"] if counted.copied else []
+    if parts:
+        number, _, rest = parts[0].partition(" ")
+        parts[0] = f"{number} operation{'' if number == '1' else 's'} {rest}"
+    count = abs(counted.fusions)
+    fusions = f"{words.counted(count, 'fusion')} {'made' if counted.fusions > 0 else 'dissolved'}" if count else ""
+    return "; ".join(filter(None, (", ".join(parts), fusions)))
+
+
+def _row(change: Change) -> Document:
+    return {
+        "kind": change.kind,
+        "before": shortened(shown(change.before)) if change.before is not None else None,
+        "after": shortened(shown(change.after)) if change.after is not None else None,
+        "from": change.where_before,
+        "to": change.where_after,
+        "opcode": change.one.opcode,
+        "paths": list(change.paths),
+    }
+
+
+def _fate(fate: Fate) -> Document:
+    return {"path": fate.path, "state": fate.state, "what": fate.what, "into": list(fate.into)}

@@ -1,0 +1,263 @@
+"""The profile document: what each kernel of a program takes, what bounds it, and what that says of lines and named scopes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from jitscope.backend.given import Given
+from jitscope.core.errors import Unavailable
+from jitscope.core.words import counted
+from jitscope.xla import client, hlo_module
+from jitscope.xla.hlo_module import Computation
+
+from ..calls import CallTree
+from ..cost import Costs, Work
+from ..fusion import Kernels
+from ..hlo import bytes_of
+from ..hlo_origins import flow_of_program
+from ..ledger import Row
+from ..positions import scopes_of, sendable
+from ..rerunning import rerun_of
+from ..stacks import Stacks
+from ..timing import quantity
+from .bounds import Bounds, bounds_of, owners_of
+from .owners import Line, line_position, lines_above, lines_written, scopes_around
+from .peaks import Peaks, peaks_of
+from .roofline import Verdict, element_of, verdict_of
+from .spans import Span
+from .taking import Taken, take
+
+
+Document = dict[str, Any]
+
+
+def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> Document:
+    """The profile document of a row's program; it also files the share of each kernel, which other views show.
+
+    The program runs for about `limit` seconds on the arguments `given`, by default those of the row's first call: see `rerun_of`,
+    also for the Unavailable it raises. RuntimeError while the profiler records something else.
+    """
+    start = time.perf_counter()
+    rerun = rerun_of(row, given)
+    if row.jaxpr is not None and row.jaxpr.effects:
+        raise Unavailable(f"{row.function} has effects: it is not run again to be measured")
+    if type(getattr(row.entry.executable, "device", None)) is client.Spread:
+        raise Unavailable(
+            f"{row.function} runs on several devices: which of them spent the time of a kernel is not known, so it has no profile. "
+            "%communication --measure says what collectives take, %timejit how long a run takes"
+        )
+    peaks = peaks_of(client.default_device() if row.library else row.entry.executable.device)
+    module = hlo_module.optimized(row.entry.executable)
+    after = hlo_module.computations(module)
+    taken = take(rerun, after, limit)
+    row.shares = taken.recording.shares()
+    made = _Profile(row, taken, after, peaks)
+    document = made.document(Costs(module, after))
+    return document | {"on": rerun.on, "cost": quantity(time.perf_counter() - start, "s", note=_COST)}
+
+
+_COST = "wall time of this profile: compiling nothing, running the program, reading the recording, measuring the machine if that was the first"
+
+
+class _Profile:
+    def __init__(self, row: Row, taken: Taken, after: Sequence[Computation], peaks: Peaks):
+        self.row, self.taken, self.peaks = row, taken, peaks
+        self.instructions = {i.name: i for c in after for i in c.instructions}
+        self.spans = {span.name: span for span in taken.recording.spans}
+        self.shares = taken.recording.shares()
+        stacks = Stacks()
+        self.positions = row.positions(stacks)
+        self.tree = CallTree(row.jaxpr, row.position, stacks)
+        self.flow = Kernels(flow_of_program(row.entry, after), self.positions, self.shares)
+        self.kernels = self.flow.all()
+        self.runs = counted(len(taken.recording.calls), "recorded call")
+
+    def document(self, costs: Costs) -> Document:
+        written = lines_written(self.positions)
+        above = lines_above(self.tree, self._file)
+        timed = [(k["share"], k["paths"]) for k in self.kernels if k["share"] is not None]
+        own, whole = bounds_of(timed, written, innermost=True), bounds_of(timed, above)
+        places = list(dict.fromkeys([*sorted(own, key=lambda line: -own[line].most), *whole]))
+        index = {line: at for at, line in enumerate(places)}
+        recorded = [(k, called) for k, called in zip(self.kernels, _called(self.kernels), strict=True) if self._span(k)]
+        work, fast, verdicts = self._verdicts([k for k, _ in recorded], costs)
+        found: list[Document] = [
+            self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name])
+            | {"lines": [index[line] for line in self._lines(k, written)]}
+            for k, called in recorded
+        ]
+        scopes = scopes_around(scopes_of(self.row.jaxpr)) if self.row.jaxpr else {}
+        return {
+            "kind": "profile",
+            "version": 1,
+            "title": self.row.function,
+            "runs": len(self.taken.recording.calls),
+            "count": sum(k["kind"] != "loop" for k in self.kernels),
+            **self._sum(),
+            "kernels": sorted(found, key=lambda k: -k["total"]),
+            "lines": [self._line(line, own.get(line), whole.get(line) or own[line]) for line in places],
+            "scopes": [
+                {"name": sendable(name), **_bounds(bounds)} for name, bounds in bounds_of(timed, scopes).items()
+            ],
+            "machine": machine_document(self.peaks),
+            "times": f"single runs of {self.runs}: median, 10th and 90th percentile; total: all runs of a call, the median of the calls",
+            "work": "of one run, by XLA's model of the optimised program: what it reads and writes, each operation one",
+        }
+
+    def _sum(self) -> Document:
+        """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between."""
+        taken, recording = self.taken, self.taken.recording
+        calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
+        at_once = sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))) - recording.busy
+        together = max(0.0, float(np.median(at_once)))
+        plain = f"{len(taken.plain)} calls that were not recorded"
+        return {
+            "wall": quantity(taken.wall, "s", note=f"median of {plain}"),
+            "low": quantity(float(np.percentile(taken.plain, 5)), "s", note=f"5th percentile of {plain}"),
+            "high": quantity(float(np.percentile(taken.plain, 95)), "s", note=f"95th percentile of {plain}"),
+            "recorded": quantity(calls, "s", note=f"median of {self.runs}"),
+            "busy": quantity(busy, "s", note=f"the sum of all kernels, each the median of {self.runs}"),
+            "together": quantity(together, "s", note="kernels that ran at the same time count twice in their sum"),
+            "between": quantity(calls - busy + together, "s", note="between kernels and for dispatch, while recorded"),
+        }
+
+    def _verdicts(
+        self, kernels: Sequence[Document], costs: Costs
+    ) -> tuple[dict[str, Work], dict[str, float], dict[str, Verdict]]:
+        """By kernel: its work, the seconds of a run that nothing disturbs, and what bounds it. Kernels that do the same to values of the same
+        types have all in common."""
+        work = {k["name"]: costs.instruction(self.instructions[k["name"]]) for k in kernels}
+        alike: dict[object, list[Document]] = defaultdict(list)
+        for k in kernels:
+            alike[_deeds(k, work[k["name"]])].append(k)
+        fast = {
+            k["name"]: float(np.median([self._fast(other) for other in group]))
+            for group in alike.values()
+            for k in group
+        }
+
+        def verdict(k: Document) -> Verdict:
+            return verdict_of(fast[k["name"]], work[k["name"]], bytes_of(k["type"]), element_of(k["type"]), self.peaks)
+
+        found = {k["name"]: verdict(k) for k in kernels}
+        if any(each.needs is not None and each.needs > _FASTER * fast[name] for name, each in found.items()):
+            self.peaks.remeasure()
+            found = {k["name"]: verdict(k) for k in kernels}
+        return work, fast, found
+
+    def _kernel(self, kernel: Document, called: str, work: Work, fast: float, verdict: Verdict) -> Document:
+        span = self._span(kernel)
+        assert span is not None
+        low, median, high = np.percentile(span.seconds, (10, 50, 90))
+        return {
+            "name": kernel["name"],
+            "called": called,
+            "kind": kernel["kind"],
+            "opcode": kernel["opcode"],
+            "operations": len(kernel["members"]),
+            "type": kernel["type"],
+            "loop": self.flow.loop_of(kernel["name"]),
+            "runs": _short(span.runs),
+            "median": _short(median),
+            "low": _short(low),
+            "high": _short(high),
+            "fast": _short(fast),
+            "total": _short(span.total),
+            "share": None if kernel["share"] is None else _short(kernel["share"]),
+            "flops": work.flops,
+            "bytes": work.bytes,
+            "needs": None if span.holds or verdict.needs is None else _short(verdict.needs),
+            "nearest": None if span.holds else verdict.nearest,
+            "bound": None if span.holds else verdict.bound,
+            "why": "" if span.holds else verdict.why,
+        }
+
+    def _fast(self, kernel: Document) -> float:
+        """The 10th percentile of a kernel's runs."""
+        span = self._span(kernel)
+        assert span is not None
+        return float(np.percentile(span.seconds, 10))
+
+    def _span(self, kernel: Document) -> Span | None:
+        return self.spans.get(self.flow.recorded_as(kernel["name"], self.spans))
+
+    def _lines(self, kernel: Document, written: dict[str, list[Line]]) -> list[Line]:
+        """The lines in which what a kernel computes was written, in their order."""
+        return sorted(set().union(*(owners_of(path, written, innermost=True) for path in kernel["paths"])))
+
+    def _file(self, file: str) -> str:
+        return (self.row.cell_of(file) or (None, None))[1] or sendable(file)
+
+    def _line(self, line: Line, own: Bounds | None, whole: Bounds) -> Document:
+        known, number = line
+        files = dict.fromkeys([function.file for function in self.tree.functions])
+        file = next((each for each in files if self._file(each) == known), known)
+        label = (self.row.cell_of(file) or (None, None))[0]
+        return {
+            "position": line_position(self.tree, file, number, label, known),
+            "own": _bounds(own) if own else None,
+            "whole": _bounds(whole),
+        }
+
+
+def _bounds(bounds: Bounds) -> Document:
+    return {"least": _short(bounds.least), "most": _short(bounds.most)}
+
+
+def _short(value: float) -> float:
+    """Four digits: more would be noise."""
+    return float(f"{value:.4g}")
+
+
+_FASTER = 1.05
+"""A kernel that is so many times as fast as the machine was measured to be shows that it was measured while it was busy."""
+
+
+def _deeds(kernel: Document, work: Work) -> object:
+    """What a kernel does, to values of which types: equal for kernels that must take equally long."""
+    members = tuple((member["opcode"], member["type"]) for member in kernel["members"])
+    return kernel["kind"], kernel["opcode"], kernel["type"], work, members
+
+
+def _called(kernels: Sequence[Document]) -> list[str]:
+    """`kernel 1`, `loop 1`, `kernel 2`: as lists of kernels number them."""
+    counts = {"kernel": 0, "loop": 0}
+    names = []
+    for kernel in kernels:
+        word = "loop" if kernel["kind"] == "loop" else "kernel"
+        counts[word] += 1
+        names.append(f"{word} {counts[word]}")
+    return names
+
+
+def machine_document(peaks: Peaks) -> Document:
+    """The measured peaks of the device."""
+    at = datetime.fromtimestamp(peaks.at, UTC).isoformat(timespec="seconds")
+    note = "the fastest of several runs of a = b + s·c over arrays of this size"
+    return {
+        "measured": at,
+        "seconds": quantity(peaks.seconds, "s", note="wall time of measuring, once in this process"),
+        "bandwidth": [
+            {"bytes": size, "rate": quantity(rate, "B/s", note=note)}
+            for size, rate in zip(peaks.bandwidth.bytes, peaks.bandwidth.rates, strict=True)
+        ],
+        "dispatch": quantity(
+            peaks.dispatch, "s", note="a kernel that computes one element, the 10th percentile of its runs"
+        ),
+        "fresh": quantity(
+            peaks.fresh if math.isfinite(peaks.fresh) else None,
+            "B/s",
+            note="memory that the operating system hands out for a large result, by a copy into such",
+        ),
+        "peaks": [
+            {"dtype": dtype, "rate": quantity(rate, "flop/s", note="the fastest of several products of matrices")}
+            for dtype, rate in peaks.known.items()
+        ],
+    }

@@ -1,0 +1,130 @@
+"""Compilations and traces that were made again, in groups: one for each function and cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitscope.core.source import Position, is_internal
+
+from ..differences import Difference
+from ..ledger import Row
+from ..stacks import is_installed
+
+
+@dataclass
+class Group:
+    """What was made again of one function for one cause, oldest first. `bases` are the programs it was compared with."""
+
+    cause: str
+    rows: list[Row] = field(default_factory=list)
+    bases: list[Row] = field(default_factory=list)
+
+    @property
+    def function(self) -> str:
+        """The name of the function."""
+        return self.rows[0].function
+
+    @property
+    def history(self) -> list[Row]:
+        """The programs it was compared with and those made again, in the order of the session."""
+        return sorted([*self.bases, *self.rows], key=lambda row: row.id)
+
+    @property
+    def compilations(self) -> int:
+        """How often it was compiled again."""
+        return sum(row.what in ("recompiled", "compiled") and not row.loaded for row in self.rows)
+
+    @property
+    def retraces(self) -> int:
+        """How often it was traced again for a program that was known, or that a cache on disk had."""
+        return len(self.rows) - self.compilations
+
+    @property
+    def seconds(self) -> float:
+        """Seconds lost: to trace, lower and compile again."""
+        return sum(row.spent for row in self.rows)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the user wanted it so: a cell that was run again."""
+        return self.cause == "redefined"
+
+    @property
+    def changes(self) -> list[Difference]:
+        """The first change, for this cause, of each argument, option or captured value."""
+        found: dict[str, Difference] = {}
+        for row in self.rows:
+            for one in row.differences:
+                if one.part == self.cause:
+                    found.setdefault(one.path, one)
+        return list(found.values())
+
+    @property
+    def paths(self) -> list[str]:
+        """The arguments, options or captured values that changed for this cause."""
+        return [one.path for one in self.changes]
+
+    def sites(self) -> dict[Position, list[Row]]:
+        """The user's calls that paid, those that lost most first."""
+        found: dict[Position, list[Row]] = {}
+        for row in self.rows:
+            if row.call_site is not None:
+                found.setdefault(row.call_site, []).append(row)
+        return dict(sorted(found.items(), key=lambda item: -sum(row.spent for row in item[1])))
+
+
+WATCHING = frozenset(("debug_nans", "debug_infs", "debug_key_reuse", "sharp_bits"))
+"""Options that look at what runs; a program is made for it."""
+
+
+def wanted(row: Row) -> bool:
+    """Whether the user wanted it so: a cell was run again, or an option is on that looks at what runs."""
+    return row.cause == "redefined" or bool(row.differences and {one.path for one in row.differences} <= WATCHING)
+
+
+def occasional(row: Row) -> bool:
+    """Whether a row is the second kind of arguments of a function, seen once each as far as is known, and from two lines: two programs
+    are right."""
+    base = row.against
+    if row.cause not in ("shape", "tree structure") or row.number > 2 or base is None or base.calls > 1:
+        return False
+    sides = [(one.place.file, one.place.line) for one in (base, row) if one.place is not None]
+    return len(set(sides)) == 2
+
+
+def again(row: Row) -> bool:
+    """Whether a row is of something made again that the user's own calls paid for."""
+    if row.nested or row.derived or not row.cause or row.what not in ("recompiled", "reused", "compiled"):
+        return False
+    if (row.what == "compiled" and row.cause != "redefined") or row.cause == "class":
+        return False
+    return not _of_the_library(row)
+
+
+def _of_the_library(row: Row) -> bool:
+    if not row.direct and (row.position is None or is_installed(row.position.file)):
+        return True
+    if row.call_site is not None and is_internal(row.call_site.file):
+        return True
+    if row.call_site is None:  # a thread may run a function by itself
+        return row.position is None or is_internal(row.position.file)
+    if row.position is not None:
+        return is_internal(row.position.file)
+    made = row.signature.made if row.signature else None
+    return made is not None and (made.kind == "nested function" or row.function.startswith("_"))
+
+
+def groups(rows: Iterable[Row]) -> list[Group]:
+    """The groups among rows of the ledger, those that lost most time first."""
+    found: dict[Any, Group] = {}
+    for row in rows:
+        if again(row):
+            group = found.setdefault((row.identity, row.cause), Group(row.cause))
+            group.rows.append(row)
+    for group in found.values():
+        own = {row.id for row in group.rows}
+        bases = {row.against.id: row.against for row in group.rows if row.against is not None}
+        group.bases = [base for id, base in bases.items() if id not in own]
+    return sorted(found.values(), key=lambda group: -group.seconds)

@@ -1,0 +1,346 @@
+"""What to do about a cause of recompilations, in words, with the proof of it."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jitscope.backend.made import Capture
+from jitscope.backend.signature import Leaf
+from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
+from jitscope.core.source import parsed
+from jitscope.core.words import listed
+
+from ...source_code.names import Names, imported_in
+from ..stacks import is_installed
+from ..structures import changed_data
+from .groups import WATCHING, Group
+from .replay import Replay, captures_of, change_for, common_dtype, replay
+from .sizes import sizes_of
+
+
+class Remedy(NamedTuple):
+    """Words for the user; `replay` is what the recorded calls become with it, None where they say nothing."""
+
+    text: str
+    replay: Replay | None
+
+
+def remedy(group: Group) -> Remedy | None:
+    """What to do about a group; None where the user wanted it so."""
+    if group.quiet:
+        return None
+    change = change_for(group)
+    counted = replay(group, change) if change and not _shapes_the_program(group) else None
+    return Remedy(
+        _names_of(group).own(_WORDS[group.cause](group)),
+        counted if counted and counted.after < counted.before else None,
+    )
+
+
+def _names_of(group: Group) -> Names:
+    """What the code imports that calls the function, or else that defines it."""
+    where = next(iter(group.sites()), None) or group.rows[-1].position
+    return imported_in(where.file) if where is not None else Names()
+
+
+def _shapes_the_program(group: Group) -> bool:
+    """Whether a value makes the program another one than with its number alone changed: then it cannot be an argument."""
+    if group.cause not in ("static value", "closure") and not _data(group):
+        return False
+    programs = [row.jaxpr for row in group.history]
+    known = [program for program in programs if program is not None]
+    return not known or not all(same_but_for_numbers(known[0], other) for other in known[1:])
+
+
+def same_but_for_numbers(one: Jaxpr, other: Jaxpr) -> bool:
+    """Whether two programs differ in the values of their literals and constants alone."""
+    if len(one.eqns) != len(other.eqns) or [v.aval for v in one.invars] != [v.aval for v in other.invars]:
+        return False
+    if [v.aval for v in one.constvars] != [v.aval for v in other.constvars]:
+        return False
+    numbers: dict[object, object] = dict(zip([*one.invars, *one.constvars], [*other.invars, *other.constvars]))
+    alike = lambda a, b: isinstance(b, Literal) and a.aval == b.aval if isinstance(a, Literal) else numbers.get(a) is b
+    for a, b in zip(one.eqns, other.eqns):
+        if a.primitive is not b.primitive or len(a.invars) != len(b.invars) or not all(map(alike, a.invars, b.invars)):
+            return False
+        inner, others = [sub.jaxpr for _, sub in subjaxprs(a.params)], [sub.jaxpr for _, sub in subjaxprs(b.params)]
+        if len(inner) != len(others) or not all(map(same_but_for_numbers, inner, others)):
+            return False
+        if not inner and a.params != b.params:
+            return False
+        numbers.update(zip(a.outvars, b.outvars))
+    return len(one.outvars) == len(other.outvars) and all(map(alike, one.outvars, other.outvars))
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def _names(group: Group) -> str:
+    return listed(group.paths)
+
+
+def _shape(group: Group) -> str:
+    found = sizes_of(group)
+    if not found:
+        return f"Give {_names(group)} the same number of axes in every call: reshape or broadcast before it."
+    one = found[0]
+    axes = " and ".join(f"axis {s.axis} of {s.path}" for s in found[:3])
+    mask = "and mask what was added, where the function sums over it"
+    if one.pattern == "last batch":
+        return f"Pad {axes} to {one.buckets[0]:,} in the last batch {mask}; or leave the last batch out."
+    if one.pattern == "two":
+        return f"Pad {axes} to {one.buckets[0]:,} {mask}; two programs are right where both shapes come often."
+    if len(one.buckets) == 1:
+        return f"Pad {axes} to {one.buckets[0]:,}, the largest size so far, {mask}."
+    sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
+    return f"Pad {axes} to the next of {len(one.buckets)} sizes ({sizes}) {mask}."
+
+
+def _dtype(group: Group) -> str:
+    return f"Convert {_names(group)} to {common_dtype(group)} once, before the calls."
+
+
+def _weak_type(group: Group) -> str:
+    return (
+        f"Pass {_names(group)} as an array in every call (jnp.float32(1.0) for 1.0): Python numbers are weakly typed."
+    )
+
+
+def _static_value(group: Group) -> str:
+    if change_for(group) is None:
+        return f"Call with few values of {_names(group)}: each static value has a program of its own."
+    key = group.rows[-1].signature
+    values = [one for one in (*key.statics, *key.attributes) if one.name in group.paths] if key is not None else []
+    if _shapes_the_program(group) and all(one.type == "bool" for one in values):
+        return f"{_names(group)} decides what the program is: one program for True and one for False are right where both come often."
+    if _shapes_the_program(group):
+        return (
+            f"{_names(group)} decides what the program is (a size, a number of iterations, a branch): call with few values, or make the "
+            "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
+        )
+    inside = key is not None and any(one.name in group.paths for one in key.attributes)
+    how = "hold it as an array" if inside else "do not make it static"
+    return f"{_names(group)} is only computed with: {how}, and one program serves all values."
+
+
+def _static_object(group: Group) -> str:
+    once = f"Make the object given for {_names(group)} once, before the calls"
+    key = group.rows[-1].signature
+    statics = [one for one in key.statics if one.name in group.paths] if key is not None else []
+    if any(one.type == "function" for one in statics):
+        return f"{once}: a function is equal to itself alone."
+    if not statics or not all(_is_users(group, one.type) for one in statics):
+        return f"{once}: it is compared by identity."
+    names = listed(sorted({one.type for one in statics}))
+    return (
+        f"{once}; or give {names} __eq__ and __hash__, which compare what it holds, so that equal ones are found again."
+    )
+
+
+def _is_users(group: Group, name: str) -> bool:
+    """Whether the user's code defines a class of this name: in the files of the function and its calls, or in another cell."""
+    places = [row.position for row in group.history] + [row.call_site for row in group.history]
+    files = {place.file for place in places if place is not None and not is_installed(place.file)}
+    trees = [tree for tree in map(parsed, files) if tree is not None]
+    if any(isinstance(node, ast.ClassDef) and node.name == name for tree in trees for node in ast.walk(tree)):
+        return True
+    there = getattr(sys.modules.get("__main__"), name, None)
+    return isinstance(there, type) and there.__module__ == "__main__"
+
+
+def _tree(group: Group) -> str:
+    counts = [
+        len([leaf for leaf in row.signature.leaves if _of(leaf, group)]) for row in group.history if row.signature
+    ]
+    if len(counts) > 2 and all(a < b for a, b in itertools.pairwise(counts)):
+        return (
+            f"{_names(group)} grows from {counts[0]:,} to {counts[-1]:,} arrays: make it one array of the final size "
+            "and set its rows with .at[i].set."
+        )
+    kinds = _data(group)
+    if kinds:
+        said = f"The static data of {' and '.join(kinds)} changed, and each value of it has a program of its own."
+        if not all(_is_users(group, kind) for kind in kinds):
+            return f"{said} Make the object once, and change its arrays alone."
+        return (
+            f"{said} Make what is only computed with data: one of data_fields, a child of tree_flatten, a field that is not static; "
+            "where it is an object, make that once."
+        )
+    return f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
+
+
+def _data(group: Group) -> list[str]:
+    """The classes whose static data alone changed, where that is the cause."""
+    if group.cause != "tree structure":
+        return []
+    return changed_data([row.signature for row in group.history if row.signature])
+
+
+def _of(leaf: Leaf, group: Group) -> bool:
+    return any(leaf.path.startswith(path) for path in group.paths)
+
+
+def _none(group: Group) -> str:
+    return f"Pass an array that changes nothing in place of None for {_names(group)}: zeros to add, ones to multiply or mask."
+
+
+def _call_form(group: Group) -> str:
+    return "Write all calls one way: the same arguments by position, the same by name, and the same left out."
+
+
+def _kind(group: Group) -> str:
+    return f"Pass {_names(group)} as an array in every call, or as a static value in every call."
+
+
+def _function(group: Group) -> str:
+    return f"Make {_called(group)} once, before the calls: the program belongs to the function object."
+
+
+def _called(group: Group) -> str:
+    made = group.rows[-1].signature.made if group.rows[-1].signature else None
+    kind = made.kind if made else "function"
+    return {"lambda": "the compiled lambda", "partial": "the compiled partial"}.get(
+        kind, f"the compiled {group.function}"
+    )
+
+
+def _closure(group: Group) -> str:
+    captured = [one for one in captures_of(group) if one.name in group.paths]
+    if fixed := [one for one in captured if not one.passable]:
+        return _of_functions(group, fixed)
+    if _shapes_the_program(group):
+        return (
+            f"{_names(group)} decides what the program is, so each value needs its own: keep one function for each value, made "
+            "once, or compute with the value alone and pass it as an argument."
+        )
+    return f"Pass {_names(group)} as an argument, and make {_called(group)} once: then one program serves all values."
+
+
+def _of_functions(group: Group, captured: list[Capture]) -> str:
+    """What to do where a function, an object or a text that changed is captured: it cannot be an argument of a compiled function."""
+    names = list(dict.fromkeys(one.name for one in captured))
+    inside = [
+        said
+        for name in names
+        if (said := _other_number(_with_its_making(group, name), [one for one in captured if one.name == name]))
+    ]
+    made, it = f"Make {listed([*names, _called(group)])} once, before the calls", "it" if len(names) == 1 else "them"
+    if not inside:
+        return f"{made}: functions and objects cannot be arguments of a compiled function, and each has a program of its own."
+    optimizer = any("GradientTransformation" in one.text for one in captured)
+    how = "; of optax's optimizers, optax.inject_hyperparams keeps it in the state" if optimizer else ""
+    return (
+        f"{' and '.join(inside)}. {made}, and pass the number that changes as an argument{how}: functions and objects cannot be "
+        f"arguments of a compiled function, and a number inside of {it} is part of the program."
+    )
+
+
+def _with_its_making(group: Group, name: str) -> str:
+    """`tx = optax.adamw(lr)` where the code of the function says how a name is given its value, else the name."""
+    where = group.rows[-1].position
+    tree = parsed(where.file) if where is not None else None
+    found = [
+        ast.unparse(node)
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
+    ]
+    return f"`{found[0]}`" if len(found) == 1 and len(found[0]) <= _LONGEST else name
+
+
+_LONGEST = 60
+
+
+def _other_number(called: str, captured: list[Capture]) -> str:
+    """`tx holds another number: lr is 0.001, then 0.003`, or "" where the numbers in it are the same, or are not known."""
+    values: dict[str, list[str]] = {}
+    for one in captured:
+        for name, text in one.held:
+            values.setdefault(name, []).append(text)
+    changed = [(name, list(dict.fromkeys(texts))) for name, texts in values.items()]
+    said = [
+        f"{name} is {texts[0]}, then {texts[1]}"
+        for name, texts in changed
+        if name and 1 < len(texts) and len(values[name]) <= len(captured)
+    ]
+    return f"{called} holds another number: {' and '.join(said[:2])}" if said else ""
+
+
+def _device(group: Group) -> str:
+    devices = sorted({row.signature.device for row in group.history if row.signature})
+    return f"Put the arguments on one device, once, with jax.device_put: they came from {listed(devices)}."
+
+
+def _sharding(group: Group) -> str:
+    if "out_shardings" in group.paths:
+        return "Compile the function once, with one choice of out_shardings, and call that."
+    leaves = [leaf for row in group.history if row.signature for leaf in row.signature.leaves]
+    spec = next((leaf.spec for leaf in leaves if [leaf.path] == list(group.paths) and leaf.spec), "")
+    how = f": jax.device_put({group.paths[0]}, NamedSharding(mesh, {spec}))" if spec else ""
+    return f"Lay {_names(group)} out one way, once, before the calls{how}."
+
+
+def _donation(group: Group) -> str:
+    return "Compile the function once, with one choice of donated arguments, and call that."
+
+
+def _option(group: Group) -> str:
+    if all(
+        path.startswith(("compiler option", "static arguments", "auto_static", "keep_unused")) for path in group.paths
+    ):
+        return "Compile the function once, with one set of options, and call that."
+    if set(group.paths) <= WATCHING:
+        return f"Leave {_names(group)} off where nothing is looked for: a function has one program with it and one without."
+    return f"Set {_names(group)} once, before the first call."
+
+
+def _x64(group: Group) -> str:
+    return "Set enable_x64 once, before the first call: jax.config.update('jax_enable_x64', True)."
+
+
+def _cache(group: Group) -> str:
+    why = group.rows[-1].differences[0]
+    return {
+        "cleared": "Do not clear the caches between calls: clear_caches() and clear_cache() forget all programs.",
+        "dropped": "Call with fewer kinds of arguments: the function remembers only the latest ones.",
+        "another trace": "Pass the captured values of the outer function as arguments.",
+        "another call": "Call the function once before the threads start.",
+    }.get(why.after, "Do not clear the caches between calls (jax.clear_caches(), clear_cache()).")
+
+
+_WORDS: dict[str, Callable[[Group], str]] = {
+    "shape": _shape,
+    "dtype": _dtype,
+    "weak type": _weak_type,
+    "static value": _static_value,
+    "static object": _static_object,
+    "tree structure": _tree,
+    "none": _none,
+    "call form": _call_form,
+    "kind": _kind,
+    "function": _function,
+    "closure": _closure,
+    "device": _device,
+    "sharding": _sharding,
+    "donation": _donation,
+    "option": _option,
+    "x64": _x64,
+    "cache": _cache,
+}
+
+_WITHOUT_EDIT = {
+    "shape": "No edit is offered: only the function's meaning tells what may be added, and where it must be masked.",
+    "tree structure": "No edit is offered: only the function's meaning tells what can stand for a missing part.",
+    "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
+    "donation": "No edit is offered: the code does not tell where the arguments are donated.",
+}
+
+
+def without_edit(group: Group) -> str:
+    """Why a fix is words alone, where no edit is known to keep what is computed."""
+    if _data(group):
+        return "No edit is offered: the code that registers the class decides what is data."
+    return _WITHOUT_EDIT.get(group.cause, "")

@@ -1,0 +1,231 @@
+"""What a fix would make of the recorded keys: changed as the fix changes them, they are counted again. No proof: nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from jitscope.backend.made import Capture
+from jitscope.backend.signature import Leaf, Signature
+
+from .groups import Group
+from .sizes import padded, sizes_of
+
+
+Change = Callable[[Signature], Hashable]
+
+
+class Replay(NamedTuple):
+    """What was made, and what would have been with the changed keys; `seconds` are those saved. `compiled`: programs were
+    compiled, and not only traced."""
+
+    before: int
+    after: int
+    seconds: float
+    compiled: bool
+
+    def sentence(self, shown: str) -> str:
+        """`37 compilations would become 2`; `shown` are the seconds saved in words."""
+        noun = "compilations" if self.compiled else "traces"
+        return f"By the keys of the recorded calls {self.before:,} {noun} would become {self.after:,}, which saves {shown}."
+
+
+def replay(group: Group, change: Change) -> Replay:
+    """What a change of the key makes of a group's history."""
+    known: set[Hashable] = set()
+    saved = 0.0
+    for row in group.history:
+        assert row.signature is not None
+        key = change(row.signature)
+        saved += row.spent if key in known else 0.0
+        known.add(key)
+    return Replay(len(group.history), len(known), saved, group.compilations > 0)
+
+
+def change_for(group: Group) -> Change | None:
+    """How the fix for a group's cause changes a key; None where no change of the key is a fix."""
+    make = _CHANGES.get(group.cause)
+    return make(group) if make else None
+
+
+def _with_leaves(group: Group, change: Callable[[Leaf], Leaf]) -> Change:
+    paths = set(group.paths)
+
+    def changed(key: Signature) -> Hashable:
+        return _key(key._replace(leaves=tuple(change(leaf) if leaf.path in paths else leaf for leaf in key.leaves)))
+
+    return changed
+
+
+def _key(signature: Signature) -> Hashable:
+    return signature._replace(cleared=0, dropped=0, made=None)  # pyright: ignore[reportArgumentType]
+
+
+def _shapes(group: Group) -> Change | None:
+    buckets = {(one.path, one.axis): one.buckets for one in sizes_of(group)}
+    if not buckets:
+        return None
+
+    def to_buckets(leaf: Leaf) -> Leaf:
+        shape = tuple(padded(size, buckets.get((leaf.path, axis), ())) for axis, size in enumerate(leaf.shape))
+        return leaf._replace(shape=shape)
+
+    return _with_leaves(group, to_buckets)
+
+
+def common_dtype(group: Group) -> str:
+    """The dtype that arrays of a group's argument are best converted to: floats before integers, wide before narrow."""
+    paths = set(group.paths)
+    found = {
+        leaf.dtype for row in group.history if row.signature for leaf in row.signature.leaves if leaf.path in paths
+    }
+    return max(found, key=_width)
+
+
+def _width(dtype: str) -> tuple[int, int]:
+    kind = dtype.rstrip("0123456789")
+    order = ("bool", "u", "i", "bf", "f", "c")
+    return order.index(kind) if kind in order else len(order), int(dtype[len(kind) :] or 0)
+
+
+def _dtypes(group: Group) -> Change:
+    dtype = common_dtype(group)
+    return _with_leaves(group, lambda leaf: leaf._replace(dtype=dtype, weak_type=False))
+
+
+def _weak_types(group: Group) -> Change:
+    return _with_leaves(group, lambda leaf: leaf._replace(weak_type=False))
+
+
+def _statics(group: Group) -> Change | None:
+    """Static numbers become arrays, whose type alone counts."""
+    names = set(group.paths)
+    keys = [row.signature for row in group.history if row.signature]
+    values = [s for key in keys for s in (*key.statics, *key.attributes) if s.name in names]
+    if any(value.type not in ("int", "float", "bool", "complex") for value in values):
+        return None
+
+    def without(key: Signature) -> Hashable:
+        kept = tuple(static for static in key.statics if static.name not in names)
+        types = tuple((static.name, static.type) for static in key.statics if static.name in names)
+        return _key(key._replace(statics=kept)), types
+
+    return without
+
+
+def _static_objects(group: Group) -> Change:
+    names = set(group.paths)
+
+    def by_content(key: Signature) -> Hashable:
+        statics = tuple(s._replace(token=0, text="") if s.name in names else s for s in key.statics)
+        return _key(key._replace(statics=statics))
+
+    return by_content
+
+
+def _structures(group: Group) -> Change:
+    """Arguments whose structure changed become one that fits all calls."""
+    roots = {path.split("[")[0].split(".")[0] for path in group.paths}
+
+    def same(key: Signature) -> Hashable:
+        everything = "arguments" in roots
+        leaves = tuple(leaf for leaf in key.leaves if not everything and _root(leaf) not in roots)
+        return _key(key._replace(leaves=leaves, tree="", structure=0))
+
+    return same
+
+
+def _nones(group: Group) -> Change:
+    roots = {path.split("[")[0].split(".")[0] for path in group.paths}
+
+    def given(key: Signature) -> Hashable:
+        leaves = tuple(leaf for leaf in key.leaves if _root(leaf) not in roots)
+        statics = tuple(static for static in key.statics if static.name not in roots)
+        return _key(key._replace(leaves=leaves, statics=statics, tree="", structure=0))
+
+    return given
+
+
+def _call_forms(group: Group) -> Change:
+    def in_order(key: Signature) -> Hashable:
+        leaves, statics = tuple(sorted(key.leaves)), tuple(sorted(key.statics))
+        return _key(key._replace(leaves=leaves, statics=statics, tree="", structure=0))
+
+    return in_order
+
+
+def _root(leaf: Leaf) -> str:
+    return leaf.path.split("[")[0].split(".")[0]
+
+
+def _functions(group: Group) -> Change:
+    """One function object; values that it captures count as they are."""
+    return lambda key: (_key(key._replace(function=0)), tuple((c.name, c.token) for c in key.made.captures))
+
+
+def _closures(group: Group) -> Change | None:
+    """One function object, which takes the captured values that changed as arguments: their types count. None where one of them
+    cannot be an argument."""
+    names = set(group.paths)
+    if any(capture.name in names and not capture.passable for capture in captures_of(group)):
+        return None
+
+    def passed(key: Signature) -> Hashable:
+        captures = [(c.name, _type_of(c.text) if c.name in names else c.token) for c in key.made.captures]
+        return _key(key._replace(function=0)), tuple(captures)
+
+    return passed
+
+
+def _type_of(text: str) -> str:
+    """Of a number its type, of anything else its text, which says the shape and dtype of an array."""
+    for kind in (int, float, complex):
+        try:
+            kind(text)
+        except ValueError:
+            continue
+        return kind.__name__
+    return "bool" if text in ("True", "False") else text
+
+
+def captures_of(group: Group) -> list[Capture]:
+    """The values that the functions of a group captured, oldest first."""
+    return [capture for row in group.history if row.signature for capture in row.signature.made.captures]
+
+
+def _options(group: Group) -> Change:
+    names = set(group.paths)
+    return lambda key: _key(key._replace(options=tuple(one for one in key.options if one[0] not in names)))
+
+
+def _shardings(group: Group) -> Change:
+    """Everything lies one way, on the same devices."""
+    names = set(group.paths)
+
+    def alike(key: Signature) -> Hashable:
+        leaves = tuple(leaf._replace(sharding="") for leaf in key.leaves)
+        options = tuple(one for one in key.options if one[0] not in names)
+        return _key(key._replace(leaves=leaves, options=options, device=""))
+
+    return alike
+
+
+_CHANGES: dict[str, Callable[[Group], Change | None]] = {
+    "shape": _shapes,
+    "dtype": _dtypes,
+    "weak type": _weak_types,
+    "static value": _statics,
+    "static object": _static_objects,
+    "tree structure": _structures,
+    "none": _nones,
+    "call form": _call_forms,
+    "kind": _nones,
+    "function": _functions,
+    "closure": _closures,
+    "device": lambda group: lambda key: _key(key._replace(device="")),
+    "sharding": _shardings,
+    "donation": _options,
+    "option": _options,
+    "x64": lambda group: lambda key: _key(key._replace(x64=False)),
+    "cache": lambda group: _key,
+}

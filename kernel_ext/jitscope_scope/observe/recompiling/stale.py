@@ -1,0 +1,170 @@
+"""Compiled functions that keep the old value of what they captured, or call the old function of a name: cards beside those of recompilations, which would have been right."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from jitscope.backend.made import Capture, made
+
+from ..fixes import fix_document
+from ..ledger import Row
+from ..positions import position_document
+from ..timing import quantity
+from .redefined import Redefined, python_function, redefined
+
+
+Document = dict[str, Any]
+
+
+class Stale(NamedTuple):
+    """A function whose program is still there and was traced with other values of its globals or of its closure, or with other
+    functions: what it captured, before and now, and what it called."""
+
+    row: Row
+    changes: list[tuple[Capture, Capture]]
+    functions: list[Redefined]
+
+
+def stale(rows: Iterable[Row]) -> list[Stale]:
+    """The functions among rows that keep old values, or old functions."""
+    latest: dict[Any, Row] = {}
+    for row in rows:
+        if _is_kept(row):
+            assert row.signature is not None
+            latest[row.signature.function] = row
+    found = [Stale(row, list(_changed(row)), redefined(row)) for row in latest.values()]
+    return [one for one in found if one.changes or one.functions]
+
+
+def stale_cards(rows: Iterable[Row]) -> list[Document]:
+    """A card for each of them."""
+    return [_card(one) for one in stale(rows)]
+
+
+def _is_kept(row: Row) -> bool:
+    """Whether a call of the function may still run the row's program."""
+    if row.nested or row.derived or row.looked or row.signature is None or row.position is None:
+        return False
+    if row.what not in ("compiled", "recompiled", "reused") or not row.signature.made.alive:
+        return False
+    return _is_kept_elsewhere(row) if row.library else row.again is not None
+
+
+def _is_kept_elsewhere(row: Row) -> bool:
+    """Whether a compiled function of another library, of a global name, still has programs of the row's function."""
+    assert row.signature is not None
+    function = row.signature.made.object() if row.signature.made.object is not None else None
+    own = [
+        value for value in getattr(function, "__globals__", {}).values() if type(value).__module__.startswith(_WATCHED)
+    ]
+    return any(getattr(value, "__wrapped__", None) is function and _programs(value) for value in own)
+
+
+_WATCHED = ("jax", "flax.", "equinox.")
+
+
+def _programs(compiled: Any) -> int:
+    """How many programs a compiled function of jax, flax or equinox has."""
+    inner = getattr(compiled, "jitted_fn", None) or getattr(compiled, "_cached", None) or compiled
+    size = getattr(inner, "_cache_size", None)
+    return size() if size is not None else 0
+
+
+def _changed(row: Row) -> Iterator[tuple[Capture, Capture]]:
+    """The captured values when the function was traced and as they are now, where they differ."""
+    assert row.signature is not None
+    before = row.signature.made
+    function = before.object() if before.object is not None else None
+    now = {(capture.name, capture.how): capture for capture in made(function).captures}
+    read = _read(function)
+    for capture in before.captures:
+        other = now.get((capture.name, capture.how))
+        if other is None or (capture.text, capture.token) == (other.text, other.token):
+            continue
+        if capture.name in read and capture.how in ("global", "closure") and not _is_code(capture, other):
+            yield capture, other
+
+
+def _read(function: Any) -> set[str]:
+    """The names that a function, and those inside it, read from their globals and closures."""
+    code = getattr(python_function(function), "__code__", None)
+    return _names(code) if isinstance(code, types.CodeType) else set()
+
+
+def _names(code: types.CodeType) -> set[str]:
+    found = {one.argval for one in dis.get_instructions(code) if one.opname in _LOADS}
+    return found.union(*(_names(part) for part in code.co_consts if isinstance(part, types.CodeType)))
+
+
+_LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
+
+
+def _is_code(*captures: Capture) -> bool:
+    """Whether one is a function or an object, of which it is not known whether it is another one in what counts."""
+    return any(capture.text.startswith(("function ", "object of ")) for capture in captures)
+
+
+def _card(one: Stale) -> Document:
+    row = one.row
+    where = position_document(row.position, row.cell_of)
+    captured = " and ".join(
+        f"`{before.name}` was {before.text} and is {_other(before, now)} now" for before, now in one.changes
+    )
+    said = [
+        f"not traced again though what it captured changed: {captured}; the program keeps the value that it was traced with"
+    ] * bool(captured)
+    return {
+        "function": row.function,
+        "cause": "stale",
+        "compilations": 0,
+        "retraces": 0,
+        "because": "; ".join([*said, *(keeps(function, row) for function in one.functions)]),
+        "seconds": quantity(None, "s", note="nothing was compiled again"),
+        "definition": where,
+        "sites": [],
+        "sites_left": 0,
+        "matrix": {"columns": [], "rows": [], "columns_left": 0, "columns_left_after": 0, "rows_left": 0},
+        "fix": fix_document(_fix(one), position=where),
+        "quiet": False,
+    }
+
+
+def _fix(one: Stale) -> str:
+    row = one.row
+    if not one.changes:
+        return traced_anew(row)
+    names = ", ".join(f"`{before.name}`" for before, _ in one.changes)
+    it = "it" if len(one.changes) == 1 else "them"
+    return f"Pass {names} as an argument of {row.function}: it reads {it} at each call then."
+
+
+def keeps(function: Redefined, row: Row) -> str:
+    """`keeps the act that it was traced with; act was defined again in In [4]`."""
+    path = function.path
+    place = _place(function.now, row)
+    if function.renamed:
+        return f"keeps the {path} that it was traced with, {_named(function.before)}; {path} is {_named(function.now)} now{place and f', of {place}'}"
+    return f"keeps the {path} that it was traced with; {path} was defined again{place and f' in {place}'}"
+
+
+def traced_anew(row: Row) -> str:
+    """What has a function traced again, whatever it calls."""
+    cell = row.cell_of(row.position.file) if row.position is not None else None
+    again = f"Run {cell[0]} again, or call" if cell is not None else "Call"
+    return f"{again} {row.function}.clear_cache(): {row.function} is traced anew then."
+
+
+def _named(code: types.CodeType) -> str:
+    return "a lambda" if code.co_name == "<lambda>" else code.co_name
+
+
+def _place(code: types.CodeType, row: Row) -> str:
+    cell = row.cell_of(code.co_filename)
+    return cell[0] if cell is not None else f"line {code.co_firstlineno}"
+
+
+def _other(before: Capture, now: Capture) -> str:
+    return f"another {now.text}" if before.text == now.text else now.text

@@ -1,0 +1,98 @@
+"""Small programs: what operations outside of jit are compiled to, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jitscope.core.source import Position, place
+from jitscope.core.words import counted, cut, duration
+
+
+__all__ = ["Small", "dearest", "small_document", "small_sentence"]
+
+
+class Small(NamedTuple):
+    """A small program that an operation outside of jit was compiled to: its name, the seconds to make it (to load it, where it was
+    `loaded`), from which line and in which cell, whose it is (`library`, "" for jitscope's own), and the number of its record."""
+
+    name: str
+    seconds: float
+    call_site: Position | None
+    library: str = ""
+    loaded: bool = False
+    cell: tuple[str, str | None] | None = None
+    record: int = 0
+
+
+_LONG = 0.5
+"""Seconds from which on the operation and the line are told in one sentence."""
+_MOST_NAMED = 3
+
+
+def small_sentence(small: Sequence[Small]) -> str:
+    """`jax compiled 14 small programs for operations outside jit, in 0.42 s.`, for each library and way to come by them; "" for none."""
+    kinds: dict[tuple[str, bool], list[Small]] = {}
+    for one in small:
+        kinds.setdefault((one.library, one.loaded), []).append(one)
+    return " ".join(_of_kind(library, loaded, listed) for (library, loaded), listed in sorted(kinds.items()))
+
+
+def _of_kind(library: str, loaded: bool, small: Sequence[Small]) -> str:
+    what = "1 small program for an operation" if len(small) == 1 else f"{len(small):,} small programs for operations"
+    did = "loaded" if loaded else "compiled"
+    source = " from the cache on disk" if loaded else ""
+    seconds = duration(sum(one.seconds for one in small))
+    return f"{library or 'jitscope'} {did} {what} outside jit{source}, in {seconds}{dearest(small)}."
+
+
+def dearest(small: Sequence[Small]) -> str:
+    """The operation and the line that cost most, where small programs cost seconds: `: unstack 12 s in line 4 (r = [one(x) for x in xs])`."""
+    said = [
+        f"{one['operation']} {duration(one['seconds'])}{_at(one['line'], one['text'])}"
+        for one in _by_operation(small)[:_MOST_NAMED]
+        if one["seconds"] >= _LONG
+    ]
+    return f": {'; '.join(said)}" if said else ""
+
+
+def _at(line: int | None, text: str) -> str:
+    return f" in line {line} ({cut(text, 60)})" if line is not None else ""
+
+
+def small_document(small: Sequence[Small]) -> dict[str, Any]:
+    """How many small programs there were, how long they took, and both by operation and line, the dearest first."""
+    return {
+        "programs": len(small),
+        "seconds": sum(one.seconds for one in small),
+        "sentence": small_sentence(small),
+        "operations": _by_operation(small),
+    }
+
+
+def _by_operation(small: Sequence[Small]) -> list[dict[str, Any]]:
+    found: dict[Any, list[Small]] = {}
+    for one in small:
+        where = one.call_site
+        line = (where.file, where.line) if where is not None else None
+        found.setdefault((one.name, line, one.cell, one.library, one.loaded), []).append(one)
+    listed = [_operation(those) for those in found.values()]
+    return sorted(listed, key=lambda one: -one["seconds"])
+
+
+def _operation(those: Sequence[Small]) -> dict[str, Any]:
+    one = those[0]
+    text = one.call_site.text.strip() if one.call_site is not None else ""
+    spent = sum(other.seconds for other in those)
+    where = f", {place(one.call_site)} ({cut(text, 60)})" if one.call_site is not None else ""
+    did = " loaded" if one.loaded else ""
+    return {
+        "operation": one.name,
+        "programs": len(those),
+        "seconds": spent,
+        "library": one.library,
+        "cell": one.cell[0] if one.cell is not None else None,
+        "line": one.call_site.line if one.call_site is not None else None,
+        "text": text,
+        "said": f"{one.name}: {counted(len(those), 'program')}{did}, {duration(spent)}{where}",
+    }

@@ -1,0 +1,114 @@
+"""Call stacks of equations: the user's frames of a traceback, each stack and each position once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from types import CodeType
+from typing import Any, NamedTuple
+
+from jitscope.core import source
+from jitscope.core.jaxpr import JaxprEqn
+from jitscope.core.source import Position, is_installed, is_internal, position_in
+
+
+class Frame(NamedTuple):
+    """A place in a function: its code and the byte offset of the instruction that ran."""
+
+    code: CodeType
+    offset: int
+
+    @property
+    def position(self) -> Position:
+        return position_in(self.code, self.offset)
+
+
+Stack = tuple[Frame, ...]
+"""The user's frames, outermost first."""
+
+
+class Written(NamedTuple):
+    """What a handle says: the user's frames, the innermost of them (which may be a comprehension's), what made the equation from the one
+    that was written there (any of "jvp", "transpose", "vmap", in this order), whether that is part of a backward pass, and the named
+    scopes it is in, outermost first."""
+
+    stack: Stack
+    frame: Frame | None
+    transforms: tuple[str, ...]
+    backward: bool
+    scopes: tuple[str, ...]
+
+
+class Stacks:
+    """What handles say. That of equal ones is one object, and so are equal stacks: they can be compared by identity."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[Written, Any]] = {}  # by identity: to hash a handle takes ten times as long
+        self._known: dict[Any, Written] = {None: Written((), None, (), False, ())}
+        self._frames: dict[tuple[int, int], Frame] = {}
+        self._shared: dict[Stack, Stack] = {}
+        self._levels: dict[int, tuple[list[Written], Any]] = {}
+
+    def of(self, handle: Any) -> Stack:
+        """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
+        comprehensions are part of the function that runs them."""
+        return self.found(handle).stack
+
+    def innermost(self, handle: Any) -> Frame | None:
+        """The innermost of the user's frames, which may be a comprehension's."""
+        return self.found(handle).frame
+
+    def found(self, handle: Any) -> Written:
+        """All that a handle says."""
+        seen = self._seen.get(id(handle))
+        if seen is None:
+            seen = self._seen[id(handle)] = (self._equal(handle), handle)
+        return seen[0]
+
+    def all(self, eqns: Sequence[JaxprEqn]) -> list[Written]:
+        """What the handles of a jaxpr's equations say, in their order."""
+        known = self._levels.get(id(eqns))
+        if known is None:
+            known = self._levels[id(eqns)] = ([self.found(eqn.traceback) for eqn in eqns], eqns)
+        return known[0]
+
+    def _equal(self, handle: Any) -> Written:
+        found = self._known.get(handle)  # handles of one stack are equal
+        if found is None:
+            found = self._known[handle] = self._looked_up(handle)
+        return found
+
+    def _looked_up(self, handle: Any) -> Written:
+        codes, offsets = handle.raw_frames()
+        own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
+        own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
+        outer = [code for code, _ in own[1:]] + [None]
+        stack = tuple(
+            self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
+        )
+        transforms = source.in_order((*source.transforms_of(handle), *_transforms(codes)))
+        frame = self._frame(*own[0]) if own else None
+        stack = self._shared.setdefault(stack, stack)
+        return Written(stack, frame, transforms, "transpose" in transforms, source.names_of(handle))
+
+    def _frame(self, code: CodeType, offset: int) -> Frame:
+        return self._frames.setdefault((id(code), offset), Frame(code, offset))
+
+
+def _transforms(codes: list[CodeType]) -> tuple[str, ...]:
+    """Which transformations' rules ran, from the innermost frame outwards."""
+    pairs = pairwise(codes)
+    return tuple(
+        by for inner, code in pairs if (by := source.rules_run_by.get(code)) and inner.co_name not in _PASSED_ON
+    )
+
+
+_PASSED_ON = ("process", "record")
+
+
+def _is_part(code: CodeType, around: CodeType | None) -> bool:
+    """Whether code is a comprehension in the function that runs it: people see one function."""
+    return code.co_name in _COMPREHENSIONS and around is not None and code in around.co_consts
+
+
+_COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")

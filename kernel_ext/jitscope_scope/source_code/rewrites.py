@@ -1,0 +1,579 @@
+"""What to write instead: the expression at which a traced value was asked for something, rewritten.
+
+Only looked at when an error is made. It reads the source and never runs it; where the source cannot be had or says nothing
+it keeps silent.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from jitscope.core.source import Position, parsed, position_of_function
+
+from .slice_length import length_of
+
+
+class Rewrite(NamedTuple):
+    """What to write in place of `node`. It is `whole` if it is code that can stand there as it is; else it says in words what to write.
+    It is `sure` if it
+    does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
+    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words."""
+
+    node: ast.AST
+    text: str
+    whole: bool = True
+    sure: bool = True
+    of_one_rank: tuple[ast.expr | int, ast.expr] | None = None
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{f'write `{self.text}`' if self.whole else self.text}{self.note}"
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it can be put in the place of its node without a trial."""
+        return self.whole and self.sure and hasattr(self.node, "lineno")
+
+
+def rewrite(position: Position | None, asked: str) -> str:
+    """What to write in place of the code at `position`, in words, or ""; for `asked` see `rewritten`."""
+    try:
+        found = rewritten(path_at(position), asked) if position is not None else None
+    except (ValueError, RecursionError):  # of an expression too deep to be written out
+        return ""
+    return found.words if found is not None else ""
+
+
+def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
+    """What to write in place of a node of `path`, which holds an expression and the nodes around it, the innermost first.
+    `asked` says what Python wanted: a "bool", "index", "number" or "array" of a traced value, or to use it as the bound of a
+    "slice", as a "mask", or for "assignment" to elements."""
+    return _REWRITES[asked](path) if path else None
+
+
+def path_at(position: Position) -> list[ast.AST]:
+    """The nodes around a position, the innermost first; none where there is no source."""
+    tree = parsed(position.file)
+    start, end = (position.line, position.column), (position.end_line, position.end_column)
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = [] if tree is None else [tree]
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, ast.Module):
+            if not isinstance(node, (ast.expr, ast.stmt)):
+                todo += ast.iter_child_nodes(node)
+                continue
+            if (node.lineno, node.col_offset) > start or (node.end_lineno, node.end_col_offset) < end:  # pyright: ignore
+                continue
+        found.append(node)
+        todo = list(ast.iter_child_nodes(node))
+    return found[::-1]
+
+
+def position_of_result(fun: object) -> Position | None:
+    """The expression that a Python function returns (the last one, if it returns in several places); where the function was
+    defined if its source cannot be had, None for the library's own."""
+    where = position_of_function(fun)
+    return result_of(where) if where is not None else None
+
+
+def result_of(where: Position) -> Position:
+    """`position_of_result` of the function that is defined there."""
+    node = node_of_function(where)
+    if node is None:
+        return where
+    values = [one.value for one in own_nodes(node) if isinstance(one, ast.Return) and one.value is not None]
+    last = node.body if isinstance(node, ast.Lambda) else max(values, key=lambda value: value.lineno, default=None)
+    return where if last is None else where.at(last)
+
+
+def node_of_function(where: Position) -> ast.FunctionDef | ast.Lambda | None:
+    """The syntax tree of a function, by the position of `source.position_of_function`; None where there is no source."""
+    tree = parsed(where.file)
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.FunctionDef(decorator_list=decorators, name=name):
+                if min([node.lineno, *(d.lineno for d in decorators)]) == where.line and where.function.endswith(name):
+                    return node
+            case ast.Lambda() if node.lineno == where.line and "<lambda>" in where.function:
+                return node
+    return None
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions inside it."""
+    for child in ast.iter_child_nodes(function):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield from own_nodes(child)
+
+
+# A truth value -------------------------------------------------------------------------------------------------------
+
+
+def _truth(path: list[ast.AST]) -> Rewrite | None:
+    """The innermost construct that wants the truth of the expression; `and`, `or` and `not` inside it become operations."""
+    inner = None
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Name(id="bool"), args=[_], keywords=[]) if _is_condition(node, path):
+                continue
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
+                sure = name == "bool" or len(args) > 1 or isinstance(args[0], _ELEMENTS) or _is_truth(args[0])
+                return Rewrite(node, _OF_TRUTH[name](args), sure=sure)
+            case ast.If(test=test) | ast.IfExp(test=test) if (node is path[0] or within(path[0], test)) and (
+                name := _recursive(node, path)
+            ):
+                note = f": `{name}` would call itself without end while it is traced; or make the argument that ends it static"
+                text = "make it a loop, `lax.while_loop`, of a function that says whether it goes on and one that makes a step"
+                return Rewrite(node, text, False, note=note)
+            case ast.If(test=test) if node is path[0] or within(path[0], test):
+                return _if(node, path)
+            case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
+                return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
+            case ast.While(test=test) if node is path[0] or within(path[0], test):
+                return Rewrite(node, _loop_in_words(node, condition(test)), False)
+            case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
+                name in _OF_TWO
+            ):
+                return Rewrite(node.args[0], f"jnp.{_OF_TWO[name]}")
+            case ast.stmt():
+                break
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                inner = node
+            case ast.Compare(ops=ops) if inner is None and (len(ops) > 1 or isinstance(ops[0], (ast.In, ast.NotIn))):
+                inner = node
+    if isinstance(inner, ast.BoolOp) and not all(map(_is_truth, inner.values)):
+        known = sum(map(_is_known, inner.values)) >= len(inner.values) - 1
+        return Rewrite(inner, _chosen(inner), sure=known)
+    in_assertion = any(isinstance(node, ast.Assert) for node in path)
+    return Rewrite(inner, condition(inner), sure=not in_assertion) if inner is not None else None
+
+
+_OF_TWO = {"max": "maximum", "min": "minimum"}
+
+
+def _is_condition(node: ast.AST, path: list[ast.AST]) -> bool:
+    """Whether a node is the condition of the statement or expression around it."""
+    around = next((outer for inner, outer in itertools.pairwise(path) if inner is node), None)
+    return isinstance(around, ast.If | ast.IfExp | ast.While) and around.test is node
+
+
+def _recursive(node: ast.AST, path: list[ast.AST]) -> str:
+    """The name of the function around a condition, if one of the arms, or what follows, calls that again; else ""."""
+    around = next((one for one in path if isinstance(one, (ast.FunctionDef, ast.Lambda))), None)
+    if not isinstance(around, ast.FunctionDef):
+        return ""
+    for one in (*ast.walk(node), *(part for after in _rest(node, path) for part in ast.walk(after))):
+        match one:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name, value=ast.Name(id="self" | "cls"))):
+                if name == around.name:
+                    return name
+    return ""
+
+
+def _is_known(node: ast.expr) -> bool:
+    """Whether an expression is a number or a truth, and so can be an element of an array."""
+    return _is_truth(node) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
+
+
+def _chosen(node: ast.BoolOp) -> str:
+    """`a or b`, which gives one of its operands, by `jnp.where`."""
+    *before, text = map(ast.unparse, node.values)
+    for one in reversed(before):
+        yes, no = (one, text) if isinstance(node.op, ast.Or) else (text, one)
+        text = f"jnp.where({one}, {yes}, {no})"
+    return text
+
+
+def _is_truth(node: ast.AST) -> bool:
+    """Whether the text tells that an expression is a boolean, or an array of booleans."""
+    match node:
+        case ast.BoolOp(values=values):
+            return all(map(_is_truth, values))
+        case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.Constant(value=bool()):
+            return True
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_truth(operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_truth(left) and _is_truth(right)
+        case ast.Call(func=ast.Attribute(attr=name)) | ast.Call(func=ast.Name(id=name)):
+            return name.startswith(_OF_TRUTHS)
+    return False
+
+
+_OF_TRUTHS = ("any", "all", "is", "logical_", "greater", "less", "equal", "not_equal", "array_equal", "bool")
+
+
+_ELEMENTS = (ast.GeneratorExp, ast.ListComp, ast.List, ast.Tuple, ast.Set, ast.Starred)
+"""Expressions whose elements the text shows: what else is iterated may be no array."""
+
+_OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
+    "max": lambda args: _extreme("maximum", "max", args),
+    "min": lambda args: _extreme("minimum", "min", args),
+    "any": lambda args: f"jnp.any({_as_array(_with_conditions(args[0]))})",
+    "all": lambda args: f"jnp.all({_as_array(_with_conditions(args[0]))})",
+    "sorted": lambda args: f"jnp.sort({_as_array(args[0])})",
+    "bool": lambda args: condition(args[0]) if _is_truth(args[0]) else f"{_operand(args[0])} != 0",
+}
+
+
+def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
+    if len(args) == 1:
+        return f"jnp.{all_of}({_as_array(args[0])})"
+    text = ast.unparse(args[0])
+    for other in args[1:]:
+        text = f"jnp.{two}({text}, {ast.unparse(other)})"
+    return text
+
+
+def _with_conditions(node: ast.expr) -> ast.expr:
+    """A list of truths as one of conditions."""
+
+    def written(element: ast.expr) -> ast.expr:
+        return ast.parse(condition(element), mode="eval").body
+
+    match node:
+        case ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators):
+            return ast.ListComp(written(element), generators)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return ast.List([written(one) for one in elements], ast.Load())
+    return node
+
+
+def _as_array(node: ast.expr) -> str:
+    """An expression as an array, where it is a list, a tuple, a set or a generator."""
+    match node:
+        case ast.GeneratorExp(elt=element, generators=generators):
+            return f"jnp.array({ast.unparse(ast.ListComp(element, generators))})"
+        case ast.List() | ast.ListComp():
+            return f"jnp.array({ast.unparse(node)})"
+        case ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            return f"jnp.array({ast.unparse(ast.List(elements, ast.Load()))})"
+        case ast.Starred():
+            return f"jnp.array({ast.unparse(ast.List([node], ast.Load()))})"
+    return ast.unparse(node)
+
+
+def condition(node: ast.AST) -> str:
+    """A condition on arrays: `and`, `or`, `not`, chains of comparisons and `in` as operations on elements."""
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            if all(map(_is_truth, values)):
+                return (" & " if isinstance(op, ast.And) else " | ").join(map(_operand, values))
+            name = "logical_and" if isinstance(op, ast.And) else "logical_or"
+            return functools.reduce(lambda one, two: f"jnp.{name}({one}, {two})", map(condition, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"~{_operand(operand)}" if _is_truth(operand) else f"jnp.logical_not({condition(operand)})"
+        case ast.Call(func=ast.Name(id="bool"), args=[value], keywords=[]):
+            return _OF_TRUTH["bool"]([value])
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
+            return f"({_as_array(right)} == {ast.unparse(left)}).any()"
+        case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):
+            return f"({_as_array(right)} != {ast.unparse(left)}).all()"
+        case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
+            sides = [left, *others]
+            pairs = [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, ops, others)]
+            return " & ".join(f"({ast.unparse(pair)})" for pair in pairs)
+    return ast.unparse(node)
+
+
+def _operand(node: ast.expr) -> str:
+    text = condition(node)
+    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
+    """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
+    test = condition(node.test)
+    other = node.orelse or _rest(node, path)
+    match node.body, other:
+        case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
+            return Rewrite(node, f"return jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
+        case [ast.Assign(targets=[ast.Name(id=one)], value=a)], [ast.Assign(targets=[ast.Name(id=two)], value=b)] if (
+            one == two and node.orelse
+        ):
+            return Rewrite(node, f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
+        case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
+            return Rewrite(node, f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})")
+    return Rewrite(
+        node,
+        f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types",
+        False,
+    )
+
+
+def _loop_in_words(loop: ast.While, test: str) -> str:
+    """How a `while` becomes a `lax.while_loop`, with the names that it gives values to."""
+    changed = dict.fromkeys(
+        n.id for one in loop.body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
+    return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
+
+
+def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
+    """The statements after an `if` in its block."""
+    outer = path[path.index(node) + 1] if path.index(node) + 1 < len(path) else None
+    for block in (getattr(outer, "body", None), getattr(outer, "orelse", None)):
+        if isinstance(block, list) and node in block:
+            return block[block.index(node) + 1 :]
+    return []
+
+
+def within(node: ast.AST | None, whole: ast.AST) -> bool:
+    return any(node is part for part in ast.walk(whole))
+
+
+# Numbers and arrays --------------------------------------------------------------------------------------------------
+
+
+def _index(path: list[ast.AST]) -> Rewrite | None:
+    for at, node in enumerate(path):
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=args) if args:
+                bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
+                loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
+                counter = ast.unparse(loop.target) if loop is not None else "i"
+                text = (
+                    f"make it a `lax.fori_loop` from `{bounds[0]}` to `{bounds[1]}`, whose body is a function of `{counter}` and of what the "
+                    "loop changes, and gives the next values of that"
+                )
+                return Rewrite(loop or node, text, False)
+            case ast.Subscript(value=value, slice=slice) if not isinstance(slice, ast.Slice):
+                return Rewrite(node, f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]")
+            case ast.stmt():
+                break
+    return None
+
+
+_MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
+         "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
+
+
+def _is_kept(path: list[ast.AST]) -> bool:
+    """Whether a value goes into a container or an attribute, where a tracer would outlive its trace."""
+    for node in path:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Name() | ast.Attribute(), attr="append" | "add" | "insert" | "extend" | "update"
+                )
+            ):
+                return True
+            case ast.Assign(targets=targets):
+                return not all(isinstance(target, ast.Name | ast.Tuple) for target in targets)
+            case ast.stmt():
+                return False
+    return False
+
+
+def _number(path: list[ast.AST]) -> Rewrite | None:
+    if _is_kept(path):
+        return None
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
+                return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
+                return Rewrite(node, f"{_operand(value)}.astype({name})")
+            case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):
+                return Rewrite(node, ast.unparse(value))
+            case ast.stmt():
+                break
+    return None
+
+
+def _array(path: list[ast.AST]) -> Rewrite | None:
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Attribute() as function) if (name := _numpy_name(function)) is not None:
+                call = ast.Call(ast.Name(f"jnp.{name}"), node.args, node.keywords)
+                return Rewrite(node, ast.unparse(call))
+            case ast.stmt():
+                break
+    return None
+
+
+def _numpy_name(function: ast.Attribute) -> str | None:
+    """`linalg.norm` of `np.linalg.norm`; None for functions of other modules."""
+    parts = ast.unparse(function).split(".")
+    return ".".join(parts[1:]) if parts[0] in ("np", "numpy", "onp") else None
+
+
+# Indices and assignments ---------------------------------------------------------------------------------------------
+
+
+_Indexed = tuple[ast.Subscript, ast.AST | None, ast.AST | None]
+
+
+def _indexed(path: list[ast.AST]) -> _Indexed | None:
+    """The innermost x[…], and the two nodes around it."""
+    for at, node in enumerate(path):
+        if isinstance(node, ast.Subscript):
+            around = [*path[at + 1 : at + 3], None, None]
+            return node, around[0], around[1]
+    return None
+
+
+def _slice(path: list[ast.AST]) -> Rewrite | None:
+    """x[i:i + 2], along each axis that has such bounds; x[:n] and x[n:] of the first axis."""
+    found = _indexed(path)
+    if found is None:
+        return None
+    node, array = found[0], ast.unparse(found[0].value)
+    index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    moving = {at: one for at, one in enumerate(index) if isinstance(one, ast.Slice) and not _is_fixed(one)}
+    if not moving or any(one.step is not None for one in moving.values()):
+        return None
+    match index:
+        case [ast.Slice(lower=None, upper=ast.expr() as upper)]:
+            mask = f"jnp.arange({{}}.shape[0]) < {_braced(upper)}"
+        case [ast.Slice(lower=ast.expr() as lower, upper=None)]:
+            mask = f"jnp.arange({{}}.shape[0]) >= {_braced(lower)}"
+        case _:
+            mask = ""
+    if _is_at(node.value):
+        return _updated(found, mask) if mask else None
+    if mask:
+        return _masked(found, mask, sure=False)._replace(of_one_rank=(1, node.value))
+    for at, one in moving.items():
+        size, axis = length_of(one), _axis(index, at)
+        if size is None or axis is None or one.lower is None:
+            return None
+        along = f", axis={axis}" if axis else ""
+        array = f"lax.dynamic_slice_in_dim({array}, {ast.unparse(one.lower)}, {size}{along})"
+    rest = [ast.Slice() if at in moving else one for at, one in enumerate(index)]
+    if all(ast.unparse(one) in (":", "...") for one in rest):
+        return Rewrite(node, array)
+    return Rewrite(node, f"{array}[{', '.join(map(ast.unparse, rest))}]")
+
+
+def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
+    """x[mask] where what is left out changes nothing in what is made of it; else 0 stands for it, which the code may not mean.
+    `mask` has {} for the array, and is `sure` if it has the array's shape."""
+    node, above, call = found
+    array = ast.unparse(node.value)
+    mask = mask.format(array)
+    match above, call:
+        case ast.Attribute(attr=name), ast.Call(args=[], keywords=[]) as whole:
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp"), attr=name), args=[_], keywords=[]) as whole, _:
+            pass
+        case _:
+            return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+    if name in _NEUTRAL:
+        sure = sure and name in ("sum", "prod")  # an infinity makes floats of integers
+        return Rewrite(whole, f"jnp.where({mask}, {array}, {_NEUTRAL[name]}).{name}()", sure=sure)
+    if name in _WITH_WHERE:
+        return Rewrite(whole, f"jnp.{name}({array}, where={mask})", sure=sure)
+    return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+
+
+_NEUTRAL = {"sum": "0", "prod": "1", "max": "-jnp.inf", "min": "jnp.inf"}
+_WITH_WHERE = {"mean", "std", "var", "any", "all"}
+
+
+def _braced(node: ast.AST) -> str:
+    """The text of an expression as part of a format."""
+    return condition(node).replace("{", "{{").replace("}", "}}")
+
+
+def _is_at(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "at"
+
+
+def _updated(found: _Indexed, mask: str) -> Rewrite | None:
+    """`x.at[…].set(y)` where the index is a mask: `jnp.where`."""
+    where, method, call = found[0].value, found[1], found[2]
+    assert isinstance(where, ast.Attribute)
+    array = ast.unparse(where.value)
+    match method, call:
+        case ast.Attribute(attr="set" | "add" as name), ast.Call(args=[value], keywords=[]):
+            new = ast.unparse(value if name == "set" else ast.BinOp(where.value, ast.Add(), value))
+            text = f"jnp.where({mask.format(array)}, {new}, {array})"
+            return Rewrite(call, text, sure=False, of_one_rank=(1, where.value))
+    return None
+
+
+def _is_fixed(one: ast.Slice) -> bool:
+    return not any(isinstance(node, ast.Name | ast.Call) for node in ast.walk(one))
+
+
+def _axis(index: list[ast.expr], at: int) -> int | None:
+    """The axis of the array that an element of an index is for; None where the text does not tell."""
+    ends = any(ast.unparse(one) == "..." for one in index[:at])
+    counted = index[at + 1 :] if ends else index[:at]
+    if any(not isinstance(one, ast.Slice) and not _is_number(one) for one in counted):
+        return None
+    return at - len(index) if ends else at
+
+
+def _is_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) is int
+
+
+def _mask(path: list[ast.AST]) -> Rewrite | None:
+    found = _indexed(path)
+    if found is None or _is_at(found[0].value):
+        return None  # a mask is a valid index of an update
+    node = found[0]
+    sure = _compares(node.slice, node.value)
+    return _masked(found, _braced(node.slice), sure)._replace(of_one_rank=None if sure else (node.slice, node.value))
+
+
+def _compares(mask: ast.expr, array: ast.expr) -> bool:
+    """Whether a mask compares the elements of the array that it chooses from, and so has its shape."""
+    match mask:
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            sides = [(left, right), (right, left)]
+            return any(
+                ast.unparse(a) == ast.unparse(array) and isinstance(b, ast.Constant | ast.UnaryOp) for a, b in sides
+            )
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _compares(operand, array)
+    return False
+
+
+_UPDATES = {
+    ast.Add: "add({})",
+    ast.Sub: "add(-({}))",
+    ast.Mult: "multiply({})",
+    ast.Div: "divide({})",
+    ast.Pow: "power({})",
+}
+
+
+def _assignment(path: list[ast.AST]) -> Rewrite | None:
+    """x[i] = y as x = x.at[i].set(y), x[i] += y as x = x.at[i].add(y)."""
+    for node in path:
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=array, slice=index)], value=value):
+                change = f"set({ast.unparse(value)})"
+            case ast.AugAssign(target=ast.Subscript(value=array, slice=index), op=op, value=value) if (
+                type(op) in _UPDATES
+            ):
+                change = _UPDATES[type(op)].format(ast.unparse(value))
+            case _:
+                continue
+        at = ast.Subscript(ast.Attribute(array, "at"), index)  # slices of several axes have no brackets of their own
+        named = not isinstance(array, ast.Call)
+        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(at)}.{change}") if named else None
+    return None
+
+
+_REWRITES: dict[str, Callable[[list[ast.AST]], Rewrite | None]] = {
+    "bool": _truth,
+    "index": _index,
+    "number": _number,
+    "array": _array,
+    "slice": _slice,
+    "mask": _mask,
+    "assignment": _assignment,
+}
