@@ -28,7 +28,7 @@ MODULES = {
         "jitscope.scipy.ndimage", "jitscope.scipy.interpolate", "jitscope.scipy.integrate", "jitscope.scipy.optimize",
     ),
     "Trees and values": ("jitscope.tree", "jitscope.tree_util", "jitscope.ref", "jitscope.sharding", "jitscope.dtypes", "jitscope.errors"),
-    "Looking inside": ("jitscope.observe", "jitscope.advise", "jitscope.debug", "jitscope.profiler", "jitscope.monitoring"),
+    "Looking inside": ("jitscope_scope.observe", "jitscope_scope.advise", "jitscope.debug", "jitscope.profiler", "jitscope.monitoring"),
     "Extending": ("jitscope.extend", "jitscope.ffi"),
 }  # fmt: skip
 
