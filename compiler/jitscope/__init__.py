@@ -56,6 +56,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         ir as ir,
         lax as lax,
         lib as lib,
+        memory as memory,
         monitoring as monitoring,
         nn as nn,
         optimizers as optimizers,
@@ -107,7 +108,7 @@ else:
             f".{module}": "."
             for module in (
                 "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
-                "experimental export extend ffi flatten_util image interpreters ir lax monitoring nn optimizers profiler random ref "
+                "experimental export extend ffi flatten_util image interpreters ir lax memory monitoring nn optimizers profiler random ref "
                 "lib scipy stages test_util tree_util typing version"
             ).split()
         },

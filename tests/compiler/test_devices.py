@@ -86,6 +86,24 @@ def test_device_put_copies_gives_away_and_accepts_what_jax_accepts() -> None:
         jx.device_put(x, donate=True, may_alias=True)
 
 
+def test_kinds_of_memory_by_name() -> None:
+    """On a CPU the host's memory is the device's: what is put there stays, and no type says otherwise."""
+    space = jx.memory.Space
+    x = jnp.arange(3.0)
+    assert jx.device_put(x, space.Host) is x and jx.device_put({"a": x}, {"a": space.Device})["a"] is x
+    assert x.aval.memory_space is space.Device and jx.typeof(x).memory_space is space.Device
+    assert jx.jit(lambda x: jx.device_put(x + 1, space.Host))(x).tolist() == [1, 2, 3]
+    assert jx.vmap(jx.grad(lambda x: jx.device_put(x, space.Host) ** 2))(x).tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match=r"Space\.Any is no place"):
+        jx.device_put(x, space.Any)
+
+
+def test_an_array_that_is_made_on_a_device_is_not_weak() -> None:
+    """As in JAX, where `device` is given."""
+    assert jnp.full(3, 1.0).weak_type and not jnp.full(3, 1.0, device=CPU).weak_type
+    assert not jnp.full(3, 1.0, device=jnp.ones(1).sharding).weak_type
+
+
 def test_device_put_in_transformations() -> None:
     x = jnp.arange(3.0)
     for device in (None, CPU):

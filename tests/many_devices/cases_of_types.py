@@ -196,6 +196,30 @@ def derivatives_in_types(o: Any) -> Any:
 
 
 @case
+def axes_of_one_beside_those_that_are_put_together(o: Any) -> Any:
+    """The axes of one that come or go say nothing of how the others lie; an array that is made on a mesh is not weak; kinds of memory
+    have names. (Recorded with JAX 0.12: 0.10 refuses the first three shapes.)"""
+    both, rows = typed(o, "x", "y"), typed(o, "x")
+    shapes = [(1, 32), (32, 1), (1, 1, 32), (8, 1, 4), (4, 2, 1, 4), (2, 16), (16, 2)]
+    found = {f"{x.sharding.spec} {s}": outcome(o, lambda x=x, s=s: x.reshape(s)) for x in (both, rows) for s in shapes}
+    apart = [
+        lambda x: x.reshape(8, 1, 4).reshape(1, 32),
+        lambda x: x.reshape(8, 4, 1).reshape(-1),
+        lambda x: x.reshape(1, 32).reshape(8, 4),
+    ]
+    found["apart"] = [outcome(o, lambda f=f: f(both)) for f in apart]
+    filled = [o.jnp.full((8,), 1.0, device=at) for at in (o.at("x"), o.Named(o.typed, o.P("x")), o.jx.devices()[1])]
+    space = o.jx.memory.Space
+    host = o.jx.device_put(o.put("x"), space.Host)
+    kinds = [
+        host.sharding.memory_kind,
+        o.jx.device_put(host, space.Device).sharding.memory_kind,
+        [repr(s) for s in space],
+    ]
+    return [found, [x.weak_type for x in filled], kinds]
+
+
+@case
 def shardings_of_types(o: Any) -> Any:
     """Of types that say nothing, too."""
     seen: list[Any] = []

@@ -38,7 +38,6 @@ _SPARSE = "few programs ask for it: `todense()`, or slices and products of the s
 LEFT_OUT = {
     "CompilerEffortLevel": "how much XLA is to optimise, by its own options: `compiler_options` has them by name",
     "jax2tf_associative_scan_reductions": "an option of the way to TensorFlow",
-    "memory": "kinds of memory are named: `sharding.with_memory_kind('pinned_host')`",
     "vjp(saveable_args)": "which arguments the pullback may keep: the whole pullback is a tree of residuals here, which can be replaced",
     **{
         f"{room}custom_gradient({name})": _LOGS
@@ -89,7 +88,6 @@ LEFT_OUT = {
     "lax.ragged_all_to_all_p": f"{_PARTS} (`ragged_all_to_all`)",
     "lax.sharding_constraint_p": _DEVICES,
     "custom_derivatives.remat_opt_p": f"{_PARTS} (`checkpoint`)",
-    "memory.Space": "kinds of memory are named: `sharding.with_memory_kind('pinned_host')`",
     "experimental.array_serialization": "it writes through TensorStore; orbax and `jnp.save` do without it",
     "experimental.colocated_python": "Python on the hosts of other machines' accelerators",
     "experimental.control_deps": _ORDER,

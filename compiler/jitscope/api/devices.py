@@ -14,6 +14,7 @@ from ..backend.guarding import guard, unguarded
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
 from ..core.formats import Format, Layout
+from ..core.memory_spaces import MemorySpace
 from ..core.staging import capturing
 from ..core.trace import Tracer
 from ..xla import client, processes
@@ -37,8 +38,8 @@ def device_put(
 ) -> Any:
     """A tree with its arrays on a device. NumPy arrays and numbers become arrays there.
 
-    `device` is a device, a sharding, a PartitionSpec (for the mesh in force), None (stay, or the default device), or a tree of those that is a prefix
-    of `x`. An array that is there already is given back itself, unless `may_alias` is False. `donate` frees the arrays that
+    `device` is a device, a sharding, a PartitionSpec (for the mesh in force), a `memory.Space` (which names the memory that an array over a mesh
+    is in, and nothing on one device), None (stay, or the default device), or a tree of those that is a prefix of `x`. An array that is there already is given back itself, unless `may_alias` is False. `donate` frees the arrays that
     were copied. `src` is where the values are, which is known anyway. Differentiable, and under vmap it moves all rows.
 
     Raises ValueError for a `device` that is none, or no prefix, TypeError for leaves that are not arrays.
@@ -54,6 +55,7 @@ def device_put(
 
 
 def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -> Any:
+    wanted = _in_space(leaf, wanted) if isinstance(wanted, MemorySpace) else wanted
     layout = wanted.layout if isinstance(wanted, Format) else None
     to = device_of_request(wanted.sharding if isinstance(wanted, Format) else wanted)
     if layout is Layout.AUTO:
@@ -71,6 +73,13 @@ def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -
         return _freed(leaf, stays(in_order(leaf, layout, always=may_alias is False)), free)
     new = _put(Array(leaf.buf, leaf.aval) if type(leaf) is Arranged else leaf, to, False, may_alias)
     return _freed(leaf, stays(in_order(new, layout)), free and isinstance(leaf, Array))
+
+
+def _in_space(leaf: Any, space: MemorySpace) -> Any:
+    """The layout of an array over a mesh in that kind of memory; None on one device, whose memory is the host's."""
+    kind = space.kind
+    laid = leaf.sharding if isinstance(leaf, Array) else None
+    return laid.with_memory_kind(kind) if laid is not None and hasattr(laid, "mesh") else None
 
 
 def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:

@@ -97,6 +97,13 @@ class ShapedArray(AbstractValue):
         return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * self.ndim))
 
     @property
+    def memory_space(self) -> Any:
+        """`memory.Space.Device`: on a CPU the memory of device and host is one, and types say nothing of it."""
+        from .memory_spaces import MemorySpace  # programs do not ask
+
+        return MemorySpace.Device
+
+    @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)

@@ -476,8 +476,9 @@ def _groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[list[int]
 def _divided(o: Operation, sizes: Sequence[int], names: Sequence[Names], wanted: Sequence[int]) -> list[Names]:
     """Axes cut into others, or put together: the first ones in order take the axes of the mesh."""
     why = f"it is not clear how a result of shape {o.outs[0].shape} lies"
-    if len(sizes) > 1 and len(wanted) > 1:
+    if sum(n != 1 for n in sizes) > 1 and sum(n != 1 for n in wanted) > 1:
         raise o.refuse(why, OUT)
+    names = [entry for entry, n in zip(names, sizes) if n != 1]
     while names and not names[-1]:
         names = names[:-1]
     if not all(names):

@@ -284,7 +284,7 @@ empty = _maker("empty", 0, "Zeros")
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
-    """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number). Raises ValueError for
+    """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number and no `device`). Raises ValueError for
     a value that does not broadcast to `shape`."""
     if out_sharding is not None:
         return laid(out_sharding, full, shape, fill_value, dtype)
@@ -292,7 +292,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     value, aval = checked("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
     refuse_complex("full", value, to)
-    weak = dtype is None and aval.weak_type
+    weak = dtype is None and aval.weak_type and (device is None or not evaluating())
     if dtypes.is_extended(to) and aval.dtype != to:
         return _keys("full", sizes, value, to)
     if to == dtypes.float0:
