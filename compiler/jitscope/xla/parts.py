@@ -75,11 +75,6 @@ def replicated(group: Group) -> Layout:
     return _layout(group, "{replicated}", None, None)
 
 
-def sharding_proto(text: str) -> Any:
-    """The sharding that stands in a program's text (`{devices=[4,2]<=[8]}`), as `tiles` takes it."""
-    return _hlo(text).to_proto()
-
-
 def tiles(proto: Any) -> tuple[tuple[int, ...], np.ndarray] | None:
     """Of a layout that XLA chose: into how many parts each axis is cut (and, last, how many devices have each part), and the
     devices' numbers in that grid. None where all devices have all."""

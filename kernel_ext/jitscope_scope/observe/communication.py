@@ -20,12 +20,12 @@ from jitscope.core.shardings import NamedSharding
 from jitscope.core.source import transforms_of
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation, Instruction
-from jitscope.xla.parts import sharding_proto, tiles
+from jitscope.xla.parts import tiles
 from jitscope.xla.spread import Spread
 
 from .communication_times import with_times
 from .cost import trips
-from .hlo import COLLECTIVES, SHARDING, SUMS, bytes_of, collective_of, types_in
+from .hlo import COLLECTIVES, SUMS, bytes_of, collective_of, types_in
 from .hlo_flow import paths_in
 from .inner_layouts import Lies
 from .ledger import Row
@@ -131,14 +131,25 @@ def _collective(i: Instruction, c: Computation, runs: int | None, devices: int, 
 
 
 def _paths(i: Instruction, c: Computation) -> tuple[str, ...]:
-    """The equations it stems from: by its name; else those of its results; where those have no names, and it sums, those of what it
-    sums."""
+    """The equations it stems from: by its name; else those of its results; where those have no names, those of what it sums, or of
+    what first reads the result: since jaxlib 0.12 many gathers have the name of what they gather, or none."""
     if own := paths_in(i.op_name):
         return own
     parts = [o for o in c.instructions if o.opcode == "get-tuple-element" and o.operands == (i.name,)]
-    if not any(part.op_name for part in parts) and collective_of(i) in SUMS:
-        parts = [o for o in c.instructions if o.name in i.operands]
+    if not any(part.op_name for part in parts):
+        parts = [o for o in c.instructions if o.name in i.operands] if collective_of(i) in SUMS else _readers(i, c)
     return tuple(dict.fromkeys(path for part in parts for path in paths_in(part.op_name)))
+
+
+def _readers(i: Instruction, c: Computation) -> list[Instruction]:
+    """The first instruction with an equation's name to which the result goes."""
+    reached = {i.name}
+    for o in c.instructions[c.instructions.index(i) + 1 :]:
+        if reached.intersection(o.operands):
+            if paths_in(o.op_name):
+                return [o]
+            reached.add(o.name)
+    return []
 
 
 def runs_of(computations: Sequence[Computation]) -> dict[str, int | None]:
@@ -273,9 +284,9 @@ def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[D
     names, executable = names_of(row), row.entry.executable
     parameters = sorted((i for i in entry.instructions if i.opcode == "parameter"), key=lambda i: int(i.literal))
     found = []
-    for i, aval, asked, (_, name) in zip(parameters, row.entry.argument_avals, place.ins, names.arguments):
-        text = SHARDING.search(i.attributes)
-        lies = chosen(sharding_proto(text.group(1)), aval.shape, place.group, place.mesh) if text else None
+    laid = executable.raw.get_parameter_shardings() or [None] * len(parameters)
+    for i, proto, aval, asked, (_, name) in zip(parameters, laid, row.entry.argument_avals, place.ins, names.arguments):
+        lies = None if proto is None else chosen(proto, aval.shape, place.group, place.mesh)
         found.append(_value("argument", name, aval.short(), asked, lies, i.type))
     parts = types_in(entry.root.type)
     avals = [v.aval for v in row.jaxpr.outvars] if row.jaxpr else []

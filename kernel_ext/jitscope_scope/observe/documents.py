@@ -22,7 +22,6 @@ from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document, unfused
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
-from .hlo import is_spread
 from .hlo_origins import computations_before
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
@@ -119,7 +118,7 @@ def _compilation_document(
         "recompilations": recompilations_document([row], title) if again is None else again,
         "cost": _cost(row, after, memory.result() if memory else {}),
     }
-    communication = _communication(row, after)
+    communication = _communication(row)
     if not communication:
         return document
     from .communication import on_graph  # of several devices
@@ -139,9 +138,10 @@ def _layouts(row: Row) -> tuple[dict[str, Any], list[Any]]:
     return inner_layouts(row.entry.lowered, row.jaxpr, place.mesh), given
 
 
-def _communication(row: Row, after: Sequence[Computation]) -> Document:
+def _communication(row: Row) -> Document:
     """What the devices exchange, by the instrument's name, which costs nothing here; nothing for programs of one device."""
-    if not is_spread(after):
+    executable = row.entry.executable if row.entry else None
+    if executable is None or (type(executable.device) is not Spread and len(executable.raw.local_devices()) == 1):
         return {}
     try:
         return {"communication": look(row, "communication")}

@@ -24,8 +24,6 @@ COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "coll
                "ragged-all-to-all")  # fmt: skip
 SUMS = ("all-reduce", "reduce-scatter")
 """Collectives that put together what devices computed parts of."""
-SHARDING = re.compile(r"sharding=(\{[^{}]*\})")
-"""The attribute that says how an argument lies."""
 
 
 def graph_of(
@@ -56,19 +54,8 @@ def graph_of(
 
 def collective_of(i: Instruction) -> str | None:
     """The kind of collective that an instruction is, or begins."""
-    return _collective(i.opcode)
-
-
-def _collective(opcode: str) -> str | None:
-    name = opcode.removesuffix("-start")
+    name = i.opcode.removesuffix("-start")
     return name if name in COLLECTIVES else None
-
-
-def is_spread(computations: Sequence[Computation]) -> bool:
-    """Whether a program runs on several devices together: arguments have shardings, or there is a collective."""
-    opcodes = {i.opcode for c in computations for i in c.instructions}
-    parameters = (i for c in computations if c.is_entry for i in c.instructions if i.opcode == "parameter")
-    return any(map(_collective, opcodes)) or any(SHARDING.search(i.attributes) for i in parameters)
 
 
 def types_in(kind: str) -> list[str]:

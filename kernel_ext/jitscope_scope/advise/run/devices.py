@@ -42,6 +42,8 @@ def of_devices(row: Row) -> Iterator[Diagnostic]:
 def _gathered(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
     equations = dict(equations_of(row.needed("jaxpr"))) if document["collectives"] else {}
     wanted = {v["bytes"] for v in document["values"] if v["role"] == "result" and v["asked"] is not None}
+    # XLA may give the exchange that a program asks for the name of what reads it.
+    wanted |= {v.aval.bytes for eqn in equations.values() if eqn.primitive.name in _ASKS for v in eqn.outvars}
     for one in document["collectives"]:
         if one["what"] != "all-gather" or one["gets"] < LARGE or one["gets"] in wanted:
             continue
