@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from .core.avals import aval_of
 from .eager.functions import eager_jit
 from .lax import Precision
 from .numpy.operands import checked, lenient, one_axis, operand, operands, shape_of
+
+
+if TYPE_CHECKING:
+    from .api.arrays import Array
+    from .lax.products import PrecisionLike
+    from .typing import ArrayLike
 
 
 __all__ = [
@@ -172,15 +178,15 @@ def _sampled(
 
 @lenient
 def scale_and_translate(
-    image: Any,
-    shape: Any,
+    image: ArrayLike,
+    shape: Sequence[int],
     spatial_dims: Sequence[int],
-    scale: Any,
-    translation: Any,
+    scale: ArrayLike,
+    translation: ArrayLike,
     method: str | ResizeMethod,
     antialias: bool = True,
-    precision: Any = Precision.HIGHEST,
-) -> Any:
+    precision: PrecisionLike = Precision.HIGHEST,
+) -> Array:
     """The image stretched by `scale` and moved by `translation` (in pixels of the result) along `spatial_dims`, cut to `shape`.
 
     `scale` and `translation` have an element for each of `spatial_dims`; what lies outside the image is 0, and other axes keep
@@ -221,12 +227,12 @@ def _scaled(
 
 @lenient
 def resize(
-    image: Any,
-    shape: Any,
+    image: ArrayLike,
+    shape: Sequence[int],
     method: str | ResizeMethod,
     antialias: bool = True,
-    precision: Any = Precision.HIGHEST,
-) -> Any:
+    precision: PrecisionLike = Precision.HIGHEST,
+) -> Array:
     """The image resized to `shape`; axes of the same size stay as they are.
 
     `method` is a ResizeMethod or its name; with `antialias` a smaller result averages over more pixels. "nearest" keeps the dtype,

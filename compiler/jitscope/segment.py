@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from .ops.indexing import (
 )
 
 
+if TYPE_CHECKING:
+    from .api.arrays import Array
+    from .core.shardings import PartitionSpec, Sharding
+    from .typing import ArrayLike
+
+
 def _lowest(dtype: Any) -> Any:
     return False if dtype == dtypes.bool_ else jnp.iinfo(dtype).min if dtypes.is_integer(dtype) else -np.inf
 
@@ -42,7 +48,23 @@ _KINDS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any], Callable[..., 
 _ARITHMETIC = ("segment_sum", "segment_prod")
 
 
-def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
+class OfSegments(Protocol):
+    """`segment_sum` and its like."""
+
+    def __call__(
+        self,
+        data: ArrayLike,
+        segment_ids: ArrayLike,
+        num_segments: int | None = None,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        bucket_size: int | None = None,
+        mode: str | GatherScatterMode | None = None,
+        out_sharding: Sharding | PartitionSpec | None = None,
+    ) -> Array: ...
+
+
+def _segment(name: str, what: str, empty: str) -> OfSegments:
     def function(
         data: Any,
         segment_ids: Any,

@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -141,16 +141,16 @@ class Array(Operators):
             raise TypeError("a scalar has no len()")
         return self.aval.shape[0]
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[Self]:
         if not self.aval.shape:
             raise TypeError("a scalar cannot be iterated over")
         if capturing() is not None:
             return iter(captured(self))
         stays = not one_device() and self.committed and self.is_fully_replicated  # other rows go by the host, as in JAX
         if stays or isinstance(self.aval.dtype, dtypes.ExtendedDType):
-            return (self.__getitem__(i) for i in range(self.aval.shape[0]))
+            return (self.__getitem__(i) for i in range(self.aval.shape[0]))  # pyright: ignore[reportReturnType]
         weak = self.aval.weak_type
-        return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))
+        return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))  # pyright: ignore[reportReturnType]
 
     @property
     def __jax_array__(self) -> Any:
@@ -271,7 +271,7 @@ class Array(Operators):
         """Its parts on all devices; those of other processes have no `data`. Raises DeletedArrayError."""
         return shards_of(self)
 
-    def addressable_data(self, index: int) -> Array:
+    def addressable_data(self, index: int) -> Self:
         """Its part on this process's device number `index`. Raises IndexError, DeletedArrayError."""
         shards = self.addressable_shards
         if not 0 <= index < len(shards):
@@ -295,7 +295,7 @@ class Array(Operators):
         """Whether the values are there. Raises DeletedArrayError."""
         return client.is_ready(self.buf)
 
-    def block_until_ready(self) -> Array:
+    def block_until_ready(self) -> Self:
         """Wait until the values are there; gives the array itself. Raises DeletedArrayError, XlaError where the program
         that makes them failed."""
         client.block_until_ready([self.buf])
@@ -311,10 +311,10 @@ class Array(Operators):
         DeletedArrayError, TypeError for elements of 4 bits and for arrays on several devices."""
         return client.pointer(self.buf)
 
-    def __copy__(self) -> Array:
-        return Array(client.copy_to_device(self.buf, self.place), self.aval)
+    def __copy__(self) -> Self:
+        return Array(client.copy_to_device(self.buf, self.place), self.aval)  # pyright: ignore[reportReturnType]
 
-    def __deepcopy__(self, memo: Any) -> Array:
+    def __deepcopy__(self, memo: Any) -> Self:
         return self.__copy__()
 
     def __reduce__(self) -> Any:

@@ -3,8 +3,8 @@ devices of a layout that is named."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from .. import tree
 from ..core.avals import aval_of
@@ -18,6 +18,9 @@ from ..core.wrapping import wraps
 from ..core.zeros import is_zero
 from ..xla import client
 from .array import Array, array_from_numpy, one_device, placed, put_on, sharding_of
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class DevicePut(FunctionCall):
@@ -77,7 +80,7 @@ def laid_out(x: Any, sharding: Any) -> Array:
     return moved_to(x, sharding)
 
 
-def beside(like: Any, value: Any, weak_type: bool = False) -> Array:
+def beside(like: Any, value: Any, weak_type: bool = False) -> Any:
     """NumPy values that were computed from those of `like`, as an array that all of its devices have."""
     array = array_from_numpy(value, weak_type)
     if one_device() or type(like) is not Array:
@@ -138,7 +141,7 @@ def _check_terms(wanted: Any, args: Any, out: Any) -> None:
             )
 
 
-def laying(fun: Any) -> Any:
+def laying(fun: F) -> F:
     """Decorator: a function that says how its result is to lie with `out_sharding`, by name or where it stands among the arguments."""
     code = getattr(fun, "__code__", None)
     names = () if code is None else code.co_varnames[: code.co_argcount]
@@ -150,7 +153,7 @@ def laying(fun: Any) -> Any:
             args, out_sharding = args[:-1], args[-1]
         return fun(*args, **kwargs) if out_sharding is None else laid(out_sharding, fun, *args, **kwargs)
 
-    return wrapper
+    return wrapper  # pyright: ignore[reportReturnType]
 
 
 def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def conv_general_dilated_patches(
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: ConvGeneralDilatedDimensionNumbers | None = None,
     precision: Precision | None = None,
-    preferred_element_type: Any = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """What a window of `filter_shape` sees at each place, as features: input features, then the window's axes in the order
     of dimension_numbers, the last one fastest. The rest as in `conv_general_dilated`."""

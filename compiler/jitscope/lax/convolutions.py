@@ -15,7 +15,9 @@ from ..symbolic.dimension import max_dim, size
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike
+    from .products import PrecisionLike
 
 
 __all__ = ["ConvDimensionNumbers", "ConvGeneralDilatedDimensionNumbers", "conv", "conv_dimension_numbers",
@@ -27,7 +29,9 @@ ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, st
 
 
 def conv_dimension_numbers(
-    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers | Sequence[Sequence[int]],
 ) -> ConvDimensionNumbers:
     """What each axis is, from three strings ("NHWC", "HWIO", "NHWC"), three sequences of axes, or None: batch and features
     first ("NCHW", "OIHW", "NCHW").
@@ -51,7 +55,7 @@ def conv_dimension_numbers(
             f"it was {dimension_numbers!r}"
         )
     if all(isinstance(spec, str) for spec in dimension_numbers):
-        return _from_strings(rank, *dimension_numbers)
+        return _from_strings(rank, *dimension_numbers)  # pyright: ignore[reportArgumentType]
     lhs, rhs, out = (tuple(int(a) for a in spec) for spec in dimension_numbers)
     return ConvDimensionNumbers(lhs, rhs, out)
 
@@ -119,12 +123,12 @@ def conv_general_dilated(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers | Sequence[Sequence[int]] | None = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The convolution (without turning the window round) of arrays of rank n + 2 along n spatial axes.
 
@@ -162,7 +166,7 @@ def conv(
     rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: str,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """`conv_general_dilated` with batch and features first, and padding "SAME" or "VALID": [n, c, ...] and [k, c, ...]
@@ -179,7 +183,7 @@ def conv_with_general_padding(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """`conv_general_dilated` with batch and features first: [n, c, ...] and [k, c, ...] to [n, k, ...]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .. import tree
 from ..core import dtypes
@@ -57,7 +57,28 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-def _unary(primitive: Primitive, what: str, of: str) -> Callable[[Any], Any]:
+T = TypeVar("T")
+
+
+class OfOne(Protocol):
+    """A function of one operand."""
+
+    def __call__(self, x: ArrayLike) -> Array: ...
+
+
+class OfTwo(Protocol):
+    """A function of two operands."""
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> Array: ...
+
+
+class Accurate(Protocol):
+    """A function of one operand whose exactness may be chosen."""
+
+    def __call__(self, x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array: ...
+
+
+def _unary(primitive: Primitive, what: str, of: str) -> OfOne:
     def function(x: Any) -> Any:
         return primitive(x)
 
@@ -66,7 +87,7 @@ def _unary(primitive: Primitive, what: str, of: str) -> Callable[[Any], Any]:
     )
 
 
-def _accurate(primitive: Primitive, what: str, of: str) -> Callable[..., Any]:
+def _accurate(primitive: Primitive, what: str, of: str) -> Accurate:
     def function(x: Any, *, accuracy: Tolerance | AccuracyMode | None = None) -> Any:
         if accuracy is not None and not isinstance(accuracy, (Tolerance, AccuracyMode)):
             raise NotImplementedError(
@@ -82,7 +103,7 @@ def _accurate(primitive: Primitive, what: str, of: str) -> Callable[..., Any]:
     )
 
 
-def _binary(primitive: Primitive, what: str, of: str, refuses: str = "") -> Callable[[Any, Any], Any]:
+def _binary(primitive: Primitive, what: str, of: str, refuses: str = "") -> OfTwo:
     """`refuses`: kinds of dtype that the primitive takes and the function does not."""
 
     def function(x: Any, y: Any) -> Any:
@@ -222,13 +243,13 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     return ops.nextafter_p(*operands("nextafter", x1, x2))
 
 
-def polygamma(m: Any, x: Any) -> Array:
+def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """The m-th derivative of digamma at x, element by element. m, x: floats of one dtype and one shape (scalars go with
     any, axes of size 1 are repeated). Raises TypeError where they do not fit."""
     return ops.polygamma_p(*operands("polygamma", m, x))
 
 
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Array:
+def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int) -> Array:
     """The nearest numbers [...] with so many bits of exponent and mantissa, in the same dtype: infinite beyond their
     range. operand: floats. Raises TypeError for others and for traced numbers of bits, ValueError for fewer than one
     bit of exponent or a negative number of mantissa bits."""
@@ -281,7 +302,7 @@ def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     return _selected("select", pred, (on_false, on_true))
 
 
-def select_n(which: ArrayLike, *cases: Any) -> Array:
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """cases[which], element by element; which is boolean for two cases, else integers, and may be a scalar. Raises
     TypeError unless the cases have one shape and dtype, and which fits them, ValueError without any case."""
     if not cases:
@@ -312,7 +333,7 @@ def conj(x: ArrayLike) -> Array:
     return ops.conj_p(x, input_dtype=aval_of(x).dtype)
 
 
-def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The values [...] in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type
     (int, float) means its default dtype. Raises TypeError for what is not a dtype, ValueError for None and for keys."""
     if new_dtype is None:
@@ -333,7 +354,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.canonicalize(new_dtype))
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """A tree with the same values, whose derivative is zero."""
     return tree.map(
         lambda leaf: ops.stop_gradient_p(leaf) if dtypes.is_inexact(aval_of(leaf).dtype) else as_array(leaf), x

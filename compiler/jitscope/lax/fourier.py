@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -11,10 +11,15 @@ from ..ops.fft import FftType, fft_p
 from ..ops.linear import convert
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 _NAMES = {name: kind for kind in FftType for name in (kind.name, kind.name.lower())}
 
 
-def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
+def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The Fourier transform of `x` along its last len(fft_lengths) axes, at most three.
 
     `fft_type`: FFT or IFFT (of complex numbers; others are converted), RFFT (real [..., n] to complex [..., n // 2 +
@@ -37,6 +42,6 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
         dtype = dtypes.to_inexact(aval.dtype)
     else:
         dtype = dtypes.complex_of(dtypes.to_inexact(aval.dtype))
-    x = convert(x, dtype)
+    values = convert(x, dtype)
     lengths = tuple(int(n) for n in fft_lengths)
-    return fft_p(x, fft_type=kind, fft_lengths=lengths) if lengths else x
+    return fft_p(values, fft_type=kind, fft_lengths=lengths) if lengths else values

@@ -8,6 +8,7 @@ raise.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
@@ -105,8 +106,8 @@ def tridiagonal_solve(
 
 
 def symmetric_product(
-    a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
-) -> Any:
+    a_matrix: ArrayLike, c_matrix: ArrayLike, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
+) -> Array:
     """alpha a aᵀ + beta c for real a [..., m, n] and symmetric c [..., m, m] of one float dtype. `symmetrize_output`: the
     upper triangle is the lower one's mirror image, exactly. Raises TypeError for other dtypes, ValueError for other
     shapes."""
@@ -207,7 +208,7 @@ def svd(
     compute_uv: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
-) -> Any:
+) -> tuple[Array, Array, Array] | Array:
     """U, s and Vᴴ with U diag(s) Vᴴ = x [..., m, n], s real and descending [..., min(m, n)]; only s unless
     `compute_uv`. U and Vᴴ are square if `full_matrices` (which has no derivative unless m = n). `subset_by_index`
     (first, end): only those, with full_matrices=False. Raises NotImplementedError for algorithms of other devices."""
@@ -227,7 +228,11 @@ def svd(
 
 
 def schur(
-    x: ArrayLike, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False, select_callable: Any = None
+    x: ArrayLike,
+    *,
+    compute_schur_vectors: bool = True,
+    sort_eig_vals: bool = False,
+    select_callable: Callable[..., Any] | None = None,
 ) -> tuple[Any, ...]:
     """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs
     of complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 
-def psend(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+def psend(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> NoReturn:
     """`x` sent to other devices. Raises NotImplementedError: devices of this release's clients exchange all together."""
     raise _none("psend")
 
 
-def precv(token: Any, out_shape: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+def precv(token: PyTree, out_shape: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> NoReturn:
     """What other devices sent. Raises NotImplementedError: devices of this release's clients exchange all together."""
     raise _none("precv")
 

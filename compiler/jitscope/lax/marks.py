@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of, trace_body
@@ -15,7 +15,14 @@ from ..core.wrapping import wraps
 from ..ops.marks import dce_sink_p, optimization_barrier_p
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 __all__ = ["after_all", "composite", "create_token", "dce_sink", "optimization_barrier"]
+
+
+T = TypeVar("T")
 
 
 class Token:
@@ -42,7 +49,7 @@ def after_all(*operands: Token) -> Token:
     return Token()
 
 
-def optimization_barrier(operand: Any, /) -> Any:
+def optimization_barrier(operand: T, /) -> T:
     """The same tree of arrays. The compiler moves nothing across and merges no operation behind it with an equal one
     before; nothing behind is computed before all of the operand is there. Raises TypeError for what is not an array.
 
@@ -53,7 +60,7 @@ def optimization_barrier(operand: Any, /) -> Any:
     return structure.unflatten(optimization_barrier_p(*leaves)) if leaves else operand
 
 
-def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+def dce_sink(val: PyTree, *, prevent_mlir_dce: bool = False) -> None:
     """Keep what computes a tree of arrays in the jaxpr, though nothing uses it. `prevent_mlir_dce` asks the same of the
     compiler: XLA on the CPU has no such mark, and leaves out of the program what nothing uses."""
     for leaf in tree.leaves(val):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,16 @@ from ..ops.linear import (
 from ..ops.reduce import reduce_max_p
 
 
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+
 MOST = 10
 """Iterations; six are enough for any matrix in double precision."""
 
 
 def qdwh(
-    x: Any,
+    x: ArrayLike,
     *,
     is_hermitian: bool = False,
     max_iterations: int | None = None,

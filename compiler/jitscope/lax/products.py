@@ -17,6 +17,7 @@ from ..ops.precision import *
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -40,7 +41,7 @@ def dot(
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Sums of products over any axes, with any others side by side: batch axes first, then the other axes of lhs, then
     those of rhs. Without `dimension_numbers`, the product of vectors and matrices.
@@ -100,7 +101,7 @@ def dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """`dot` with its options by position: batch axes first, then the other axes of lhs, then those of rhs."""
     return dot(
@@ -127,14 +128,14 @@ def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None
 
 
 def scaled_dot(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     *,
-    lhs_scale: Any = None,
-    rhs_scale: Any = None,
+    lhs_scale: ArrayLike | None = None,
+    rhs_scale: ArrayLike | None = None,
     dimension_numbers: DotDimensionNumbers | None = None,
-    preferred_element_type: Any = None,
-) -> Any:
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """`dot` of lhs · lhs_scale and rhs · rhs_scale, where one number scales a block of each operand.
 
     A scale has its operand's axes, the contracting ones so many times shorter as a block is long; None: 1. Without

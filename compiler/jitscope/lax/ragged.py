@@ -22,6 +22,7 @@ from .products import DotDimensionNumbers, PrecisionLike, in_wider
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -52,7 +53,7 @@ def ragged_dot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: ArrayLike | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The rows of lhs [m, k] in groups one after another, each group times its matrix of rhs [g, k, n]: [m, n].
 
@@ -72,7 +73,7 @@ def ragged_dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
     group_offset: ArrayLike | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """A product like `dot` in which one axis of lhs is divided into g groups.
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.placement import laid
 from ..core import dtypes
 from ..ops.generators import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
@@ -25,9 +31,9 @@ def _shape(name: str, shape: Any) -> tuple[int, ...]:
 
 
 def rng_bit_generator(
-    key: Any, shape: Sequence[int], dtype: Any = np.uint32, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT, *,
-    out_sharding: Any = None,
-) -> Any:  # fmt: skip
+    key: ArrayLike, shape: Sequence[int], dtype: DTypeLike = np.uint32, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT, *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """The next state of one of XLA's generators, and random bits of `shape` from the state `key`, uint32[4] or uint64[2].
 
     `dtype`: an unsigned integer type. Bits of RNG_DEFAULT may differ between platforms and releases; under vmap the first
@@ -36,16 +42,16 @@ def rng_bit_generator(
     if out_sharding is not None:
         whole = rng_bit_generator(key, shape, dtype, algorithm)
         return whole[0], laid(out_sharding, lambda: whole[1])
-    dtype = dtypes.canonicalize(dtype)
-    if dtype not in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
-        raise TypeError(f"lax.rng_bit_generator gives unsigned integers of 8 to 64 bits, not {dtype.name}")
+    to = dtypes.canonicalize(dtype)
+    if to not in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
+        raise TypeError(f"lax.rng_bit_generator gives unsigned integers of 8 to 64 bits, not {to.name}")
     state, bits = rng_bit_generator_p(
-        key, shape=_shape("rng_bit_generator", shape), dtype=dtype, algorithm=RandomAlgorithm(algorithm)
+        key, shape=_shape("rng_bit_generator", shape), dtype=to, algorithm=RandomAlgorithm(algorithm)
     )
     return state, bits
 
 
-def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Sequence[int]) -> Array:
     """Numbers of `shape` uniform in [a, b), of the scalars' dtype, from a generator with a state of its own: others at each
     run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are not scalars of one
     dtype, TypeError for a shape that is one number.

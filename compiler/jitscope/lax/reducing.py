@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ..ops.linear import convert
 from ..symbolic.dimension import size
 from . import elementwise
 from .convolutions import padtype_to_pads
+
+
+if TYPE_CHECKING:
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import PyTree
 
 
 _KNOWN = {
@@ -50,12 +55,12 @@ def _own_primitive(computation: Any, operands: Any, init_values: Any, over_windo
 
 
 def reduce(
-    operands: Any,
-    init_values: Any,
+    operands: PyTree,
+    init_values: PyTree,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
-    out_sharding: Any = None,
-) -> Any:
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> PyTree:
     """All elements along the given axes combined by `computation`, which must be associative; the axes go.
 
     operands: an array, or a tree of arrays of one shape; init_values: such a tree of scalars that change nothing (they
@@ -76,15 +81,15 @@ def reduce(
 
 
 def reduce_window(
-    operand: Any,
-    init_value: Any,
+    operand: PyTree,
+    init_value: PyTree,
     computation: Callable[..., Any],
     window_dimensions: Sequence[int],
     window_strides: Sequence[int] | None = None,
     padding: str | Sequence[tuple[int, int]] = "VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
-) -> Any:
+) -> PyTree:
     """The elements of each window combined by `computation` (see `reduce`), one result for each place of the window.
 
     window_dimensions, window_strides, base_dilation (of the array's elements) and window_dilation: a positive number for

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from ..backend.placement import laying
 from ..core import dtypes
@@ -18,7 +18,7 @@ from ._operands import axes_tuple, check_numbers
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..numpy._signatures import AlongAxis, LaidOverAxes, OverAxes
+    from ..numpy._signatures import AlongAxis, ApproximateTop, LaidOverAxes, OverAxes
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -100,7 +100,15 @@ cummin = _running(reduce.cummin_p, "minimum")
 cumlogsumexp = _running(reduce.cumlogsumexp_p, "logarithm of the sum of exponentials")
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+@overload
+def sort(operand: ArrayLike, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Array: ...
+@overload
+def sort(
+    operand: Sequence[ArrayLike], dimension: int = -1, is_stable: bool = True, num_keys: int = 1
+) -> tuple[Array, ...]: ...
+def sort(
+    operand: ArrayLike | Sequence[ArrayLike], dimension: int = -1, is_stable: bool = True, num_keys: int = 1
+) -> Array | tuple[Array, ...]:
     """Sorted along an axis, in the shape of the operand [...]; of a sequence of arrays of one shape, all by the first
     `num_keys` of them. NaN comes last. Raises TypeError for an empty sequence, ValueError for an axis that is not
     there."""
@@ -116,12 +124,15 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(out) if several else out[0]
 
 
-def sort_key_val(keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+def sort_key_val(
+    keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
     """keys [...] sorted along an axis, and values [...] in the same order."""
-    return sort((keys, values), dimension, is_stable)
+    ordered, along = sort((keys, values), dimension, is_stable)
+    return ordered, along
 
 
-def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Array, Array]:
     """The k greatest elements along an axis, descending, and their indices (int32): [..., n] to [..., k], both. A NaN
     counts as the greatest. operand: real numbers. Of equal elements the first comes first, whatever `is_stable`
     says. Raises ValueError for others and for a k that is negative or greater than the axis."""
@@ -134,7 +145,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True)
     return values, indices
 
 
-def _approximate(greatest: bool) -> Callable[..., Any]:
+def _approximate(greatest: bool) -> ApproximateTop:
     def function(
         operand: Any,
         k: int,

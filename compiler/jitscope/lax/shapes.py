@@ -18,7 +18,7 @@ from ._operands import as_array, check_sizes, ints
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import ArrayLike
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["broadcast_like", "broadcast_shapes", "broadcast_to_rank", "dtype", "index_take", "shape_as_value", "stack",
@@ -107,12 +107,13 @@ def index_take(src: ArrayLike, idxs: Sequence[Any], axes: Sequence[int]) -> Arra
     return _taken(src, list(idxs), axes=tuple(int(a) for a in axes))
 
 
-def shape_as_value(shape: Sequence[int]) -> Any:
+def shape_as_value(shape: Sequence[int]) -> Array:
     """The sizes as integers (int32) in an array."""
-    return np.asarray(tuple(shape), np.int32) if len(shape) else linear.full((0,), 0, dtypes.int32)
+    sizes: Any = np.asarray(tuple(shape), np.int32)
+    return sizes if len(shape) else linear.full((0,), 0, dtypes.int32)
 
 
-def dtype(x: Any) -> Any:
+def dtype(x: ArrayLike | DTypeLike) -> np.dtype:
     """The dtype of an array, a number or a scalar type, or the dtype that is given. Raises ValueError for None."""
     if x is None:
         raise ValueError("lax.dtype: None has no dtype")

@@ -37,23 +37,23 @@ def polynomial(x: ArrayLike, coeffs: Sequence[Any], *, unroll: int | None = None
     return polynomial_p(x, *given, **({} if unroll is None else {"unroll": operator.index(unroll)}))
 
 
-def igamma(a: Any, x: Any) -> Array:
+def igamma(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized lower incomplete gamma function P(a, x), the integral of tᵃ⁻¹ e⁻ᵗ from 0 to x over Γ(a); NaN for
     negative a or x."""
     return igamma_p(*operands("igamma", a, x))
 
 
-def igammac(a: Any, x: Any) -> Array:
+def igammac(a: ArrayLike, x: ArrayLike) -> Array:
     """1 - igamma(a, x), exact where that is small."""
     return igammac_p(*operands("igammac", a, x))
 
 
-def igamma_grad_a(a: Any, x: Any) -> Array:
+def igamma_grad_a(a: ArrayLike, x: ArrayLike) -> Array:
     """The derivative of igamma(a, x) with respect to a."""
     return igamma_grad_a_p(*operands("igamma_grad_a", a, x))
 
 
-def random_gamma_grad(*args: Any) -> Any:
+def random_gamma_grad(*args: ArrayLike) -> Array:
     """The derivative with respect to a of a sample x of the gamma distribution of shape a, for `random_gamma_grad(a,
     x)`: how x moves with a while igamma(a, x) stays the same. Raises ValueError where their shapes differ."""
     a, x = operands("random_gamma_grad", *args)
@@ -65,22 +65,22 @@ def random_gamma_grad(*args: Any) -> Any:
     return random_gamma_grad_p(a, x)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Array:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The regularized incomplete beta function, the integral of tᵃ⁻¹ (1 - t)ᵇ⁻¹ from 0 to x over B(a, b); NaN for
     negative a or b and for x outside of [0, 1]."""
     return regularized_incomplete_beta_p(*operands("betainc", a, b, x))
 
 
-def zeta(x: Any, q: Any) -> Array:
+def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …; NaN for x < 1, infinity for x = 1."""
     return zeta_p(*operands("zeta", x, q))
 
 
-def bessel_i0e(x: Any) -> Array:
+def bessel_i0e(x: ArrayLike) -> Array:
     """e^-|x| I₀(x), the modified Bessel function of order 0, scaled."""
     return bessel_i0e_p(x)
 
 
-def bessel_i1e(x: Any) -> Array:
+def bessel_i1e(x: ArrayLike) -> Array:
     """e^-|x| I₁(x), the modified Bessel function of order 1, scaled."""
     return bessel_i1e_p(x)

@@ -21,7 +21,8 @@ from ._operands import as_array, check_sizes, ints, of_one_dtype
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import ArrayLike, DTypeLike
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike, SupportsShape
 
 
 __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "concatenate", "dynamic_index_in_dim",
@@ -32,7 +33,11 @@ __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "con
 
 @laying
 def broadcast_in_dim(
-    operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
+    operand: ArrayLike,
+    shape: Sequence[int],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """operand with its axis i at broadcast_dimensions[i] of shape, in any order; axes of size 1 are repeated. Raises
     TypeError where that does not fit."""
@@ -51,7 +56,9 @@ def broadcast_in_dim(
 
 
 @laying
-def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
+def broadcast(
+    operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Sharding | PartitionSpec | None = None
+) -> Array:
     """operand [...] repeated along new leading axes of the given sizes: [*sizes, ...]. Raises TypeError for negative
     sizes."""
     sizes = check_sizes("broadcast", sizes)
@@ -65,7 +72,7 @@ def reshape(
     new_sizes: int | Sequence[int],
     dimensions: Sequence[int] | None = None,
     *,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
@@ -138,30 +145,36 @@ def pad(operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[t
     return linear.pad_p(operand, padding_value, padding_config=config)
 
 
-def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Array:
+def full(
+    shape: int | Sequence[int],
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """An array with all elements fill_value, a scalar. Raises TypeError for an array."""
     if sharding is not None:
         return laid(sharding, full, shape, fill_value, dtype)
     shape, aval = check_sizes("full", (shape,) if isinstance(shape, int) else shape), aval_of(fill_value)
     weak = dtype is None and aval.weak_type
-    dtype = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
+    to = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar, it got {aval.short()}")
-    if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(dtype):
-        raise TypeError(f"lax.full: the complex number {fill_value!r} cannot fill an array of {dtype.name}")
-    if hasattr(fill_value, "aval") or (dtypes.is_float(aval.dtype) and dtypes.is_integer(dtype)):
-        return broadcast_in_dim(linear.convert(fill_value, dtype, weak), shape, ())
+    if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(to):
+        raise TypeError(f"lax.full: the complex number {fill_value!r} cannot fill an array of {to.name}")
+    if hasattr(fill_value, "aval") or (dtypes.is_float(aval.dtype) and dtypes.is_integer(to)):
+        return broadcast_in_dim(linear.convert(fill_value, to, weak), shape, ())
     if weak:
         return linear.broadcast_in_dim_p(fill_value, shape=shape, broadcast_dimensions=())
-    return linear.full(shape, fill_value, dtype)
+    return linear.full(shape, fill_value, to)
 
 
 def full_like(
-    x: Any,
+    x: ArrayLike | SupportsShape,
     fill_value: ArrayLike,
     dtype: DTypeLike | None = None,
     shape: Sequence[int] | None = None,
-    sharding: Any = None,
+    sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Like `full`, with the shape and dtype of x by default."""
     if sharding is not None:
@@ -177,13 +190,17 @@ def iota(dtype: DTypeLike, size: int) -> Array:
 
 
 @laying
-def empty(shape: int | Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
+def empty(
+    shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: Sharding | PartitionSpec | None = None
+) -> Array:
     """An array of `shape` and `dtype` with any content (XLA has no memory without one: it is zeros)."""
     return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.canonicalize(dtype))
 
 
 @laying
-def broadcasted_iota(dtype: DTypeLike, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Array:
+def broadcasted_iota(
+    dtype: DTypeLike, shape: Sequence[int], dimension: int, *, out_sharding: Sharding | PartitionSpec | None = None
+) -> Array:
     """Indices along one axis of an array of `shape`, in `dtype`. Raises TypeError for negative sizes."""
     return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
@@ -200,7 +217,7 @@ def slice(
 
 
 def slice_in_dim(
-    operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+    operand: ArrayLike, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
 ) -> Array:
     """`operand[start:limit:stride]` along one axis, negative indices counting from the end. Raises TypeError for indices
     beyond the ends, for a limit before the start and for a stride that is not positive, IndexError for an axis that does not
@@ -217,7 +234,7 @@ def _bound(n: Any) -> Any:
     return n if is_symbolic_dim(n) else operator.index(n)
 
 
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
+def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """One index along an axis, which stays with size 1 if `keepdims`. Raises IndexError beyond the ends."""
     size = aval_of(operand).shape[axis]
     if not -size <= index < size:
@@ -231,7 +248,11 @@ Negative = bool | Sequence[bool]
 
 
 def dynamic_slice(
-    operand: Any, start_indices: Any, slice_sizes: int | Sequence[int], *, allow_negative_indices: Negative = True
+    operand: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
+    slice_sizes: int | Sequence[int],
+    *,
+    allow_negative_indices: Negative = True,
 ) -> Array:
     """A part of fixed size at indices that may be traced (one integer scalar for each axis); a part that would reach
     beyond the end is moved back. Negative indices count from the end, unless told otherwise: what is never negative
@@ -245,7 +266,7 @@ def dynamic_slice(
 
 
 def dynamic_slice_in_dim(
-    operand: Any, start_index: ArrayLike, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+    operand: ArrayLike, start_index: ArrayLike, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
 ) -> Array:
     """`dynamic_slice` along one axis."""
     starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
@@ -254,7 +275,7 @@ def dynamic_slice_in_dim(
 
 
 def dynamic_index_in_dim(
-    operand: Any, index: ArrayLike, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+    operand: ArrayLike, index: ArrayLike, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
 ) -> Array:
     """One traced index along an axis, which stays with size 1 if `keepdims`."""
     part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
@@ -262,14 +283,18 @@ def dynamic_index_in_dim(
 
 
 def dynamic_update_slice(
-    operand: Any, update: ArrayLike, start_indices: Any, *, allow_negative_indices: Negative = True
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
+    *,
+    allow_negative_indices: Negative = True,
 ) -> Array:
     """operand with `update` written at indices that may be traced; see `dynamic_slice`."""
     return indexing.dynamic_update_slice_p(operand, update, *_starts(operand, start_indices, allow_negative_indices))
 
 
 def dynamic_update_slice_in_dim(
-    operand: Any, update: ArrayLike, start_index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+    operand: ArrayLike, update: ArrayLike, start_index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
 ) -> Array:
     """`dynamic_update_slice` along one axis."""
     starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
@@ -277,7 +302,7 @@ def dynamic_update_slice_in_dim(
 
 
 def dynamic_update_index_in_dim(
-    operand: Any, update: ArrayLike, index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
+    operand: ArrayLike, update: ArrayLike, index: ArrayLike, axis: int, *, allow_negative_indices: bool = True
 ) -> Array:
     """operand with one traced index along an axis replaced by `update`, which may lack that axis."""
     if aval_of(update).ndim != aval_of(operand).ndim:

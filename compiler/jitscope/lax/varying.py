@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar
 
 from .. import tree
 from ..core.avals import aval_of
@@ -14,7 +15,10 @@ from ..core.varying import checked_axes, manual, preduced_p, pvary_p, reduced_va
 __all__ = ["pcast"]
 
 
-def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+T = TypeVar("T")
+
+
+def pcast(x: T, axis_name: Hashable | Sequence[Hashable], *, to: str) -> T:
     """Each leaf with another type inside `shard_map`, along mesh axes (a name or a tuple); the values stay as they are. to="varying" takes
     it for one that differs between devices, and its cotangents are summed over them; of a reduced one, they are left as they are.
     "unreduced" takes a value that varies for a term of a sum still to be taken (`psum` takes it). "reduced" takes one that is the same on

@@ -31,7 +31,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 """With these the mean 0 and the variance 1 of inputs are kept."""
 
 
-def array(name: str, x: Any) -> Any:
+def array(name: str, x: Any) -> Array:
     """An operand as an array. Raises TypeError, with the function's name, for what is none."""
     return jnp.asarray(checked(name, x)[0])
 
@@ -66,14 +66,14 @@ relu6.defjvps(lambda t, out, x: jnp.where(jnp.logical_and(jnp.greater(x, 0), jnp
 
 
 @eager_jit()
-def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """x where x >= 0, else negative_slope * x, element by element [...]."""
     x = array("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
 @eager_jit()
-def elu(x: Any, alpha: Any = 1.0) -> Array:
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """x where x > 0, else alpha * (exp(x) - 1), element by element [...]."""
     x = array("elu", x)
     positive = x > 0
@@ -96,7 +96,7 @@ def selu(x: ArrayLike) -> Array:
 
 
 @eager_jit()
-def squareplus(x: Any, b: Any = 4) -> Array:
+def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """(x + sqrt(x² + b)) / 2, element by element [...]; b says how smooth it is near 0."""
     x, b = array("squareplus", x), array("squareplus", b)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
@@ -117,7 +117,7 @@ softplus.defjvps(lambda t, out, x: t * logistic_p(x))
 
 
 @eager_jit()
-def sparse_plus(x: Any) -> Array:
+def sparse_plus(x: ArrayLike) -> Array:
     """0 up to -1, x from 1 on, and (x + 1)² / 4 between, element by element [...]."""
     x = array("sparse_plus", x)
     bend = jnp.square(x + 1.0) / 4
@@ -152,7 +152,7 @@ def hard_sigmoid(x: ArrayLike) -> Array:
 
 
 @eager_jit()
-def hard_tanh(x: Any) -> Array:
+def hard_tanh(x: ArrayLike) -> Array:
     """x cut to [-1, 1]; NaN stays."""
     x = array("hard_tanh", x)
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
@@ -169,28 +169,28 @@ def soft_sign(x: ArrayLike) -> Array:
 
 
 @eager_jit()
-def silu(x: Any) -> Array:
+def silu(x: ArrayLike) -> Array:
     """x * sigmoid(x), element by element [...]. Raises TypeError for integers and booleans."""
     x = array("silu", x)
     return x * sigmoid(x)
 
 
 @eager_jit()
-def hard_silu(x: Any) -> Array:
+def hard_silu(x: ArrayLike) -> Array:
     """x * hard_sigmoid(x), element by element [...]."""
     x = array("hard_silu", x)
     return x * hard_sigmoid(x)
 
 
 @eager_jit()
-def mish(x: Any) -> Array:
+def mish(x: ArrayLike) -> Array:
     """x * tanh(softplus(x)), element by element [...]."""
     x = array("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
 @eager_jit(static="approximate")
-def gelu(x: Any, approximate: bool = True) -> Array:
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """x times the probability that a standard normal number is below x, element by element [...]; `approximate` takes a
     formula with tanh for it."""
     x = array("gelu", x)
@@ -203,7 +203,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 @eager_jit(static="axis")
-def glu(x: Any, axis: int = -1) -> Array:
+def glu(x: ArrayLike, axis: int = -1) -> Array:
     """The first half of x along `axis`, times the sigmoid of the second half: [..., 2 n, ...] to [..., n, ...]. Raises
     ValueError where there is no such axis or its size is odd."""
     x = array("glu", x)
@@ -216,7 +216,7 @@ def glu(x: Any, axis: int = -1) -> Array:
 
 @custom_jvp
 @eager_jit()
-def log1mexp(x: Any) -> Array:
+def log1mexp(x: ArrayLike) -> Array:
     """log(1 - exp(-x)) for x >= 0, exact for small and for large x, element by element [...]; NaN below 0."""
     x = array("log1mexp", x)
     return jnp.where(x < math.log(2.0), jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))

@@ -25,7 +25,8 @@ from .activations import array
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import DTypeLike
+    from ..lax.products import DotDimensionNumbers
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["get_scaled_dot_general_config", "scaled_dot_general", "scaled_matmul"]
@@ -54,7 +55,7 @@ class _Blocks:
     scale: Any
 
 
-def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
+def get_scaled_dot_general_config(mode: str, global_scale: ArrayLike | None = None) -> BlockScaleConfig:
     """The configuration "mxfp8" (blocks of 32 float8_e4m3fn, scales that are powers of 2) or "nvfp4" (blocks of 16 float4_e2m1fn,
     scales in float8_e4m3fn, and `global_scale`, f32 [1], 1 if None). Raises ValueError for others."""
     if mode == "nvfp4":
@@ -67,10 +68,10 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 
 @lenient
 def scaled_matmul(
-    lhs: Any,
-    rhs: Any,
-    lhs_scales: Any,
-    rhs_scales: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_scales: ArrayLike,
+    rhs_scales: ArrayLike,
     preferred_element_type: DTypeLike = np.float32,
 ) -> Array:
     """lhs · rhsᵀ, after each block of K // K_s elements along the last axis was multiplied by its scale.
@@ -116,13 +117,13 @@ def _spread(x: Any, scales: Any) -> Any:
 
 @lenient
 def scaled_dot_general(
-    lhs: Any,
-    rhs: Any,
-    dimension_numbers: Any,
-    preferred_element_type: Any = np.float32,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    dimension_numbers: DotDimensionNumbers,
+    preferred_element_type: DTypeLike = np.float32,
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: str | None = None,
-) -> Any:
+) -> Array:
     """lax.dot_general of operands that are quantized first, by the configurations of lhs, of rhs and of gradients (`configs`,
     see `get_scaled_dot_general_config`); None: lax.dot_general itself.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from ..symbolic.dimension import is_symbolic_dim
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["one_hot"]
@@ -28,7 +31,14 @@ __all__ = ["one_hot"]
 
 @lenient
 @laying
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_sharding: Any = None) -> Array:
+def one_hot(
+    x: ArrayLike,
+    num_classes: int,
+    *,
+    dtype: DTypeLike | None = None,
+    axis: int | Hashable = -1,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """1 at the class that x names and 0 elsewhere: [...] to [..., num_classes], with the new axis at `axis` of the
     result.
 
@@ -41,16 +51,16 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_
     x = jnp.asarray(x)
     if not dtypes.is_integer(x.dtype):
         warnings.warn(f"one_hot takes integers; it got {x.dtype.name}", DeprecationWarning, stacklevel=2)
-    dtype = dtypes.default_float() if dtype is None else requested(dtype, "one_hot")
+    to = dtypes.default_float() if dtype is None else requested(dtype, "one_hot")
     if isinstance(axis, (int, np.integer)):
-        return _one_hot(x, count, dtype, one_axis("one_hot", axis, x.ndim + 1))
+        return _one_hot(x, count, to, one_axis("one_hot", axis, x.ndim + 1))
     if isinstance(axis, tuple) and any(isinstance(a, (int, np.integer)) for a in axis):
         raise ValueError(f"one_hot: axis is an int, or the name of a mapped axis; it is {axis}")
     if axis_size(axis) != count:
         raise ValueError(
             f"one_hot: axis {axis!r} has the size {axis_size(axis)}, num_classes is {count}; they must be equal"
         )
-    return jnp.equal(x, axis_index(axis)).astype(dtype)
+    return jnp.equal(x, axis_index(axis)).astype(to)
 
 
 @eager_jit(static="count dtype axis")

@@ -24,7 +24,8 @@ from . import drawing
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import ArrayLike
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform",
@@ -39,7 +40,13 @@ Axes = int | Sequence[int]
 class Initializer(Protocol):
     """What these functions give: a function of a key, a shape and, optionally, a dtype."""
 
-    def __call__(self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def __call__(
+        self,
+        key: ArrayLike,
+        shape: int | Sequence[int],
+        dtype: DTypeLike | None = None,
+        out_sharding: Sharding | PartitionSpec | None = None,
+    ) -> Array:
         """An array of `shape`, drawn with `key`; `out_sharding` says how it lies on devices."""
         ...
 
@@ -61,18 +68,28 @@ def _initializer(dtype: Any, draw: Callable[[Any, tuple[int, ...], Any], Any]) -
 
 
 @laying
-def zeros(key: ArrayLike, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
+def zeros(
+    key: ArrayLike,
+    shape: int | Sequence[int],
+    dtype: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Zeros [*shape], whatever the key."""
     return jnp.zeros(*_settled(shape, dtype))
 
 
 @laying
-def ones(key: ArrayLike, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
+def ones(
+    key: ArrayLike,
+    shape: int | Sequence[int],
+    dtype: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Ones [*shape], whatever the key."""
     return jnp.ones(*_settled(shape, dtype))
 
 
-def constant(value: ArrayLike, dtype: Any = None) -> Initializer:
+def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     """Gives arrays filled with `value`, which broadcasts to their shape."""
     return _initializer(dtype, lambda key, shape, dtype: jnp.full(shape, value, dtype))
 
@@ -80,17 +97,19 @@ def constant(value: ArrayLike, dtype: Any = None) -> Initializer:
 # Of one distribution -------------------------------------------------------------------------------------------------
 
 
-def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
+def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Gives an initializer of numbers [*shape] uniform in [0, scale)."""
     return _initializer(dtype, lambda key, shape, dtype: random.uniform(key, shape, dtype) * jnp.array(scale, dtype))
 
 
-def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
+def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Gives an initializer of normal numbers [*shape] of mean 0 and that standard deviation."""
     return _initializer(dtype, lambda key, shape, dtype: random.normal(key, shape, dtype) * jnp.array(stddev, dtype))
 
 
-def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
+def truncated_normal(
+    stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None, lower: ArrayLike = -2.0, upper: ArrayLike = 2.0
+) -> Initializer:
     """Gives an initializer of stddev times standard normal numbers [*shape] that lie between `lower` and `upper`. It
     raises ValueError for a dtype that is not a float."""
 
@@ -127,13 +146,13 @@ _DISTRIBUTIONS = ("truncated_normal", "normal", "uniform")
 
 
 def variance_scaling(
-    scale: Any,
+    scale: ArrayLike,
     mode: str,
     distribution: str,
     in_axis: Axes = -2,
     out_axis: Axes = -1,
     batch_axis: Axes = (),
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
 ) -> Initializer:
     """Gives numbers of mean 0 and variance scale / n.
 
@@ -202,7 +221,7 @@ kaiming_uniform, kaiming_normal = he_uniform, he_normal
 # Orthogonal ----------------------------------------------------------------------------------------------------------
 
 
-def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+def orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None) -> Initializer:
     """Gives `scale` times a random orthogonal matrix, whose columns lie along `column_axis` and whose rows along the other axes;
     if it is not square, the vectors along the shorter side are orthonormal. Raises ValueError for a shape of fewer than two
     axes."""
@@ -220,7 +239,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     return _initializer(dtype, draw)
 
 
-def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+def delta_orthogonal(scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None) -> Initializer:
     """Gives the weights of a convolution in one to three dimensions, of shape [..., inputs, outputs], which keep norms: an
     orthogonal matrix in the middle of the window and zeros around it. Raises ValueError for shapes of other than 3 to 5 axes and
     for more inputs than outputs."""

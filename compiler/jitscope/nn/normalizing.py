@@ -7,7 +7,7 @@ ValueError for axes that do not exist and TypeError for what is not an array.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -22,25 +22,54 @@ from .activations import array
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..numpy._signatures import Axes
     from ..typing import ArrayLike
 
 
 __all__ = ["log_softmax", "logmeanexp", "logsumexp", "softmax", "standardize"]
 
 
-def _inexact(x: Any) -> Any:
+def _inexact(x: Any) -> Array:
     return x.astype(dtypes.to_inexact(x.dtype)) if not jnp.issubdtype(x.dtype, jnp.inexact) else x
 
 
-@eager_jit(static="axis keepdims return_sign")
+@overload
 def logsumexp(
-    a: Any,
-    axis: Any = None,
-    b: Any = None,
+    a: ArrayLike,
+    axis: Axes = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+    where: ArrayLike | None = None,
+) -> Array: ...
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    *,
+    return_sign: Literal[True],
+    where: ArrayLike | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = None,
+    b: ArrayLike | None = None,
     keepdims: bool = False,
     return_sign: bool = False,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]: ...
+@eager_jit(static="axis keepdims return_sign")
+def logsumexp(
+    a: ArrayLike,
+    axis: Axes = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
     """log(sum(b * exp(a))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis; -inf
     where nothing is summed.
 
@@ -71,7 +100,7 @@ def logsumexp(
 
 
 @eager_jit(static="axis keepdims")
-def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
+def logmeanexp(x: ArrayLike, axis: Axes = None, where: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """log(mean(exp(x))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis."""
     x = array("logmeanexp", x)
     out = logsumexp(x, axis, where=where, keepdims=keepdims)
@@ -83,7 +112,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 
 
 @eager_jit(static="axis")
-def log_softmax(x: ArrayLike, axis: Any = -1, where: ArrayLike | None = None) -> Array:
+def log_softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Array:
     """log(softmax(x)), exact where softmax is near 0, in the shape of x [...]; -inf where `where` does not hold.
     Integers become floats."""
     x = _inexact(array("log_softmax", x))
@@ -93,7 +122,7 @@ def log_softmax(x: ArrayLike, axis: Any = -1, where: ArrayLike | None = None) ->
     return out if where is None else jnp.where(where, out, -np.inf)
 
 
-def softmax(x: ArrayLike, axis: Any = -1, where: ArrayLike | None = None) -> Array:
+def softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Array:
     """exp(x) / sum(exp(x)) over `axis`, without overflow on the way, in the shape of x [...]; 0 where `where` does not
     hold. Integers become floats."""
     return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
@@ -122,7 +151,7 @@ def _softmax_jvp(axis: Any, primals: Any, tangents: Any) -> Any:
 @eager_jit(static="axis algorithm")
 def standardize(
     x: ArrayLike,
-    axis: Any = -1,
+    axis: Axes = -1,
     mean: ArrayLike | None = None,
     variance: ArrayLike | None = None,
     epsilon: ArrayLike = 1e-5,

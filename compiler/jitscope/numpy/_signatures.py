@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
 
 
 if TYPE_CHECKING:
@@ -21,6 +21,56 @@ class Unary(Protocol):
 
 class Binary(Protocol):
     def __call__(self, x: ArrayLike, y: ArrayLike, /) -> Array: ...
+
+
+class UnaryOut(Protocol):
+    """`isposinf` and `isneginf`."""
+
+    def __call__(self, x: ArrayLike, /, out: None = None) -> Array: ...
+
+
+class AtLeast(Protocol):
+    """`atleast_1d` and its like."""
+
+    @overload
+    def __call__(self, ary: ArrayLike, /) -> Array: ...
+    @overload
+    def __call__(self, *arys: ArrayLike) -> Array | list[Array]: ...
+
+
+class Window(Protocol):
+    """`hamming` and its like."""
+
+    def __call__(self, M: int) -> Array: ...
+
+
+class NanSum(Protocol):
+    """`nansum` and `nanprod`."""
+
+    def __call__(
+        self,
+        a: ArrayLike,
+        axis: Axes = None,
+        dtype: DTypeLike | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array: ...
+
+
+class ApproximateTop(Protocol):
+    """`lax.approx_max_k` and `lax.approx_min_k`."""
+
+    def __call__(
+        self,
+        operand: ArrayLike,
+        k: int,
+        reduction_dimension: int = -1,
+        recall_target: float = 0.95,
+        reduction_input_size_override: int = -1,
+        aggregate_to_topk: bool = True,
+    ) -> tuple[Array, Array]: ...
 
 
 class Sum(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..api import vmap
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike, DTypeLike
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: object, **kwargs: object) -> Array:
     """`func1d(vector, *args, **kwargs)` on every vector along `axis`; its result takes the axis's place."""
     x = array_operand("apply_along_axis", arr)
     rank = aval_of(x).ndim
@@ -53,7 +53,9 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: ArrayLike, axes: Sequenc
     return x
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+def piecewise(
+    x: ArrayLike, condlist: ArrayLike | Sequence[ArrayLike], funclist: Sequence[Any], *args: object, **kw: object
+) -> Array:
     """The value, or function of `x`, that goes with the condition which holds: an array of the shape and dtype of `x`
     [...].
 
@@ -62,8 +64,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     ValueError for another number of pieces.
     """
     x = array_operand("piecewise", x)
-    one = not isinstance(condlist, (list, tuple)) and aval_of(condlist).shape == aval_of(x).shape
-    conditions: list[Any] = [condlist] if one else list(condlist)
+    given: Any = condlist
+    one = not isinstance(given, (list, tuple)) and aval_of(given).shape == aval_of(x).shape
+    conditions: list[Any] = [given] if one else list(given)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
@@ -75,7 +78,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return select(everywhere, values[::-1], rest).astype(aval_of(x).dtype)
 
 
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any) -> Array:
+def fromfunction(
+    function: Callable[..., Any], shape: int | Sequence[int], *, dtype: DTypeLike = float, **kwargs: object
+) -> Array:
     """`function` of the index along each axis, numbers of `dtype`, for all places of an array of `shape`: the axes of its
     result, an array or a tree of arrays, come behind those of `shape`. Keyword arguments are handed on as they are. Raises
     ValueError for a negative size."""
@@ -106,7 +111,7 @@ def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, .
 
 
 def vectorize(
-    pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
+    pyfunc: Callable[..., Any], *, excluded: Iterable[int | str] = frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
     """`pyfunc` on every element, or on the last axes that `signature` names: "(n,m),(m)->(n)" is for arrays [..., n, m]
     and [..., m], and gives [..., n]. All further axes broadcast.

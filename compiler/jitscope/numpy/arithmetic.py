@@ -44,6 +44,7 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array as AnyArray
     from ..typing import ArrayLike
 
 
@@ -61,20 +62,20 @@ sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN sta
 
 
 @elementwise
-def divide(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def divide(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """x1 / x2, element by element [...]; integers become floats."""
     return div_p(*operands("divide", x1, x2, inexact=True))
 
 
 @elementwise
-def absolute(x: ArrayLike, /) -> Any:
+def absolute(x: ArrayLike, /) -> AnyArray:
     """The absolute value, element by element [...]; of complex numbers the modulus, a real number."""
-    x = array_operand("absolute", x)
-    return x if kind_of(x) in "bu" else abs_p(x)
+    value = array_operand("absolute", x)
+    return value if kind_of(value) in "bu" else abs_p(value)
 
 
 @elementwise
-def fabs(x: ArrayLike, /) -> Any:
+def fabs(x: ArrayLike, /) -> AnyArray:
     """The absolute value as a float, element by element [...]. Raises TypeError for complex numbers."""
     x = operand("fabs", x, inexact=True)
     not_complex("fabs", x)
@@ -82,19 +83,19 @@ def fabs(x: ArrayLike, /) -> Any:
 
 
 @elementwise
-def positive(x: ArrayLike, /) -> Any:
+def positive(x: ArrayLike, /) -> AnyArray:
     """x itself [...]."""
     return array_operand("positive", x)
 
 
 @elementwise
-def square(x: ArrayLike, /) -> Any:
+def square(x: ArrayLike, /) -> AnyArray:
     """x * x, element by element [...]. Of booleans: int32."""
     return square_p(*numeric("square", x))
 
 
 @elementwise
-def reciprocal(x: ArrayLike, /) -> Any:
+def reciprocal(x: ArrayLike, /) -> AnyArray:
     """1 / x, element by element [...]; integers become floats."""
     x = operand("reciprocal", x, inexact=True)
     return div_p(number_like(x, 1), x)
@@ -115,7 +116,7 @@ minimum = binary_of(
 
 
 @eager_jit()
-def fmax(x1: ArrayLike, x2: ArrayLike) -> Any:
+def fmax(x1: ArrayLike, x2: ArrayLike) -> AnyArray:
     """The greater of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmax", x1, x2)
     if kind_of(x) not in "fc":
@@ -124,7 +125,7 @@ def fmax(x1: ArrayLike, x2: ArrayLike) -> Any:
 
 
 @eager_jit()
-def fmin(x1: ArrayLike, x2: ArrayLike) -> Any:
+def fmin(x1: ArrayLike, x2: ArrayLike) -> AnyArray:
     """The lesser of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmin", x1, x2)
     if kind_of(x) not in "fc":
@@ -175,7 +176,7 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
 
 
 @elementwise
-def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """x1 / x2 rounded down, element by element [...], in their common dtype. An integer divided by 0 gives some
     integer, not an error. Raises TypeError for complex numbers."""
     x, y = numeric("floor_divide", x1, x2)
@@ -187,7 +188,7 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Any:
 
 
 @elementwise
-def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def remainder(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """x1 - floor(x1 / x2) * x2, with the sign of x2, element by element [...], in their common dtype. Of an integer and
     0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x1, x2)
@@ -197,7 +198,7 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Any:
 
 
 @elementwise
-def divmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[AnyArray, AnyArray]:
     """(x1 // x2, x1 % x2), both element by element [...]. Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x1, x2)
     not_complex("divmod", x)
@@ -210,7 +211,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
 
 
 @elementwise
-def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """The remainder of x1 / x2 with the sign of x1, element by element [...]. Of an integer and 0: 0, of booleans and
     False: x1. Raises TypeError for complex numbers."""
     booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
@@ -222,7 +223,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Any:
 # Powers --------------------------------------------------------------------------------------------------------------
 
 
-def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+def power(x1: ArrayLike, x2: ArrayLike, /) -> AnyArray:
     """x1 to the power x2, element by element [...]. Integers stay integers.
 
     An int x2, or a concrete array [] of one, is part of the program, which multiplies; any other is an operand. Raises
@@ -275,6 +276,6 @@ def _power_of_integers(x: Any, y: Any) -> Any:
 
 
 @elementwise
-def float_power(x: ArrayLike, y: ArrayLike, /) -> Any:
+def float_power(x: ArrayLike, y: ArrayLike, /) -> AnyArray:
     """x to the power y in floats, element by element [...]."""
     return pow_p(*operands("float_power", x, y, inexact=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from .structure import array_operand, atleast_2d, ravel
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -59,7 +61,7 @@ def bincount(
     minlength: int = 0,
     *,
     length: int | None = None,
-    out_sharding: None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """How often each of 0, 1, … stands in the integer vector `x` [n], as integers, or the sums of their `weights` [n].
 
@@ -112,7 +114,10 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
 
 @lenient
 def histogram_bin_edges(
-    a: ArrayLike, bins: ArrayLike = 10, range: Any = None, weights: ArrayLike | None = None
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: Sequence[ArrayLike] | ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
     """The edges [bins + 1] of `bins` bins of equal width from the least to the greatest element of `a` (or over
     `range`, a pair), in floats; a vector of edges is given back. Raises NotImplementedError for bins by name,
@@ -123,21 +128,22 @@ def histogram_bin_edges(
     if checked("histogram", bins)[1].ndim:
         return asarray(bins, dtype)
     bins = integer("histogram", bins, "bins")
-    if range is not None and all(is_python_scalar(v) for v in range):  # edges of numbers are rounded once
-        low, high = range
+    ends: Any = range
+    if ends is not None and all(is_python_scalar(v) for v in ends):  # edges of numbers are rounded once
+        low, high = ends
         return linspace(low - 0.5 * (low == high), high + 0.5 * (low == high), bins + 1, dtype=dtype)
-    return _edges(a, bins, None if range is None else list(range))
+    return _edges(a, bins, None if ends is None else list(ends))
 
 
 @lenient
 def histogram(
     a: ArrayLike,
     bins: ArrayLike = 10,
-    range: Any = None,
+    range: Sequence[ArrayLike] | ArrayLike | None = None,
     weights: ArrayLike | None = None,
     density: bool | None = None,
-    out_sharding: Any = None,
-) -> tuple[Any, Any]:
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> tuple[Array, Array]:
     """(how many elements of `a` lie in each bin [n], the edges [n + 1]), in floats; `out_sharding` says how the former lie.
 
     `bins` is their number or their edges. `weights`, of the shape of `a`, are summed in place of counting; with
@@ -273,7 +279,12 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtyp
 
 @eager_jit()
 def interp(
-    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: ArrayLike | None = None
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | str | None = None,
+    right: ArrayLike | str | None = None,
+    period: ArrayLike | None = None,
 ) -> Array:
     """The piecewise linear function through the points (xp [n], fp [n]), xp ascending, at `x` [...]: floats [...].
 

@@ -6,6 +6,7 @@ Outside any trace small arrays are made by NumPy and put on the device, so that 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,12 @@ from .structure import array_operand, with_new_axes
 
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DTypeLike
+    from typing_extensions import Buffer
+
+    from ..api.arrays import Array as AnyArray
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike, SupportsArray, SupportsDLPack, SupportsShape
+    from ..xla.client import Device
     from ._signatures import Maker, MakerLike
 
 
@@ -50,15 +56,15 @@ __all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "fr
 
 
 def array(
-    object: Any,
-    dtype: Any = None,
+    object: ArrayLike | Sequence[Any] | SupportsArray,
+    dtype: DTypeLike | None = None,
     *,
     copy: bool = True,
     order: str | None = "K",
     ndmin: int = 0,
-    device: Any = None,
-    out_sharding: None = None,
-) -> Any:
+    device: Device | Sharding | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> AnyArray:
     """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`. Its
     shape is that of the nesting; `ndmin` adds axes of size 1 in front.
 
@@ -84,20 +90,20 @@ def array(
 
 
 def asarray(
-    a: Any,
-    dtype: Any = None,
+    a: ArrayLike | Sequence[Any] | SupportsArray,
+    dtype: DTypeLike | None = None,
     order: str | None = None,
     *,
     copy: bool | None = None,
-    device: Any = None,
-    out_sharding: None = None,
-) -> Any:
+    device: Device | Sharding | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> AnyArray:
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
     if out_sharding is not None:
         return laid(out_sharding, asarray, a, dtype, order, copy=copy)
     if dtype is None and order is None and not copy and device is None and not config.watching:
         if isinstance(a, Array):
-            return a
+            return a  # pyright: ignore[reportReturnType]
         if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
             return made(a, given=True)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
@@ -202,12 +208,12 @@ def _built(x: Any, to: Any) -> np.ndarray:
         raise ShapeError(f"array: the sequences differ in length: {error}") from None
 
 
-def copy(a: ArrayLike, order: str | None = None) -> Any:
+def copy(a: ArrayLike, order: str | None = None) -> AnyArray:
     """A copy of `a`, of its shape and dtype, in memory of its own."""
     return array(a, copy=True, order=order)
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: SupportsDLPack, /, *, device: Device | Sharding | None = None, copy: bool | None = None) -> AnyArray:
     """An array with the shape and values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as
     a copy. With `copy=False` only an `Array` will do, and shares its memory.
 
@@ -233,10 +239,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return on_device(asarray(out, canonicalize(found.dtype)), device)
 
 
-def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(buffer: Buffer, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> AnyArray:
     """A vector [count] of the numbers in the bytes of `buffer`, from byte `offset` on (`count` -1: all). Raises
     ValueError where the bytes do not suffice or do not come out even."""
-    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 # Filled --------------------------------------------------------------------------------------------------------------
@@ -258,7 +264,9 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
 
 
 def _maker(name: str, value: int, doc: str) -> Maker:
-    def fun(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
+    def fun(
+        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Sharding | PartitionSpec | None = None
+    ) -> Any:
         if out_sharding is not None:
             return laid(out_sharding, fun, shape, dtype)
         to = default_float() if dtype is None else requested(dtype, name)
@@ -283,7 +291,14 @@ ones = _maker("ones", 1, "Ones")
 empty = _maker("empty", 0, "Zeros")
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
+def full(
+    shape: int | Sequence[int],
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Device | Sharding | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> AnyArray:
     """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number and no `device`). Raises ValueError for
     a value that does not broadcast to `shape`."""
     if out_sharding is not None:
@@ -296,7 +311,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     if dtypes.is_extended(to) and aval.dtype != to:
         return _keys("full", sizes, value, to)
     if to == dtypes.float0:
-        return np.zeros(sizes, to)
+        return np.zeros(sizes, to)  # pyright: ignore[reportReturnType]
     if not hasattr(value, "aval") and not aval.shape and not weak:
         return constant("full", sizes, scalar_of(value, to, False), to, device)
     return on_device(_spread(value, sizes, to, weak), device)
@@ -314,25 +329,39 @@ def _spread(value: Any, shape: tuple[int, ...], dtype: Any, weak: bool) -> Any:
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None
-) -> Any:
+    a: ArrayLike | SupportsShape,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
+    shape: int | Sequence[int] | None = None,
+    *,
+    device: Device | Sharding | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> AnyArray:
     """`fill_value` repeated to the shape of `a`, in its dtype; `shape` and `dtype` override them."""
     if out_sharding is not None:
         return laid(out_sharding, full_like, a, fill_value, dtype, shape)
-    aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
+    like: Any = a
+    aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else like
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
-    if device is None and type(a) is Array and not one_device():
-        device = a.sharding if a.committed and sizes == a.shape and not sums_of(a.aval).unreduced else None
-    elif isinstance(a, Tracer) and a.aval.mark is not None and sizes == a.aval.shape:
-        made = full_like(a.aval.update(sharding=None), fill_value, dtype, device=device)
-        return as_said(made, with_sums(a.aval, Sums(nothing, sums_of(a.aval).reduced)))  # no term of a sum
+    if device is None and type(like) is Array and not one_device():
+        device = like.sharding if like.committed and sizes == like.shape and not sums_of(like.aval).unreduced else None
+    elif isinstance(like, Tracer) and like.aval.mark is not None and sizes == like.aval.shape:
+        made = full_like(like.aval.update(sharding=None), fill_value, dtype, device=device)
+        return as_said(made, with_sums(like.aval, Sums(nothing, sums_of(like.aval).reduced)))  # no term of a sum
     if dtype is None and getattr(aval, "weak_type", False):
         return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
 
 
 def _like(name: str, value: int, doc: str) -> MakerLike:
-    def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
+    def fun(
+        a: Any,
+        dtype: Any = None,
+        shape: Any = None,
+        *,
+        device: Any = None,
+        out_sharding: Sharding | PartitionSpec | None = None,
+    ) -> Any:
         return full_like(a, value, dtype, shape, device=device, out_sharding=out_sharding)
 
     return describe(
@@ -344,6 +373,12 @@ zeros_like = _like("zeros_like", 0, "Zeros")
 ones_like = _like("ones_like", 1, "Ones")
 
 
-def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
+def empty_like(
+    prototype: ArrayLike | SupportsShape,
+    dtype: DTypeLike | None = None,
+    shape: int | Sequence[int] | None = None,
+    *,
+    device: Device | Sharding | None = None,
+) -> AnyArray:
     """Zeros of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."""
     return full_like(prototype, 0, dtype, shape, device=device)

@@ -5,7 +5,7 @@ How many there are depends on values: outside any trace NumPy finds them; with `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -35,28 +35,42 @@ if TYPE_CHECKING:
 class UniqueAll(NamedTuple):
     """What `unique_all` gives."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
 class UniqueCounts(NamedTuple):
     """What `unique_counts` gives."""
 
-    values: Any
-    counts: Any
+    values: Array
+    counts: Array
 
 
 class UniqueInverse(NamedTuple):
     """What `unique_inverse` gives."""
 
-    values: Any
-    inverse_indices: Any
+    values: Array
+    inverse_indices: Array
 
 
+@overload
 def unique(
-    ar: Any,
+    ar: ArrayLike,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+) -> Array: ...
+@overload
+def unique(
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -64,7 +78,19 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike | None = None,
+    sorted: bool = True,
+) -> Array | tuple[Array, ...]: ...
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     sorted: bool = True,
 ) -> Any:
     """The distinct elements (slices along `axis`) in ascending order; on demand also, as a tuple, where each stands first,
@@ -172,7 +198,7 @@ def starts_group(ordered: Any, equal_nan: bool) -> Any:
     return concatenate_p(full((1,), True, dtypes.bool_), differs, dimension=0)
 
 
-def filled(x: Any, mask: Any, size: int, fill_value: Any, starts: Any = None) -> tuple[Any, Any, Any, Any]:
+def filled(x: Any, mask: Any, size: int, fill_value: Any, starts: Any = None) -> tuple[Array, Array, Array, Array]:
     """The elements of a vector at which the mask holds, `size` of them; whether each is one of these; their places; and
     the places they were taken from (`starts`: for every place another one, where its like begins).
 

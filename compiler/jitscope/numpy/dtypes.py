@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -26,7 +27,11 @@ from .operands import axes_of, broadcast_shape, checked, finite_info, real_if_ne
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array as AnyArray
+    from ..core.shardings import Sharding
     from ..typing import ArrayLike, DTypeLike
+    from ..xla.client import Device
+    from ._signatures import Axes
 
 
 __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",
@@ -164,7 +169,9 @@ def _requested(asked: Any, name: str) -> Any:
     return found
 
 
-def astype(x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Any = None) -> Any:
+def astype(
+    x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Device | Sharding | None = None
+) -> AnyArray:
     """`x` [...] in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex
     numbers lose their imaginary part on the way to real ones, and are True where any of their parts is. Raises TypeError for key arrays and unknown dtypes."""
     x, aval = checked("astype", x)
@@ -210,7 +217,7 @@ def _converted(x: Any, dtype: Any) -> Any:
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
 
 
-def result_type(*args: Any) -> Any:
+def result_type(*args: ArrayLike | DTypeLike) -> np.dtype:
     """The dtype of an operation on arrays, numbers and dtypes. Raises TypePromotionError where there is none,
     ValueError without arguments."""
     if not args:
@@ -228,7 +235,7 @@ def typed(x: Any) -> tuple[Any, bool]:
     return canonicalize(x), False
 
 
-def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
+def promote_types(a: DTypeLike, b: DTypeLike) -> np.dtype:
     """The dtype that holds both; `int`, `float` and `complex` are weak. 64-bit dtypes are not narrowed.
 
     Raises TypePromotionError where none does.
@@ -243,22 +250,26 @@ _ABSTRACT = frozenset(
 )  # fmt: skip
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     """Whether a dtype lies in a category (`floating`, `integer`, `dtypes.prng_key`, …) or equals another dtype.
 
     bfloat16 and the floats of 8 and 4 bits are floating, int4 and uint4 are integers. Raises TypeError for what is not a
     dtype.
     """
-    if is_extended(arg2):
-        return arg1 is arg2
-    if not _is_abstract(arg2):
-        return not is_extended(arg1) and not _is_abstract(arg1) and _plain(arg1) == _plain(arg2)
-    if is_extended(arg1):
-        return issubclass(arg1.type, arg2)
-    if _is_abstract(arg1):
-        return issubclass(arg1, arg2)
-    own = _plain(arg1)
-    return issubclass(_CATEGORY.get(_dtypes.kind(own), own.type), arg2)
+    return _lies_in(arg1, arg2)
+
+
+def _lies_in(one: Any, other: Any) -> bool:
+    if is_extended(other):
+        return one is other
+    if not _is_abstract(other):
+        return not is_extended(one) and not _is_abstract(one) and _plain(one) == _plain(other)
+    if is_extended(one):
+        return issubclass(one.type, other)
+    if _is_abstract(one):
+        return issubclass(one, other)
+    own = _plain(one)
+    return issubclass(_CATEGORY.get(_dtypes.kind(own), own.type), other)
 
 
 def _is_abstract(x: Any) -> bool:
@@ -270,7 +281,7 @@ def _plain(x: Any) -> np.dtype:
     return _dtypes.PYTHON_SCALARS[x] if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS else np.dtype(x)
 
 
-def isdtype(dtype: DTypeLike, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Whether a dtype is of a kind: a dtype, a tuple of kinds, or one of 'bool', 'signed integer', 'unsigned integer',
     'integral', 'real floating', 'complex floating', 'numeric'. Raises ValueError for other texts."""
     kinds = {
@@ -290,12 +301,14 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     return _dtypes.kind(own) in kinds[kind] if isinstance(kind, str) else own == np.dtype(kind)
 
 
-def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+def can_cast(
+    from_: DTypeLike, to: DTypeLike, casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"] = "safe"
+) -> bool:
     """Whether NumPy's casting rule allows the conversion between two dtypes."""
     return np.can_cast(np.dtype(from_), np.dtype(to), casting=casting)
 
 
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: DTypeLike) -> ml_dtypes.finfo:
     """Limits of a float dtype (eps, max, min, tiny, bits, …); of a complex one, those of its parts. Raises ValueError
     for other dtypes."""
     found = _dtype_like(dtype)
@@ -304,7 +317,7 @@ def finfo(dtype: Any) -> Any:
     return finite_info(found)
 
 
-def iinfo(int_type: Any) -> Any:
+def iinfo(int_type: DTypeLike) -> ml_dtypes.iinfo:
     """Limits of an integer dtype (min, max, bits). Raises ValueError for other dtypes."""
     found = _dtype_like(int_type)
     try:
@@ -319,42 +332,43 @@ def _dtype_like(x: Any) -> Any:
     return python_dtype(x) if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS else np.dtype(x)
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: ArrayLike) -> bool:
     """Whether the dtype is complex."""
     return _dtypes.is_complex(aval_of(x).dtype) if hasattr(x, "aval") else np.iscomplexobj(x)
 
 
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: ArrayLike) -> bool:
     """Whether the dtype is not complex."""
     return not iscomplexobj(x)
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: object) -> bool:
     """Whether it is a number, a text or an array of shape []."""
     return np.isscalar(element) or (getattr(element, "ndim", None) == 0 and hasattr(element, "dtype"))
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike | Sequence[Any]) -> tuple[int, ...]:
     """The shape of an array, or of nested sequences."""
-    return tuple(a.shape) if hasattr(a, "shape") else np.shape(a)
+    own = getattr(a, "shape", None)
+    return np.shape(a) if own is None else tuple(own)
 
 
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike | Sequence[Any]) -> int:
     """The number of axes of an array, or of nested sequences."""
     return len(shape(a))
 
 
-def size(a: Any, axis: Any = None) -> int:
+def size(a: ArrayLike | Sequence[Any], axis: Axes = None) -> int:
     """The number of elements, or the size of one axis (the product of several)."""
     sizes = shape(a)
     return math.prod(sizes[i] for i in axes_of("size", axis, len(sizes)))
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of the given shapes broadcast to. Raises ValueError naming them, ShapeError for negative sizes."""
     return broadcast_shape(*[shape_of("broadcast_shapes", s) for s in shapes]) if shapes else ()
 
 
-def iterable(y: Any) -> bool:
+def iterable(y: object) -> bool:
     """Whether it can be iterated over: an array of shape [] cannot."""
     return hasattr(y, "__iter__") and getattr(y, "ndim", 1) != 0

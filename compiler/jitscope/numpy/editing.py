@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,7 @@ from .triangles import rows_and_columns
 if TYPE_CHECKING:
     from ..api.arrays import Array
     from ..typing import ArrayLike
+    from ._signatures import Axes
 
 
 __all__ = ["choose", "delete", "fill_diagonal", "insert", "put", "put_along_axis", "resize", "trim_zeros"]
@@ -59,7 +61,13 @@ def _along(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
     return (ravel(x), 0) if axis is None else (x, one_axis(name, axis, aval_of(x).ndim))
 
 
-def delete(arr: ArrayLike, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
+def delete(
+    arr: ArrayLike,
+    obj: int | slice | ArrayLike | Sequence[int],
+    axis: int | None = None,
+    *,
+    assume_unique_indices: bool = False,
+) -> Array:
     """`arr` without the slices at `obj` (an int, a slice, integers or a mask) along `axis` (None: of the raveled array).
 
     `obj` must be concrete, but integers that stand once each (`assume_unique_indices`) may be traced. Raises ValueError
@@ -98,7 +106,9 @@ def _without(x: Any, places: Any, axis: int) -> Any:
     return take(x, add_p(kept, passed), axis, mode="clip")
 
 
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
+def insert(
+    arr: ArrayLike, obj: int | slice | ArrayLike | Sequence[int], values: ArrayLike, axis: int | None = None
+) -> Array:
     """`arr` with `values` put in before the places `obj` (an int, a slice or an array of integers) along `axis` (None: of
     the raveled array). Places out of bounds are moved into bounds, where NumPy raises. Raises ValueError for `obj` of
     more axes and of other dtypes."""
@@ -139,7 +149,13 @@ def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
 
 @eager_jit(static="axis inplace mode")
 def put_along_axis(
-    arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None, inplace: bool = True, *, mode: Any = None
+    arr: ArrayLike,
+    indices: ArrayLike,
+    values: ArrayLike,
+    axis: int | None,
+    inplace: bool = True,
+    *,
+    mode: str | None = None,
 ) -> Array:
     """`arr` with `values` at the indices along `axis` (None: of the raveled array), place by place, in its shape and
     dtype. `indices` have as many axes as `arr` and broadcast to it along the others. Raises ValueError unless
@@ -200,7 +216,7 @@ def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: 
 
 
 @eager_jit(static="new_shape")
-def resize(a: ArrayLike, new_shape: Any) -> Array:
+def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     """The elements of `a`, repeated as needed, in another shape."""
     x, shape = array_operand("resize", a), shape_of("resize", new_shape, ValueError)
     size, count = aval_of(x).size, math.prod(shape)
@@ -209,7 +225,7 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
     return reshape(take(ravel(x), np.arange(count) % size, mode="clip"), shape)
 
 
-def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
+def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ArrayLike, out: None = None, mode: str = "raise") -> Array:
     """Place by place the element of `choices[a]`; all broadcast. `mode` for indices out of bounds: "wrap", "clip" or
     "raise" (ValueError).
 
@@ -222,7 +238,8 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
     indices, aval = checked("choose", a)
     if not dtypes.is_integer(aval.dtype):
         raise ValueError(f"choose: indices must be integers, not {aval.short()}")
-    count = len(choices)
+    among: Any = choices
+    count = len(among)
     if not count:
         raise IndexError("choose: there is nothing to choose from")
     if mode == "raise":
@@ -233,7 +250,7 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
         known = np.asarray(concrete_value(indices))
         if known.size and not 0 <= known.min() <= known.max() < count:
             raise ValueError(f"choose: indices reach from {known.min()} to {known.max()}, of {count} choices")
-    return _choose(indices, list(choices), mode)
+    return _choose(indices, list(among), mode)
 
 
 @eager_jit(static="mode")
@@ -252,7 +269,7 @@ def _choose(a: Any, choices: list[Any], mode: str) -> Any:
     return out
 
 
-def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Any = None) -> Array:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     """An array without the zeros at the front ("f") and at the back ("b") of `axis` (an int or several; None: all). Its
     values must be concrete. Raises ConcretizationTypeError while tracing."""
     if is_unknown(filt):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,9 @@ from .triangles import diagonal
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..lax.products import PrecisionLike
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["einsum", "einsum_path"]
@@ -84,15 +87,15 @@ _fused_einsum = eager_jit(static="subscripts out optimize precision preferred_el
 
 @laying
 def einsum(
-    subscripts: Any,
+    subscripts: str | ArrayLike,
     /,
-    *operands: Any,
+    *operands: ArrayLike | Sequence[object],
     out: None = None,
-    optimize: Any = "auto",
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    _dot_general: Any = dot_general,
-    out_sharding: None = None,
+    optimize: bool | str | Sequence[tuple[int, ...]] = "auto",
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    _dot_general: Callable[..., Any] = dot_general,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product of [i, j] and [j, k], "ii" the
     trace of [i, i].
@@ -133,7 +136,12 @@ def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
     return (inputs if len(args) % 2 == 0 else f"{inputs}->{text(args[-1])}"), operands
 
 
-def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
+def einsum_path(
+    subscripts: str | ArrayLike,
+    /,
+    *operands: ArrayLike | Sequence[object],
+    optimize: bool | str | Sequence[tuple[int, ...]] = "auto",
+) -> tuple[list[tuple[int, ...]], Any]:
     """The order of contraction that `einsum` takes for operands of these shapes, as a list of tuples of positions, and
     a description with its cost. Raises ValueError for labels that do not fit."""
     import opt_einsum

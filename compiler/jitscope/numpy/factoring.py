@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from ..ops.sort import sort_p, take_along
 from .creation import asarray
 from .operands import operand, weak_as
 from .structure import array_operand
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr",
@@ -78,7 +83,7 @@ _ALWAYS = (TypeError, TypeError)
 
 
 @eager_jit(static="upper symmetrize_input", nested=True)
-def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The lower triangular L (upper: its adjoint) with L Lᴴ = a, for Hermitian positive definite matrices [..., n, n];
     NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
     x = matrices("cholesky", a, errors=_ALWAYS if symmetrize_input else _BY_RANK)
@@ -86,8 +91,14 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     return weak_as(ops.adjoint(factor) if upper else factor, x)
 
 
+@overload
+def qr(a: ArrayLike, mode: Literal["reduced", "complete", "raw", "full"] = "reduced") -> QRResult: ...
+@overload
+def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
+@overload
+def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | Array: ...
 @eager_jit(static="mode", nested=True)
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: ArrayLike, mode: str = "reduced") -> QRResult | Array:
     """Q with orthonormal columns and upper triangular R with Q R = a, for matrices [..., m, n], k = min(m, n).
 
     `mode`: "reduced" (Q [..., m, k], R [..., k, n]), "complete" (Q [..., m, m], R [..., m, n]), "r" (R [..., k, n]
@@ -104,14 +115,47 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
-@eager_jit(static="full_matrices compute_uv hermitian subset_by_index", nested=True)
+@overload
 def svd(
-    a: Any,
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> SVDResult: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool,
+    compute_uv: Literal[False],
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array: ...
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    *,
+    compute_uv: Literal[False],
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array: ...
+@overload
+def svd(
+    a: ArrayLike,
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
-) -> Any:
+) -> Array | SVDResult: ...
+@eager_jit(static="full_matrices compute_uv hermitian subset_by_index", nested=True)
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array | SVDResult:
     """U, S and Vᴴ with U diag(S) Vᴴ = a [..., m, n]; S is real and descending, [..., k], k = min(m, n); S alone unless
     `compute_uv`.
 
@@ -148,13 +192,13 @@ def _hermitian_svd(x: Any, compute_uv: bool, subset: tuple[int, int] | None) -> 
 
 
 @eager_jit(nested=True)
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values of matrices [..., m, n], descending: real, [..., min(m, n)]."""
     return svd(x, compute_uv=False)
 
 
 @eager_jit(static="UPLO symmetrize_input", nested=True)
-def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
+def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues (real, ascending, [..., n]) and eigenvectors (columns, [..., n, n]) of Hermitian matrices.
 
     `symmetrize_input`: those of (a + aᴴ) / 2; else the lower triangle is read, or, for UPLO "U", the upper one.
@@ -170,7 +214,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
 
 
 @eager_jit(static="UPLO symmetrize_input", nested=True)
-def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
+def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """The eigenvalues of Hermitian matrices [..., n, n]: real, ascending, [..., n]; see `eigh`."""
     return eigh(a, UPLO, symmetrize_input=symmetrize_input).eigenvalues
 
@@ -184,7 +228,7 @@ def _eig(name: str, a: Any, vectors: bool) -> list[Any]:
 
 
 @eager_jit(nested=True)
-def eig(a: Any) -> EigResult:
+def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues ([..., n]) and eigenvectors (columns, of length 1, [..., n, n]) of square matrices, all complex.
 
     No derivatives: `eigvals` has them, and lax.linalg.eig with enable_eigvec_derivs=True.
@@ -193,7 +237,7 @@ def eig(a: Any) -> EigResult:
 
 
 @eager_jit(nested=True)
-def eigvals(a: Any) -> Any:
+def eigvals(a: ArrayLike) -> Array:
     """The eigenvalues of square matrices [..., n, n]: complex, [..., n]. Derivatives are finite where they are
     simple."""
     return _eig("eigvals", a, False)[0]

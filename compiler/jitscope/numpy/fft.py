@@ -30,7 +30,10 @@ from .structure import array_operand, moveaxis
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import Sharding
     from ..typing import ArrayLike, DTypeLike
+    from ..xla.client import Device
+    from ._signatures import Axes
 
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
@@ -193,33 +196,43 @@ def _swapped(norm: Any) -> Any:
 
 
 @eager_jit(static=_ND)
-def fft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def fft2(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`fftn` along two axes: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("fft2", a, FftType.FFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def ifft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def ifft2(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """The inverse of `fft2`: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def rfft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def rfft2(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`rfftn` along two axes: real [..., m, n] to complex [..., m, n // 2 + 1]. Raises ValueError for another number of
     axes and for complex numbers."""
     return _two("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def irfft2(a: ArrayLike, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def irfft2(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """The inverse of `rfft2`: complex [..., m, k] to real [..., m, 2 (k - 1)], or as `s` says. Raises ValueError for
     another number of axes."""
     return _two("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def fftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
+def fftn(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """The Fourier transform along several axes (None: all, or as many of the last as there are sizes in `s`): complex,
     in the shape of `a` but for the sizes `s`. Raises ValueError for repeated axes, sizes that are not positive, and
     numbers of sizes and axes that differ."""
@@ -227,20 +240,26 @@ def fftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: s
 
 
 @eager_jit(static=_ND)
-def ifftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
+def ifftn(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """The inverse of `fftn`: complex, in the shape of `a` but for the sizes `s`. Raises as `fftn` does."""
     return _transformed("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def rfftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
+def rfftn(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """The transform of real numbers along several axes, the last of which goes from [n] to [n // 2 + 1]; complex. See
     `rfft`, `fftn`. Raises ValueError for complex numbers, and as `fftn` does."""
     return _transformed("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
-def irfftn(a: ArrayLike, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
+def irfftn(
+    a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+) -> Array:
     """The inverse of `rfftn`: real; the last axis goes from [m] to [2 (m - 1)] unless `s` says otherwise. Raises as
     `fftn` does."""
     return _transformed("irfftn", a, FftType.IRFFT, s, axes, norm)
@@ -267,13 +286,17 @@ def _frequencies(name: str, n: Any, d: Any, places: Any, dtype: Any, device: Any
     return asarray(result.astype(to), device=device)
 
 
-def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def fftfreq(
+    n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Device | Sharding | None = None
+) -> Array:
     """The frequencies [n] of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n
     d), in floats. Raises ValueError for sequences."""
     return _frequencies("fftfreq", n, d, lambda n: (n,), dtype, device)
 
 
-def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def rfftfreq(
+    n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Device | Sharding | None = None
+) -> Array:
     """The frequencies [n // 2 + 1] of the coefficients of `rfft` of `n` samples at distance `d`, in floats. Raises
     ValueError for sequences."""
     return _frequencies("rfftfreq", n, d, lambda n: (0, n // 2 + 1), dtype, device)
@@ -289,12 +312,12 @@ def _shifted(name: str, x: Any, axes: Any, sign: int) -> Any:
 
 
 @eager_jit(static="axes")
-def fftshift(x: ArrayLike, axes: Any = None) -> Array:
+def fftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """The coefficients [...] reordered so that frequency zero stands in the middle, along `axes` (None: all)."""
     return _shifted("fftshift", x, axes, 1)
 
 
 @eager_jit(static="axes")
-def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
+def ifftshift(x: ArrayLike, axes: Axes = None) -> Array:
     """What `fftshift` did, undone: [...] to [...]."""
     return _shifted("ifftshift", x, axes, -1)

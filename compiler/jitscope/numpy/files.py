@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy import array_repr, array_str, get_printoptions, save, savez
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from ..typing import DTypeLike
 
 
-def load(file: IO[bytes] | str | os.PathLike[Any], *args: Any, **kwargs: Any) -> Any:
+def load(
+    file: IO[bytes] | str | os.PathLike[Any], *args: object, **kwargs: object
+) -> Array | np.ndarray | np.lib.npyio.NpzFile:
     """The array in a file that `save` wrote; of other files what `numpy.load` gives (see there for arguments and
     errors).
 
     bfloat16, which NumPy reads back as two bytes without meaning, is itself again.
     """
-    found = np.load(file, *args, **kwargs)
+    found: Any = np.load(file, *args, **kwargs)  # pyright: ignore[reportArgumentType]
     if not isinstance(found, np.ndarray):
         return found
     found = found.view(dtypes.bfloat16) if found.dtype == "V2" else found
@@ -38,7 +41,7 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: s
     return asarray(np.fromstring(string, dtype, count, sep=sep))
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str) -> Callable[..., NoReturn]:
     def fun(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
             f"{name}: reading changes what is read from, so a compiled function would not do what it says. Use "
@@ -55,7 +58,10 @@ def _printing(name: str) -> Any:
     return describe(fun, name, f"numpy.{name}: arrays are printed by NumPy, with its options.")
 
 
-set_printoptions, printoptions = _printing("set_printoptions"), _printing("printoptions")
+if TYPE_CHECKING:
+    from numpy import printoptions as printoptions, set_printoptions as set_printoptions
+else:
+    set_printoptions, printoptions = _printing("set_printoptions"), _printing("printoptions")
 fromfile, fromiter = _refused("fromfile"), _refused("fromiter")
 
 

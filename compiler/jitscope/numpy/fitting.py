@@ -77,7 +77,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     return a
 
 
-def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """(quotient [m - n + 1], remainder [m]) of polynomials `u` [m] and `v` [n] by their coefficients, highest power
     first, in floats.
 
@@ -170,14 +170,14 @@ def _all_roots(p: Any) -> Any:
 @lenient
 @eager_jit(static="deg rcond full cov")
 def polyfit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     deg: int,
     rcond: float | None = None,
     full: bool = False,
-    w: Any = None,
-    cov: Any = False,
-) -> Any:
+    w: ArrayLike | None = None,
+    cov: bool | str = False,
+) -> Array | tuple[Array, ...]:
     """The polynomial of degree `deg` for which the squares of its differences from `y` [n] or [n, k] at `x` [n] are
     least in sum: its coefficients [deg + 1] or [deg + 1, k], highest power first.
 
@@ -189,8 +189,8 @@ def polyfit(
     order = integer("polyfit", deg, "deg", ValueError) + 1
     if order < 1:
         raise ValueError(f"polyfit: the degree is {deg}; it must not be negative")
-    x, y = array_operand("polyfit", x), array_operand("polyfit", y)
-    points, values = aval_of(x), aval_of(y)
+    places, right = array_operand("polyfit", x), array_operand("polyfit", y)
+    points, values = aval_of(places), aval_of(right)
     if points.ndim != 1 or not points.size or values.ndim not in (1, 2) or values.shape[0] != points.size:
         raise TypeError(
             "polyfit takes a vector x that is not empty and y of one or two axes and as many rows; they have shapes "
@@ -200,13 +200,13 @@ def polyfit(
         if not dtypes.is_inexact(points.dtype):
             raise ValueError(f"polyfit: x is {points.short()}: convert it to floats, or give rcond")
         rcond = points.size * float(finite_info(points.dtype).eps)
-    left, right = vander(x, order), y
+    left = vander(places, order)
     if w is not None:
-        w = operand("polyfit", w, inexact=True)
-        if aval_of(w).shape != points.shape:
-            raise TypeError(f"polyfit: weights of shape {aval_of(w).shape} for {points.size} points")
-        left = left * reshape(w, (points.size, 1))
-        right = right * (reshape(w, (points.size, 1)) if values.ndim == 2 else w)
+        weights = operand("polyfit", w, inexact=True)
+        if aval_of(weights).shape != points.shape:
+            raise TypeError(f"polyfit: weights of shape {aval_of(weights).shape} for {points.size} points")
+        left = left * reshape(weights, (points.size, 1))
+        right = right * (reshape(weights, (points.size, 1)) if values.ndim == 2 else weights)
     scale = sqrt_p(operand("polyfit", reduce_sum_p(mul_p(left, left), axes=(0,)), inexact=True))
     left = left / scale
     c, rest, rank, s = lstsq(left, right, rcond)

@@ -46,7 +46,7 @@ def _layout(dtype: Any) -> tuple[Any, int, int, int]:
 
 
 @elementwise
-def frexp(x: ArrayLike, /) -> tuple[Any, Any]:
+def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     """(m, e), both [...], with x = m * 2 ** e, 0.5 <= |m| < 1 and e an int32; of 0, infinities and NaN (x, 0). Integers
     become floats.
 

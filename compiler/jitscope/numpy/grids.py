@@ -109,7 +109,7 @@ def _widened(x: Any, rank: int, place: int) -> Any:
 r_, c_ = _Joined(0, 1, -1), _Joined(-1, 2, 0)
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Vectors shaped so that together they index the grid of all combinations; boolean ones stand for where they hold. Raises
     ValueError for what is not a vector."""
     places = []
@@ -124,7 +124,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 
 @eager_jit(static="shape")
-def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array, ...]:
     """The index along each axis of an array of `shape`, as a tuple, that each flat index [...] stands for; those out of
     bounds are moved into bounds. Raises TypeError for indices that are not integers."""
     sizes = shape_of("unravel_index", shape)
@@ -145,7 +145,12 @@ def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Any, ...]:
 
 
 def ravel_multi_index(
-    multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C", *, dtype: DTypeLike | None = None
+    multi_index: Sequence[Any],
+    dims: int | Sequence[int],
+    mode: str = "raise",
+    order: str = "C",
+    *,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap" or "raise", a ValueError
     (while tracing, when the values are not known, it is "clip").

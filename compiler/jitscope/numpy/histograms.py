@@ -22,12 +22,17 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array
     from ..typing import ArrayLike
 
 
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: bool | None = None
-) -> tuple[Any, list[Any]]:
+    sample: ArrayLike,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[ArrayLike | None] | ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    density: bool | None = None,
+) -> tuple[Array, list[Array]]:
     """(how many of the points `sample` [n, d] lie in each box of a grid, the edges along each of the d axes).
 
     `bins`: how many along every axis, or for each axis how many, or its edges. `range`: for each axis its ends or None
@@ -42,14 +47,16 @@ def histogramdd(
         raise ValueError(
             f"histogramdd: {count} points, and weights of shape {checked('histogramdd', weights, 3)[1].shape}"
         )
-    if range is not None and (len(range) != rank or any(r is not None and len(r) != 2 for r in range)):
-        raise ValueError(f"histogramdd: range must be {rank} pairs or None, not {range}")
-    every = list(bins) if _is_sequence(bins) else [bins] * rank
+    limits: Any = range
+    if limits is not None and (len(limits) != rank or any(r is not None and len(r) != 2 for r in limits)):
+        raise ValueError(f"histogramdd: range must be {rank} pairs or None, not {limits}")
+    given: Any = bins
+    every: list[Any] = list(given) if _is_sequence(given) else [given] * rank
     if len(every) != rank:
         raise ValueError(f"histogramdd: {len(every)} bins are given for {rank} axes")
     edges = [b if _is_sequence(b) else None for b in every]
     counts = tuple(None if _is_sequence(b) else b for b in every)
-    ends = None if range is None else [None if r is None else list(r) for r in range]
+    ends = None if limits is None else [None if r is None else list(r) for r in limits]
     hist, *edges = _counted(sample, counts, edges, ends, weights, bool(density))
     return hist, edges
 
@@ -97,15 +104,16 @@ def _dense(hist: Any, edges: Sequence[Any], dtype: Any) -> Any:
 def histogram2d(
     x: ArrayLike,
     y: ArrayLike,
-    bins: Any = 10,
-    range: Any = None,
+    bins: ArrayLike | Sequence[ArrayLike] = 10,
+    range: Sequence[ArrayLike | None] | ArrayLike | None = None,
     weights: ArrayLike | None = None,
     density: bool | None = None,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """(how many of the points (x [n], y [n]) lie in each box of a grid [k, m], the edges along x [k + 1], those along y
     [m + 1]); see `histogramdd`. `bins` may also be one vector of edges, for both."""
     pair = [operand("histogram2d", v) for v in (x, y)]
-    if _is_sequence(bins) and len(bins) not in (1, 2):
-        bins = [bins, bins]
-    hist, (along_x, along_y) = histogramdd(stack(pair, 1), bins, range, weights, density)
+    given: Any = bins
+    if _is_sequence(given) and len(given) not in (1, 2):
+        given = [given, given]
+    hist, (along_x, along_y) = histogramdd(stack(pair, 1), given, range, weights, density)
     return hist, along_x, along_y

@@ -72,7 +72,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
 
 
 @eager_jit(static="axis dtype", same=True)
-def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
+def concatenate(arrays: ArrayLike | Sequence[ArrayLike], axis: int | None = 0, dtype: DTypeLike | None = None) -> Array:
     """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
     `dtype`. Raises ShapeError (a TypeError and a ValueError), naming the shapes, if they do not agree in the other
     axes."""
@@ -83,13 +83,15 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike | None = Non
 
 
 @eager_jit(static="axis")
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+def concat(arrays: ArrayLike | Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
     """The arrays one after another along an axis, see `concatenate`."""
     return concatenate(arrays, axis)
 
 
 @eager_jit(static="axis out dtype")
-def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike | None = None) -> Array:
+def stack(
+    arrays: ArrayLike | Sequence[ArrayLike], axis: int = 0, out: None = None, dtype: DTypeLike | None = None
+) -> Array:
     """Arrays of one shape along a new axis. Raises ValueError, naming the shapes, if they differ."""
     unsupported("stack", out=out)
     xs = _alike("stack", _sequence("stack", arrays), dtype)
@@ -119,7 +121,7 @@ dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another:
 
 
 @eager_jit()
-def column_stack(tup: Any) -> Array:
+def column_stack(tup: ArrayLike | Sequence[ArrayLike]) -> Array:
     """Arrays [m, n, ...] side by side along axis 1, vectors [m] as columns. Raises ShapeError where they differ in
     another axis."""
     xs = _alike("column_stack", _sequence("column_stack", tup), None)
@@ -136,7 +138,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     return concatenate([arr, values], axis)
 
 
-def block(arrays: Any) -> Array:
+def block(arrays: ArrayLike | list[Any]) -> Array:
     """Blocks, as nested lists, put together: the innermost lists along the last axis. Raises ValueError for lists of
     uneven depth, empty ones, and tuples."""
     depth = _depth(arrays)
@@ -176,7 +178,7 @@ def _collect(x: Any, into: list[Any]) -> None:
 
 
 @eager_jit(static="axis")
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts along one axis, without that axis."""
     x = array_operand("unstack", x)
     shape = aval_of(x).shape
@@ -210,31 +212,31 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
 
 
 @eager_jit(static="indices_or_sections axis")
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike, axis: int = 0) -> list[Array]:
     """A list of parts along an axis: so many equal ones, or cut at the indices. Raises ValueError if equal parts do not
     come out even."""
     return _pieces("split", ary, indices_or_sections, axis, True)
 
 
 @eager_jit(static="indices_or_sections axis")
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike, axis: int = 0) -> list[Array]:
     """Like `split`, but the parts may differ in size by one: no division raises ValueError."""
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
 
 @eager_jit(static="indices_or_sections")
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """`split` along axis 0."""
     return _pieces("vsplit", ary, indices_or_sections, 0, True)
 
 
 @eager_jit(static="indices_or_sections")
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """`split` along axis 1, of vectors along axis 0."""
     return _pieces("hsplit", ary, indices_or_sections, 0 if checked("hsplit", ary)[1].ndim == 1 else 1, True)
 
 
 @eager_jit(static="indices_or_sections")
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """`split` along axis 2."""
     return _pieces("dsplit", ary, indices_or_sections, 2, True)

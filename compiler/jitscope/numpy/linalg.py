@@ -6,7 +6,8 @@ fails gives NaN instead of an error: a compiled program cannot raise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -22,6 +23,8 @@ from .triangles import diagonal as diagonal_over
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..lax.products import PrecisionLike
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -32,7 +35,7 @@ __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", 
 
 
 def matmul(
-    x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+    x1: ArrayLike, x2: ArrayLike, /, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
 ) -> Array:
     """The matrix product of [..., m, k] and [..., k, n]; see `jitscope.numpy.matmul`."""
     return linear.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
@@ -44,7 +47,7 @@ def vecdot(
     /,
     *,
     axis: int = -1,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]."""
@@ -56,10 +59,10 @@ def tensordot(
     x2: ArrayLike,
     /,
     *,
-    axes: Any = 2,
-    precision: Any = None,
+    axes: int | Sequence[int] | Sequence[Sequence[int]] = 2,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The sum of products over pairs of axes: the last `axes` of x1 with the first of x2, or (axes of x1, axes of x2).
     The result has the other axes of x1, then those of x2. `out_sharding`: how it is to lie over several devices."""
@@ -77,7 +80,7 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     return diagonal_over(x, offset, -2, -1)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements along `axis`; the other axes broadcast. Raises ValueError for
     vectors of another length."""
     for x in (x1, x2):

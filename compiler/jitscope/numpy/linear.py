@@ -53,6 +53,8 @@ from .triangles import diagonal, triangle
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..lax.products import PrecisionLike
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -63,7 +65,7 @@ __all__ = ["cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensor
 _STATIC = "precision preferred_element_type"
 
 
-def factors(name: str, xs: Sequence[Any], preferred: Any) -> list[Any]:
+def factors(name: str, xs: Sequence[Any], preferred: Any) -> list[Array]:
     """Operands of a product in one dtype. Where the result's is asked for, any will do that holds them."""
     if preferred is None:
         return promoted(name, xs)[0]
@@ -101,7 +103,12 @@ def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
 
 @eager_jit(static=_STATIC + " out_sharding")
 def matmul(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The matrix product: [..., m, k] and [..., k, n] to [..., m, n]. Leading axes broadcast; a vector [k] counts as a
     row on the left, as a column on the right. Raises ValueError for scalars, ShapeError for sizes that differ."""
@@ -163,7 +170,12 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
 
 @eager_jit(static=_STATIC + " out_sharding")
 def dot(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`: [..., k]
     and [*, k, n] to [..., *, n]. A scalar multiplies. Raises ShapeError for sizes that differ."""
@@ -180,7 +192,9 @@ def dot(
 
 
 @eager_jit(static=_STATIC)
-def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def vdot(
+    a: ArrayLike, b: ArrayLike, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The sum [] of conj(a) * b over all elements of both, raveled."""
     x, y = _pair("vdot", conjugate(a), b, preferred_element_type)
     x, y = (reshape(v, (aval_of(v).size,)) for v in (x, y))
@@ -188,7 +202,15 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 
 
 @eager_jit(static="axis " + _STATIC)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def vecdot(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    axis: int = -1,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]; the other axes broadcast. Raises
     ShapeError for sizes that differ."""
     x, y = _pair("vecdot", conjugate(x1), x2, preferred_element_type)
@@ -206,7 +228,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 @eager_jit()
-def matvec(x1: Any, x2: Any, /) -> Array:
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of matrices [..., m, n] with vectors [..., n]: [..., m]. Raises ShapeError for arrays of fewer axes
     and sizes that differ."""
     x, y = _pair("matvec", x1, x2)
@@ -227,7 +249,7 @@ def matvec(x1: Any, x2: Any, /) -> Array:
 
 
 @eager_jit()
-def vecmat(x1: Any, x2: Any, /) -> Array:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of conjugated vectors [..., m] with matrices [..., m, n]: [..., n]. Raises ShapeError for arrays of
     fewer axes and sizes that differ."""
     x, y = _pair("vecmat", conjugate(x1), x2)
@@ -242,7 +264,9 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
 
 
 @eager_jit(static=_STATIC)
-def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def inner(
+    a: ArrayLike, b: ArrayLike, *, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The sums of products over the last axes of both: [..., k] and [*, k] to [..., *]. A scalar multiplies. Raises
     ShapeError for sizes that differ."""
     x, y = _pair("inner", a, b, preferred_element_type)
@@ -255,7 +279,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 
 @eager_jit(static="out")
-def outer(a: Any, b: Any, out: None = None) -> Array:
+def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of an element of `a` with one of `b`, both raveled, [m] and [n]: a matrix [m, n]."""
     unsupported("outer", out=out)
     x, y = _pair("outer", a, b)
@@ -267,13 +291,13 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
 
 @eager_jit(static="axes out_sharding " + _STATIC)
 def tensordot(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     axes: int | Sequence[Any] = 2,
     *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: None = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b).
     The result has the other axes of `a`, then those of `b`. Raises TypeError for `axes` that are neither, ShapeError
@@ -332,7 +356,9 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 @eager_jit(static="axisa axisb axisc axis")
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
     """The cross product of vectors of 3 elements along an axis, [..., 3] and [..., 3] to [..., 3]. A vector of 2
     elements counts as one whose third is 0; of two such the result is the third element alone, [...]. Raises ShapeError
     for other sizes."""

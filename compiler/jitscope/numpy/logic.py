@@ -57,7 +57,7 @@ from .operands import (
 if TYPE_CHECKING:
     from ..api.arrays import Array
     from ..typing import ArrayLike
-    from ._signatures import Binary
+    from ._signatures import Binary, UnaryOut
 
 
 __all__ = ["allclose", "array_equal", "array_equiv", "bitwise_count", "equal", "greater", "greater_equal", "invert",
@@ -231,7 +231,7 @@ def _infinite(x: Any) -> Any:
     return eq_p(abs_p(x), scalar_like(x, np.inf))
 
 
-def _signed_infinity(name: str, sign: int) -> Any:
+def _signed_infinity(name: str, sign: int) -> UnaryOut:
     def fun(x: Any, /, out: None = None) -> Any:
         unsupported(name, out=out)
         x = not_complex(name, operand(name, x), ValueError)

@@ -60,7 +60,7 @@ def _placed(arr: Any, mask: Any, vals: Any) -> Any:
 
 def mask_indices(
     n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, size: int | None = None
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The rows [k] and columns [k] of an [n, n] array at which `mask_func(ones, k)` is not zero: `mask_func` is `triu`,
     say.
 

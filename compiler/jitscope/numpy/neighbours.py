@@ -24,6 +24,7 @@ from .structure import array_operand
 if TYPE_CHECKING:
     from ..api.arrays import Array
     from ..typing import ArrayLike
+    from ._signatures import Axes
 
 
 __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
@@ -101,7 +102,9 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
 
 
 @eager_jit(static="axis edge_order")
-def gradient(f: ArrayLike, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+def gradient(
+    f: ArrayLike, *varargs: ArrayLike | Sequence[float], axis: Axes = None, edge_order: int | None = None
+) -> Array | list[Array]:
     """The slopes of `f` along `axis` (an int or several; None: all, as a list), by central differences, one-sided at the
     ends. `varargs`: nothing, one distance for all, or for each axis a distance or the places.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -20,6 +20,12 @@ from .structure import array_operand, expand_dims, moveaxis
 from .transcendental import sqrt
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Axes
+
+
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
 
@@ -32,7 +38,7 @@ def _length(x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 @eager_jit(static="axis keepdims ord", nested=True)
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False, ord: float | str | None = 2) -> Array:
     """The norm of vectors along `axis` (an int, a tuple, or None: of all elements): (sum |x|^ord)^(1/ord), the largest
     (smallest) |x| for ord inf (-inf), the number of nonzero elements for ord 0. Raises ValueError for text as ord."""
     if isinstance(ord, str):
@@ -55,7 +61,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 @eager_jit(static="keepdims ord", nested=True)
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
     """The norms of matrices [..., m, n], floats [...] ([..., 1, 1] with `keepdims`); `ord` as in `norm`. Raises
     ValueError for arrays of fewer axes and other ords."""
     x = arrays_of_floats("matrix_norm", x)
@@ -65,7 +71,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 @eager_jit(static="ord axis keepdims", nested=True)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axes = None, keepdims: bool = False) -> Array:
     """The norm of vectors along one axis, of matrices along two, or (axis None) of the vector or matrix that x is; with
     ord None also, of all elements as one vector.
 
@@ -106,7 +112,7 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...]) -> Any:
 
 
 @eager_jit(static="p", nested=True)
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """The condition numbers of matrices [..., m, n]: the norm `p` of each times that of its inverse; for p None or 2
     (-2) the quotient of its largest and smallest (smallest and largest) singular values. Infinite for singular ones.
 
@@ -131,7 +137,9 @@ def cond(x: Any, p: Any = None) -> Any:
     return where((found != found) & ~unknown, INF, found)
 
 
-def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Any:
+def matrix_rank(
+    M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False, tol: ArrayLike | None = None
+) -> Array:
     """The number of singular values of matrices [..., m, n] above a bound, an integer array [...]; of a vector or
     number, 1 unless all elements are 0.
 

@@ -8,7 +8,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -23,6 +23,9 @@ from ..core.source import stack_level
 from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
 from ..symbolic.dimension import Dim
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
@@ -177,7 +180,7 @@ def weak_as(out: Any, *given: Any) -> Any:
     )
 
 
-def lenient(fun: Callable[..., Any]) -> Callable[..., Any]:
+def lenient(fun: F) -> F:
     """Decorator: what the function makes for itself may differ in rank and dtype. The options that forbid it are for the
     operands that users write."""
 
@@ -189,7 +192,7 @@ def lenient(fun: Callable[..., Any]) -> Callable[..., Any]:
         with override(numpy_rank_promotion="allow", numpy_dtype_promotion="standard"):
             return fun(*args, **kwargs)
 
-    return wrapper
+    return wrapper  # pyright: ignore[reportReturnType]
 
 
 # Axes and shapes -----------------------------------------------------------------------------------------------------

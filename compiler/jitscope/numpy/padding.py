@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -198,7 +198,12 @@ _ALLOWED: dict[str, set[str]] = {
 }
 
 
-def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
+def pad(
+    array: ArrayLike,
+    pad_width: int | ArrayLike | Sequence[int | Sequence[int]] | Mapping[int, int | Sequence[int]],
+    mode: str | Callable[..., Any] = "constant",
+    **kwargs: object,
+) -> Array:
     """`array` with elements added before and after each axis: `pad_width` is a number, a pair, a pair for each axis, or
     a dict from axes to pairs.
 

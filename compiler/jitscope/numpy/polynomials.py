@@ -28,6 +28,7 @@ from .structure import array_operand, atleast_1d, broadcast_to
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..lax.products import PrecisionLike
     from ..typing import ArrayLike, DTypeLike
 
 
@@ -117,7 +118,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
 
 @eager_jit(static="m")
-def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """The coefficients of the m-th integral, highest power first, in floats: [n] to [n + m], with constants `k` [m]
     (default 0). Raises ValueError for a negative `m`."""
     x = atleast_1d(operand("polyint", p, inexact=True))
@@ -207,7 +208,7 @@ def convolve(
     v: ArrayLike,
     mode: str = "full",
     *,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The convolution of vectors [m] and [n], in floats: `mode` "full" [m + n - 1], "same" [max(m, n)] or "valid"
@@ -225,7 +226,7 @@ def correlate(
     v: ArrayLike,
     mode: str = "valid",
     *,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The correlation of vectors [m] and [n], the second conjugated; `mode`, shapes and errors as in `convolve`."""

@@ -37,8 +37,9 @@ from .structure import array_operand
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike
-    from ._signatures import Quantile
+    from ._signatures import Axes, Quantile
 
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -221,14 +222,14 @@ _percentile = _quantile_function("percentile", 100, False, "The percentiles `q` 
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     out: None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
     weights: ArrayLike | None = None,
-    out_sharding: None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     return _percentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
@@ -238,7 +239,7 @@ percentile.__doc__ = _percentile.__doc__
 
 @eager_jit(static="axis out overwrite_input keepdims")
 def median(
-    a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: ArrayLike, axis: Axes = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
     """The middle element over `axis` (None, an int or a tuple) in sorted order, or the mean of the two middle ones, in
     floats; NaN where one is. Raises ValueError for complex numbers and where there are no elements."""
@@ -261,7 +262,7 @@ def median(
 
 @eager_jit(static="axis out overwrite_input keepdims")
 def nanmedian(
-    a: ArrayLike, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: ArrayLike, axis: Axes = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
     """The median over `axis` of what is not NaN, in floats; NaN if all are. Raises as `median` does."""
     _refuse("nanmedian", out, overwrite_input)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -47,7 +47,9 @@ from .structure import array_operand, moveaxis, with_new_axes
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import DTypeLike
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
+    from ..xla.client import Device
 
 
 __all__ = ["arange", "geomspace", "indices", "linspace", "logspace", "meshgrid"]
@@ -67,13 +69,13 @@ def _number(name: str, x: Any) -> Any:
 
 
 def arange(
-    start: Any,
-    stop: Any = None,
-    step: Any = None,
+    start: ArrayLike,
+    stop: ArrayLike | None = None,
+    step: ArrayLike | None = None,
     dtype: DTypeLike | None = None,
     *,
-    device: Any = None,
-    out_sharding: None = None,
+    device: Device | Sharding | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """start, start + step, … before stop, a vector; with one argument, from 0. Integers unless an argument is a float,
     or `dtype` says so.
@@ -83,37 +85,40 @@ def arange(
     """
     if out_sharding is not None:
         return laid(out_sharding, arange, start, stop, step, dtype)
-    if stop is None:
-        if dtype is None and isinstance(start, (bool, np.bool_)):
+    low: Any = start
+    high: Any = stop
+    by: Any = step
+    if high is None:
+        if dtype is None and isinstance(low, (bool, np.bool_)):
             dtype = dtypes.bool_  # raises
-        start, stop = 0, start
-    step = 1 if step is None else step
-    if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
-        return made(_integers(start, stop, step, dtypes.default_int()), device)
-    typed = [checked("arange", v)[1] for v in (start, stop, step)]
+        low, high = 0, low
+    by = 1 if by is None else by
+    if type(low) is type(high) is type(by) is int and dtype is None and by and evaluating():
+        return made(_integers(low, high, by, dtypes.default_int()), device)
+    typed = [checked("arange", v)[1] for v in (low, high, by)]
     if any(a.shape for a in typed):
         raise ValueError(f"arange takes numbers, not {', '.join(a.short() for a in typed if a.shape)}")
     if any(dtypes.is_extended(a.dtype) for a in typed):
         raise TypeError("arange: keys are not numbers")
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
-    start, stop, step = (_number("arange", v) for v in (start, stop, step))
-    if step == 0:
+    low, high, by = (_number("arange", v) for v in (low, high, by))
+    if by == 0:
         raise ZeroDivisionError("arange: the step is 0")
     if any(dtypes.is_complex(a.dtype) for a in typed):
         raise ValueError("arange is not defined for complex numbers")
     if to == dtypes.bool_:
         raise TypeError("arange counts in numbers, not in booleans")
-    if any(isinstance(x, Dim) for x in (start, stop, step)):
-        return _symbolic(start, stop, step, to)
-    if evaluating() or not (dtypes.is_integer(to) or (step == 1 and start == 0)):
-        return made(np.arange(start, stop, step).astype(to), device)
+    if any(isinstance(x, Dim) for x in (low, high, by)):
+        return _symbolic(low, high, by, to)
+    if evaluating() or not (dtypes.is_integer(to) or (by == 1 and low == 0)):
+        return made(np.arange(low, high, by).astype(to), device)
     if not dtypes.is_integer(to):
-        return iota(to, (max(0, math.ceil(stop)),))
-    size = max(0, -(-(int(stop) - int(start)) // int(step)))
+        return iota(to, (max(0, math.ceil(high)),))
+    size = max(0, -(-(int(high) - int(low)) // int(by)))
     x = iota(to, (size,))
-    if step != 1:
-        x = mul_p(x, scalar_of(int(step), to, False))
-    return x if start == 0 else add_p(x, scalar_of(int(start), to, False))
+    if by != 1:
+        x = mul_p(x, scalar_of(int(by), to, False))
+    return x if low == 0 else add_p(x, scalar_of(int(low), to, False))
 
 
 def _symbolic(start: Any, stop: Any, step: Any, to: Any) -> Any:
@@ -145,17 +150,53 @@ def _all_concrete(*xs: Any) -> bool:
     return all(not isinstance(x, Tracer) and np.ndim(x) == 0 for x in xs)
 
 
+@overload
 def linspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: Device | Sharding | None = None,
+) -> Array: ...
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    device: Device | Sharding | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     axis: int = 0,
     *,
-    device: Any = None,
-) -> Any:
+    device: Device | Sharding | None = None,
+) -> Array | tuple[Array, Array]: ...
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: Device | Sharding | None = None,
+) -> Array | tuple[Array, Array]:
     """`num` evenly spaced numbers from `start` to `stop` (without it unless `endpoint`), along a new `axis`: [num] for
     numbers, [num, ...] for arrays that broadcast to [...]. Floats unless `dtype` says otherwise.
 
@@ -169,7 +210,7 @@ def linspace(
         and dtype is None
         and not (axis or retstep)
     ):
-        return made(_of_numbers(start, stop, num, bool(endpoint), settings()), device)
+        return made(_of_numbers(start, stop, num, bool(endpoint), settings()), device)  # pyright: ignore[reportArgumentType]
     num = integer("linspace", num, "num")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, it is {num}")
@@ -180,7 +221,11 @@ def linspace(
     if not isinstance(num, Dim) and _all_concrete(start, stop):
         one_axis("linspace", axis, 1)
         values, distance = _spaced(
-            *[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num, bool(endpoint), work, to
+            *[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)],  # pyright: ignore[reportArgumentType]
+            num,
+            bool(endpoint),
+            work,
+            to,
         )
         out = made(values, device)
     else:
@@ -242,28 +287,46 @@ def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work:
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
 ) -> Array:
     """`base` to the power of evenly spaced exponents [num]; arguments and errors as in `linspace`."""
-    work = _spaced_dtype("logspace", start, stop)
+    low: Any = start
+    high: Any = stop
+    root: Any = base
+    work = _spaced_dtype("logspace", low, high)
     to = work if dtype is None else requested(dtype, "logspace")
-    if _all_concrete(start, stop, base) and not dtypes.is_complex(work):
+    if _all_concrete(low, high, root) and not dtypes.is_complex(work):
         num = integer("logspace", num, "num")
-        return made(np.logspace(float(start), float(stop), num, endpoint, float(base)).astype(to))
-    return convert(asarray(base, work) ** linspace(start, stop, num, endpoint, axis=axis), to)
+        return made(np.logspace(float(low), float(high), num, endpoint, float(root)).astype(to))
+    return convert(asarray(root, work) ** linspace(low, high, num, endpoint, axis=axis), to)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
     """`num` numbers from `start` to `stop` with one ratio between neighbours, along a new `axis`, in floats; NaN where
     there is none, as for ends of different signs and for 0. Raises ValueError for a negative `num`."""
-    to = requested(dtype, "geomspace") if dtype is not None else _spaced_dtype("geomspace", start, stop)
+    low: Any = start
+    high: Any = stop
+    to = requested(dtype, "geomspace") if dtype is not None else _spaced_dtype("geomspace", low, high)
     num, axis = integer("geomspace", num, "num"), integer("geomspace", axis, "axis")
     if num < 0:
         raise ValueError(f"geomspace: num must not be negative, it is {num}")
-    if _all_concrete(start, stop) and not dtypes.is_complex(to) and float(start) * float(stop) > 0:
+    if _all_concrete(low, high) and not dtypes.is_complex(to) and float(low) * float(high) > 0:
         one_axis("geomspace", axis, 1)
-        return made(np.geomspace(float(start), float(stop), num, endpoint=endpoint).astype(to))
-    return _geomspace(start, stop, num, bool(endpoint), to, axis)
+        return made(np.geomspace(float(low), float(high), num, endpoint=endpoint).astype(to))
+    return _geomspace(low, high, num, bool(endpoint), to, axis)
 
 
 @eager_jit(static="num endpoint to axis")
@@ -291,7 +354,7 @@ def _log10(x: Any) -> Any:
 
 
 @eager_jit(static="copy sparse indexing")
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Array, ...]:
     """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
 
     `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others, for
@@ -319,7 +382,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(grids)
 
 
-def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False
+) -> Array | tuple[Array, ...]:
     """The index of every element along each axis of an array of shape `dimensions`: [rank, *dimensions], or with
     `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is not a sequence of sizes."""
     if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):

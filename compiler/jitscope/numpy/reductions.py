@@ -44,7 +44,7 @@ from .operands import axes_of, cast, checked, one_axis, operand, operands, unsup
 if TYPE_CHECKING:
     from ..api.arrays import Array
     from ..typing import ArrayLike
-    from ._signatures import Decision, Extreme, Place, Sum
+    from ._signatures import Axes, Decision, Extreme, Place, Sum
 
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "minmax", "prod", "ptp", "sum"]
@@ -180,12 +180,12 @@ min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `a
 
 def minmax(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     out: None = None,
     keepdims: bool = False,
-    initial: Any = None,
+    initial: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     where: ArrayLike | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """(the least element over `axis`, the greatest one); NaN if one is. `initial` is one for both, or a pair. Raises as `min` and `max`."""
     unsupported("minmax", out=out)
     low, high = initial if isinstance(initial, tuple) else (initial, initial)
@@ -247,13 +247,13 @@ argmin = _finding(
 
 
 @eager_jit(static="axis keepdims")
-def count_nonzero(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Array:
+def count_nonzero(a: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
     """How many elements over `axis` are not zero, in the default integer; `axis` and `keepdims` as above."""
     return sum(convert(truth("count_nonzero", a), dtypes.default_int()), axis, keepdims=keepdims)
 
 
 @eager_jit(static="axis out keepdims")
-def ptp(a: ArrayLike, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
+def ptp(a: ArrayLike, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
     """The greatest element minus the least, over `axis`."""
     unsupported("ptp", out=out)
     return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,14 +37,16 @@ from .structure import array_operand, atleast_1d
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike
+    from ._signatures import Axes
 
 
 __all__ = ["repeat", "roll", "tile"]
 
 
 @eager_jit(static="reps")
-def tile(A: ArrayLike, reps: Any) -> Array:
+def tile(A: ArrayLike, reps: int | Sequence[int] | ArrayLike) -> Array:
     """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes): [n, m] and (2,
     3) give [2 n, 3 m]. Raises ShapeError for negative ones."""
     x = array_operand("tile", A)
@@ -61,7 +64,7 @@ def tile(A: ArrayLike, reps: Any) -> Array:
     return reshape(broadcast_in_dim(x, spread, kept), tuple(n * m for n, m in zip(counts, shape)))
 
 
-def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Array:
+def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axes = None) -> Array:
     """The elements moved `shift` places along `axis` (ints or several; None: of the raveled array), around the end, in
     the shape of `a`.
 
@@ -133,7 +136,7 @@ def repeat(
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Every element repeated along `axis` (None: of the raveled array): `repeats` times, or its own number of times.
 

@@ -82,11 +82,11 @@ ceil = _rounding(
 
 
 @eager_jit()
-def trunc(x: Any) -> Array:
+def trunc(x: ArrayLike) -> Array:
     """x without its fraction, element by element [...]. Integers stay as they are. Raises TypeError for complex
     numbers."""
-    x = not_complex("trunc", array_operand("trunc", x))
-    return trunc_value(x) if kind_of(x) == "f" else x
+    value = not_complex("trunc", array_operand("trunc", x))
+    return trunc_value(value) if kind_of(value) == "f" else value
 
 
 def _nearest(x: Any) -> Any:
@@ -155,17 +155,17 @@ def clip(arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: Arr
 
 @eager_jit(static="copy")
 def nan_to_num(
-    x: Any,
+    x: ArrayLike,
     copy: bool = True,
-    nan: Any = 0.0,
-    posinf: Any = None,
-    neginf: Any = None,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
 ) -> Array:
     """`x` [...] with NaN as `nan`, and infinities as the greatest and least float of the dtype (or `posinf`, `neginf`)."""
-    x = array_operand("nan_to_num", x)
-    if kind_of(x) == "c":
-        return complex_p(*[_finite(part(x), nan, posinf, neginf) for part in (real_p, imag_p)])
-    return _finite(x, nan, posinf, neginf) if kind_of(x) == "f" else x
+    value = array_operand("nan_to_num", x)
+    if kind_of(value) == "c":
+        return complex_p(*[_finite(part(value), nan, posinf, neginf) for part in (real_p, imag_p)])
+    return _finite(value, nan, posinf, neginf) if kind_of(value) == "f" else value
 
 
 def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
@@ -204,10 +204,10 @@ def imag(val: ArrayLike, /) -> Array:
 
 
 @elementwise
-def conjugate(x: Any, /) -> Array:
+def conjugate(x: ArrayLike, /) -> Array:
     """The complex conjugate of each element [...]; real numbers are their own."""
-    x = array_operand("conjugate", x)
-    return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
+    value = array_operand("conjugate", x)
+    return conj_p(value, input_dtype=aval_of(value).dtype) if kind_of(value) == "c" else value
 
 
 @eager_jit(static="deg")

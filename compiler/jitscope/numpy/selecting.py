@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -95,10 +95,10 @@ def take(
     indices: ArrayLike,
     axis: int | None = None,
     out: None = None,
-    mode: Any = None,
+    mode: str | GatherScatterMode | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    fill_value: Any = None,
+    fill_value: ArrayLike | None = None,
 ) -> Array:
     """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
 
@@ -149,8 +149,8 @@ def take_along_axis(
     arr: ArrayLike,
     indices: ArrayLike,
     axis: int | None = -1,
-    mode: Any = None,
-    fill_value: Any = None,
+    mode: str | GatherScatterMode | None = None,
+    fill_value: ArrayLike | None = None,
     *,
     wrap_negative_indices: bool = True,
 ) -> Array:
@@ -221,7 +221,9 @@ def is_unknown(*xs: Any) -> bool:
     return is_traced(*xs) or capturing() is not None
 
 
-def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+def nonzero(
+    a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None
+) -> tuple[Array, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
     With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each
@@ -281,7 +283,7 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     )
 
 
-def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """The indices [n] of the elements of the raveled array that are not zero, see `nonzero`."""
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
@@ -301,7 +303,35 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return chosen("where", condition, x, y)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+@overload
+def where(
+    condition: ArrayLike,
+    x: None = None,
+    y: None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None,
+) -> tuple[Array, ...]: ...
+@overload
+def where(
+    condition: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None,
+) -> Array: ...
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | tuple[ArrayLike, ...] | None = None,
+) -> Array | tuple[Array, ...]:
     """x where the condition holds, else y, element by element [...]; all broadcast, x and y in their common dtype. With
     the condition alone, its `nonzero` indices.
 

@@ -144,14 +144,14 @@ def _difference(ar1: Any, ar2: Any, assume_unique: bool, size: int, fill_value: 
 
 
 def intersect1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     return_indices: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+    fill_value: ArrayLike | None = None,
+) -> Array | tuple[Array, ...]:
     """The distinct elements [n] that stand in both, in ascending order; with `return_indices` also where each stands
     first in either, both [n]. With `size` exactly so many: missing ones are `fill_value` (default: the least of the
     result) and their indices the sizes of the arrays. Raises ConcretizationTypeError while tracing without `size`."""
@@ -204,12 +204,12 @@ def _given(values: Any, there: Any, fill_value: Any) -> Any:
 
 
 def setxor1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike | None = None,
 ) -> Array:
     """The distinct elements [n] that stand in exactly one of both, in ascending order. With `size` exactly so many:
     missing ones are `fill_value` (default: the least of the result). Raises ConcretizationTypeError while tracing

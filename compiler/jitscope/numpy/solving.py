@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,12 @@ from .linear import matmul
 from .norms import vector_norm
 from .operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .structure import array_operand, moveaxis
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..lax.products import PrecisionLike
+    from ..typing import ArrayLike
 
 
 __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matrix_power", "multi_dot", "pinv", "slogdet", "solve",
@@ -92,7 +98,7 @@ def aligned(x: Any, y: Any, vector: bool) -> tuple[Any, Any, Callable[[Any], Any
 
 
 @eager_jit(nested=True)
-def solve(a: Any, b: Any) -> Any:
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]; leading axes broadcast. Not finite for singular
     `a`.
 
@@ -103,14 +109,16 @@ def solve(a: Any, b: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def inv(a: Any) -> Any:
+def inv(a: ArrayLike) -> Array:
     """The inverses of square matrices [..., n, n]; not finite for singular ones."""
     x = matrices("inv", a)
     return solved(x, ops.identity(aval_of(x)))
 
 
 @eager_jit(static="hermitian", nested=True)
-def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
+def pinv(
+    a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *, rcond: ArrayLike | None = None
+) -> Array:
     """The pseudoinverses [..., n, m] of matrices [..., m, n]: singular values up to `rtol` times the largest (10 max(m,
     n) eps) count as zero. `rtol`: a number or one for each matrix; `rcond` is its other name. `hermitian`: `a` is.
 
@@ -124,9 +132,8 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     aval = aval_of(x)
     if not aval.size:
         return full((*aval.shape[:-2], aval.shape[-1], aval.shape[-2]), 0, aval.dtype)
-    if rtol is None:
-        rtol = 10.0 * max(aval.shape[-2:]) * precision_of(x)
-    rtol = convert(asarray(rtol), dtypes.real_part(aval.dtype))
+    small: Any = 10.0 * max(aval.shape[-2:]) * precision_of(x) if rtol is None else rtol
+    small = convert(asarray(small), dtypes.real_part(aval.dtype))
     if hermitian:
         x = ops.hermitian_part(x)
     batch = broadcast_shape(aval_of(rtol).shape, aval.shape[:-2])
@@ -159,7 +166,9 @@ def _pinv_jvp(hermitian: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
     return p, add_p(sub_p(right, ops.product(ops.product(p, t), p)), left)
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple[Any, Any, Any, Any]:
+def lstsq(
+    a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None, *, numpy_resid: bool = False
+) -> tuple[Array, Array, Array, Array]:
     """The x [n] or [n, k] of least length for which `a @ x - b` is least, for `a` [m, n] and `b` [m] or [m, k]; the
     sums of squares that remain ([1] or [k]), the rank of `a`, and its singular values, descending.
 
@@ -212,7 +221,7 @@ def _least_squares(x: Any, y: Any, rcond: Any) -> tuple[Any, Any, Any]:
 
 
 @eager_jit(static="ind", nested=True)
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of the linear map that `a`, seen as a matrix from its last axes to its first `ind`, is: of shape
     a.shape[ind:] + a.shape[:ind]. Raises ValueError if the two sides differ in size or ind is not positive."""
     x, count = arrays_of_floats("tensorinv", a), integer("tensorinv", ind, "ind")
@@ -226,7 +235,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 
 @eager_jit(static="axes", nested=True)
-def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: tuple[int, ...] | None = None) -> Array:
     """x with `tensordot(a, x, x.ndim) = b`, `a` having b's axes first, then x's; `axes` of `a` are moved to the end
     before. Raises ValueError where they do not fit."""
     (x, y), _, _, _ = promoted("tensorsolve", (a, b), inexact=True)
@@ -247,7 +256,7 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
 
 
 @eager_jit(static="n", nested=True)
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a: ArrayLike, n: int) -> Array:
     """The n-th powers of square matrices [..., m, m], of that shape; n is a Python int, negative for powers of the
     inverse. Raises TypeError for other n, and for arrays that are not square matrices."""
     x = array_operand("matrix_power", a)
@@ -266,7 +275,7 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 @eager_jit(static="precision", nested=True)
-def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any], *, precision: PrecisionLike = None) -> Array:
     """The product of two or more matrices [m, k], [k, l], …, [., n], a matrix [m, n], in the order that takes the
     fewest multiplications; the first may be a row, the last a column, given as vectors. Raises ValueError for other
     ranks and sizes that do not meet."""
@@ -332,7 +341,7 @@ def _all(x: Any) -> Any:
 
 
 @eager_jit(nested=True)
-def det(a: Any) -> Any:
+def det(a: ArrayLike) -> Array:
     """The determinants of square matrices [..., n, n], shape [...].
 
     The derivative holds for matrices of rank n, and of rank n - 1 if LU meets the zero last; it is 0 for others.
@@ -401,7 +410,7 @@ def _det_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 @eager_jit(static="method", nested=True)
-def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """Sign (of complex matrices: phase) and logarithm of the absolute value of the determinants of square matrices
     [..., n, n], each [...]; (0, -inf) for singular ones. `method`: "lu" (None), or "qr" for real matrices.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from .structure import array_operand, flipped
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
-    from ..typing import ArrayLike
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = [
@@ -56,7 +57,7 @@ def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tupl
 
 @eager_jit(static="axis kind order stable descending")
 def sort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     *,
     kind: None = None,
@@ -73,14 +74,14 @@ def sort(
 
 @eager_jit(static="axis kind order stable descending dtype")
 def argsort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     *,
     kind: None = None,
     order: None = None,
     stable: bool = True,
     descending: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """The indices that sort along `axis` (None: the raveled array), see `sort`. Equal elements keep their order."""
     x, axis = _checked("argsort", a, axis, kind, order)
@@ -97,7 +98,7 @@ def argsort(
 
 
 @eager_jit()
-def sort_complex(a: Any) -> Array:
+def sort_complex(a: ArrayLike) -> Array:
     """The elements [..., n] along the last axis in ascending order, as complex numbers."""
     result = sort(a)
     dtype = aval_of(result).dtype
@@ -106,7 +107,7 @@ def sort_complex(a: Any) -> Array:
 
 
 @eager_jit(static="axis batch_size")
-def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
+def lexsort(keys: ArrayLike | Sequence[ArrayLike], axis: int = -1, *, batch_size: int = 16) -> Array:
     """The indices, in the shape of a key, that sort along `axis` by several keys of one shape, the last one first.
     By so many keys as `batch_size` says it is sorted at once; more are sorted by one after another. Raises TypeError without keys,
     ValueError for keys of different shapes and a `batch_size` below 1."""
@@ -136,7 +137,9 @@ def _rows(x: Any) -> list[Any]:
 
 
 @eager_jit(static="k axis mode sorted")
-def top_k(a: Any, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True) -> tuple[Any, Any]:
+def top_k(
+    a: ArrayLike, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
+) -> tuple[Array, Array]:
     """(the `k` greatest elements along an axis, or with `mode` "smallest" the least, the best one first, and their indices): `a`
     [..., n] to [..., k], both; of equal elements the first comes first. `sorted=False` leaves the order open, and changes nothing. Raises
     ValueError for complex numbers, another mode and a k that is negative or greater than the axis."""
@@ -168,14 +171,14 @@ def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
     return axis
 
 
-def partition(a: Any, kth: int, axis: int = -1) -> Array:
+def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """The elements along `axis` so that the kth is where it would be sorted, lesser ones before it: sorted, here. Raises
     ValueError for a kth out of bounds, NotImplementedError for complex numbers."""
     return sort(a, _kth("partition", a, kth, axis))
 
 
 @eager_jit(static="kth axis")
-def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
+def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """The indices (32 bits) that `partition` along `axis`: those that sort, here."""
     return argsort(a, _kth("argpartition", a, kth, axis), dtype=_INDEX)
 
@@ -265,7 +268,7 @@ def searchsorted(
     return search(x, y, side, index, method == "scan_unrolled")
 
 
-def operands_apart(name: str, *xs: Any) -> list[Any]:
+def operands_apart(name: str, *xs: Any) -> list[Array]:
     """Operands of one dtype, each of its own shape."""
     return promoted(name, xs)[0]
 

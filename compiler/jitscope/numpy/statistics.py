@@ -35,7 +35,7 @@ from .structure import array_operand
 if TYPE_CHECKING:
     from ..api.arrays import Array
     from ..typing import ArrayLike, DTypeLike
-    from ._signatures import Place
+    from ._signatures import Axes, Extreme, NanSum, Place
 
 
 __all__ = ["average", "mean", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
@@ -64,7 +64,7 @@ def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any,
 @eager_jit(static="axis dtype out keepdims")
 def mean(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
@@ -134,15 +134,15 @@ def _squared_size(x: Any) -> Any:
 @eager_jit(static="axis dtype out ddof keepdims correction")
 def var(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: Any = 0,
+    ddof: ArrayLike = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
-    correction: Any = None,
+    correction: ArrayLike | None = None,
 ) -> Array:
     """The mean squared distance from the mean over `axis`: real floats, or what `dtype` says. `keepdims` and `where` as in `mean`.
 
@@ -157,15 +157,15 @@ def var(
 @eager_jit(static="axis dtype out ddof keepdims correction")
 def std(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: Any = 0,
+    ddof: ArrayLike = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
-    correction: Any = None,
+    correction: ArrayLike | None = None,
 ) -> Array:
     """The square root of the variance over `axis`; arguments and errors as in `var`. Raises ValueError for a `dtype` of integers."""
     unsupported("std", out=out)
@@ -176,8 +176,8 @@ def std(
 
 @eager_jit(static="axis returned keepdims")
 def average(
-    a: ArrayLike, axis: Any = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
-) -> Any:
+    a: ArrayLike, axis: Axes = None, weights: ArrayLike | None = None, returned: bool = False, keepdims: bool = False
+) -> Array | tuple[Array, Array]:
     """The mean over `axis`, each element with its weight. With `returned`, (mean, sum of weights).
 
     Weights have the array's shape, or that of its axes in `axis`, in that order. Raises ValueError for other shapes.
@@ -245,19 +245,21 @@ def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_i
     return eager_jit(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(describe(fun, name, doc))
 
 
-nansum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
-nanprod = _nan_reduction("nanprod", reductions.prod, 1.0, False, "The product over `axis`, NaN counted as 1.")
-nanmax = _nan_reduction(
+nansum: NanSum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
+nanprod: NanSum = _nan_reduction("nanprod", reductions.prod, 1.0, False, "The product over `axis`, NaN counted as 1.")
+nanmax: Extreme = _nan_reduction(
     "nanmax", reductions.max, -np.inf, True, "The greatest element that is not NaN; NaN if all are."
 )
-nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least element that is not NaN; NaN if all are.")
+nanmin: Extreme = _nan_reduction(
+    "nanmin", reductions.min, np.inf, True, "The least element that is not NaN; NaN if all are."
+)
 
 
 @lenient
 @eager_jit(static="axis dtype out keepdims")
 def nanmean(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
     keepdims: bool = False,
@@ -279,10 +281,10 @@ def _present(x: Any, where: Any) -> Any:
 @eager_jit(static="axis dtype out ddof keepdims")
 def nanvar(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: Any = 0,
+    ddof: ArrayLike = 0,
     keepdims: bool = False,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
@@ -307,10 +309,10 @@ def nanvar(
 @eager_jit(static="axis dtype out ddof keepdims")
 def nanstd(
     a: ArrayLike,
-    axis: Any = None,
+    axis: Axes = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: Any = 0,
+    ddof: ArrayLike = 0,
     keepdims: bool = False,
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,

@@ -38,7 +38,9 @@ from .operands import (
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike
+    from ._signatures import AtLeast, Axes
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -84,7 +86,12 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 
 @eager_jit(static="shape order copy out_sharding", same=True)
 def reshape(
-    a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None
+    a: ArrayLike,
+    shape: int | Sequence[int],
+    order: str = "C",
+    *,
+    copy: bool | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
@@ -109,7 +116,7 @@ def reshape(
 
 
 @eager_jit(static="order out_sharding")
-def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array:
+def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Sharding | PartitionSpec | None = None) -> Array:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F". Raises NotImplementedError for the order "K"."""
     if out_sharding is not None:
         return laid(out_sharding, ravel, a, order)
@@ -121,7 +128,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: None = None) -> Array
 
 
 @eager_jit(static="axis")
-def expand_dims(a: ArrayLike, axis: Any) -> Array:
+def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     """`a` with new axes of size 1 at the places `axis` (an int or several) of the result. Raises ValueError for places
     that do not exist or stand twice."""
     x = array_operand("expand_dims", a)
@@ -143,7 +150,7 @@ def with_new_axes(x: Any, places: Sequence[int]) -> Any:
 
 
 @eager_jit(static="axis")
-def squeeze(a: ArrayLike, axis: Any = None) -> Array:
+def squeeze(a: ArrayLike, axis: Axes = None) -> Array:
     """`a` without the axes of size 1 in `axis` (None: all of them). Raises ValueError for axes of another size."""
     x = array_operand("squeeze", a)
     shape = aval_of(x).shape
@@ -161,7 +168,9 @@ def squeeze(a: ArrayLike, axis: Any = None) -> Array:
 
 
 @eager_jit(static="shape out_sharding", same=True)
-def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> Array:
+def broadcast_to(
+    array: ArrayLike, shape: int | Sequence[int], *, out_sharding: Sharding | PartitionSpec | None = None
+) -> Array:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
     if out_sharding is not None:
         return laid(out_sharding, broadcast_to, array, shape)
@@ -173,7 +182,7 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: None = None) -> 
 
 
 @eager_jit()
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """All arrays repeated to their common shape. Raises ValueError, naming the shapes, if there is none."""
     xs = [array_operand("broadcast_arrays", x) for x in args]
     shapes = [aval_of(x).shape for x in xs]
@@ -181,7 +190,7 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     return [broadcast(x, own, shape) for x, own in zip(xs, shapes)]
 
 
-def _at_least(name: str, rank: int, widen: Any) -> Any:
+def _at_least(name: str, rank: int, widen: Any) -> AtLeast:
     @eager_jit()
     def several(*arys: Any) -> list[Any]:
         return [_widened(name, x, rank, widen) for x in arys]
@@ -255,7 +264,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 @eager_jit(static="source destination")
-def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
+def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """`a` with the axes `source` (an int or several) at the places `destination`, the others in order.
 
     Raises ValueError if their numbers differ.
@@ -294,7 +303,7 @@ def flipped(x: Any, axes: Sequence[int]) -> Any:
 
 
 @eager_jit(static="axis")
-def flip(m: ArrayLike, axis: Any = None) -> Array:
+def flip(m: ArrayLike, axis: Axes = None) -> Array:
     """The order of elements reversed along `axis` (an int or several; None: all)."""
     x = array_operand("flip", m)
     rank = aval_of(x).ndim

@@ -90,7 +90,7 @@ arctanh = _function("arctanh", atanh_p, "The inverse hyperbolic tangent; NaN out
 
 
 @elementwise
-def log10(x: Any, /) -> Any:
+def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10, element by element [...]; integers become floats."""
     x = log_p(operand("log10", x, inexact=True))
     parts = (real_p(x), imag_p(x)) if kind_of(x) == "c" else (x,)

@@ -25,7 +25,9 @@ from .structure import array_operand, moveaxis
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import Sharding
     from ..typing import ArrayLike, DTypeLike
+    from ..xla.client import Device
     from ._signatures import Triangle
 
 
@@ -33,7 +35,9 @@ __all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", 
            "tril_indices", "tril_indices_from", "triu", "triu_indices", "triu_indices_from"]  # fmt: skip
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: Any = None) -> Array:
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: Device | Sharding | None = None
+) -> Array:
     """Zeros [N, M] (None: [N, N]) with ones on the k-th diagonal, in `dtype` (None: the default float). Raises
     ValueError for a `k` that is not an integer."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
@@ -54,7 +58,7 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
     return eye(n, dtype=dtype)
 
 
-def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
+def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Array, Array]:
     """The numbers of rows, plus k, and of columns, over the last two axes."""
     index = dtypes.default_int()
     row, column = iota(index, shape, len(shape) - 2), iota(index, shape, len(shape) - 1)
@@ -113,21 +117,21 @@ def _matrix(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
     return rows, integer(name, k, "k"), columns
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Row and column numbers, two vectors, of the elements on and below the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.tril_indices(*_matrix("tril_indices", n, k, m))
     return made(rows), made(columns)
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Row and column numbers, two vectors, of the elements on and above the k-th diagonal of an array [n, m] (None: [n,
     n])."""
     rows, columns = np.triu_indices(*_matrix("triu_indices", n, k, m))
     return made(rows), made(columns)
 
 
-def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The index of the main diagonal of an array with `ndim` axes of size n: `ndim` vectors [n]. Raises ValueError for
     negative numbers."""
     if integer("diag_indices", n, "n") < 0 or integer("diag_indices", ndim, "ndim") < 0:
@@ -135,12 +139,12 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     return (made(np.arange(n)),) * ndim
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """`tril_indices` for the shape of a matrix [n, m]. Raises ValueError for other ranks."""
     return tril_indices(*_matrix_shape("tril_indices_from", arr, k))
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """`triu_indices` for the shape of a matrix [n, m]. Raises ValueError for other ranks."""
     return triu_indices(*_matrix_shape("triu_indices_from", arr, k))
 
@@ -152,7 +156,7 @@ def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
-def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """`diag_indices` for the shape of an array of two or more equal axes. Raises ValueError for other shapes."""
     shape = checked("diag_indices_from", arr)[1].shape
     if len(shape) < 2 or len(set(shape)) > 1:

@@ -12,7 +12,7 @@ import inspect
 import operator
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..eager.functions import eager_jit
 from . import arithmetic, logic, transcendental
 from .applying import vectorize
 from .operands import checked, unsupported
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["add", "bitwise_and", "bitwise_or", "bitwise_xor", "frompyfunc", "logaddexp", "logaddexp2", "logical_and",
@@ -56,7 +61,7 @@ class ufunc:
         *,
         name: str | None = None,
         nargs: int | None = None,
-        identity: Any = None,
+        identity: ArrayLike | None = None,
         call: Callable[..., Any] | None = None,
         reduce: Callable[..., Any] | None = None,
         accumulate: Callable[..., Any] | None = None,
@@ -70,7 +75,7 @@ class ufunc:
         self._own = {"call": call, "reduce": reduce, "accumulate": accumulate, "at": at, "reduceat": reduceat}
         return self
 
-    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         """The function of every element. `out` and `where` must be None, NotImplementedError is raised for others."""
         raise NotImplementedError
 
@@ -102,14 +107,14 @@ class ufunc:
 
     def reduce(
         self,
-        a: Any,
+        a: ArrayLike,
         axis: int | None = 0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
+    ) -> Array:
         """The elements along `axis` (None: all) combined from the first to the last: for `add` the sum.
 
         `dtype` is that of the computation; `keepdims` leaves the axis with size 1; the combination starts with
@@ -122,14 +127,14 @@ class ufunc:
         checked(f"{self.__name__}.reduce", a)
         return _in("_folding").reduce(self, a, axis, dtype, keepdims, initial, where)
 
-    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None) -> Array:
         """The running combination along `axis`: for `add` the running sum. Raises ValueError for functions that do not
         take two operands, and for other than one axis."""
         self._binary("accumulate", out)
         checked(f"{self.__name__}.accumulate", a)
         return _in("_folding").accumulate(self, a, axis, dtype)
 
-    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
+    def at(self, a: ArrayLike, indices: ArrayLike, b: ArrayLike | None = None, /, *, inplace: bool = True) -> Array:
         """`a` with the function applied at `indices`, to what is there and to `b` (functions of two operands). Where
         an index stands twice it is applied twice.
 
@@ -144,7 +149,9 @@ class ufunc:
         checked(f"{self.__name__}.at", a)
         return _in("_placing").at(self, a, indices, b)
 
-    def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    def reduceat(
+        self, a: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array:
         """Combinations of stretches along `axis`: from each of the vector `indices` up to the next, the last one to
         the end; where the next is not greater, the element itself.
 
@@ -155,13 +162,22 @@ class ufunc:
         checked(f"{self.__name__}.reduceat", a)
         return _in("_placing").reduceat(self, a, indices, axis, dtype)
 
-    def outer(self, A: Any, B: Any, /) -> Any:
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """The function of all pairs of an element of `A` and one of `B`, in shape (*A.shape, *B.shape). Raises
         ValueError for functions that do not take two operands."""
         self._binary("outer")
         for i, x in enumerate((A, B)):
             checked(f"{self.__name__}.outer", x, i)
         return _in("_folding").outer(self, A, B)
+
+
+if TYPE_CHECKING:
+
+    class UnaryUfunc(ufunc):
+        def __call__(self, x: ArrayLike, /, *, out: None = None, where: None = None) -> Array: ...
+
+    class BinaryUfunc(ufunc):
+        def __call__(self, x: ArrayLike, y: ArrayLike, /, *, out: None = None, where: None = None) -> Array: ...
 
 
 _SIGNATURE = inspect.Signature(list(inspect.signature(ufunc.__call__).parameters.values())[1:])
@@ -196,7 +212,7 @@ def _mapped(of: ufunc, *args: Any) -> Any:
     return vectorize(of._func)(*args)
 
 
-def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: ArrayLike | None = None) -> ufunc:
     """A ufunc of a function of `nin` scalars that gives `nout`, composed of functions that can be traced.
 
     Unlike NumPy's, it does not call Python for each element: the function is traced once for each dtype, and mapped.
@@ -228,7 +244,11 @@ def _refuse(name: str, out: Any) -> None:
     raise NotImplementedError(f"{name}: where= is not supported, use jnp.where(where, {name}(...), otherwise)")
 
 
-def _of(function: Callable[..., Any], nin: int, identity: Any = None) -> ufunc:
+@overload
+def _of(function: Callable[..., Any], nin: Literal[1], identity: Any = None) -> UnaryUfunc: ...
+@overload
+def _of(function: Callable[..., Any], nin: Literal[2], identity: Any = None) -> BinaryUfunc: ...
+def _of(function: Callable[..., Any], nin: int, identity: Any = None) -> Any:
     self = _calling(ufunc, function.__name__, _accepting(function, nin), function)
     self.__module__, self.nin, self.nout, self.nargs, self.identity, self._own = __package__, nin, 1, nin, identity, {}
     return self

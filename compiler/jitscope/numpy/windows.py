@@ -22,6 +22,8 @@ from .transcendental import sqrt
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..typing import ArrayLike
+    from ._signatures import Window
 
 
 def _points(name: str, M: Any) -> int:
@@ -32,7 +34,7 @@ def _points(name: str, M: Any) -> int:
     return M
 
 
-def _window(name: str, doc: str) -> Any:
+def _window(name: str, doc: str) -> Window:
     def fun(M: int) -> Any:
         values = getattr(np, name)(_points(name, M))
         return made(values.astype(dtypes.default_float()))
@@ -48,7 +50,7 @@ bartlett, blackman = _window("bartlett", "Bartlett (triangular)"), _window("blac
 hamming, hanning = _window("hamming", "Hamming"), _window("hanning", "Hann")
 
 
-def kaiser(M: int, beta: Any) -> Array:
+def kaiser(M: int, beta: ArrayLike) -> Array:
     """The Kaiser window of M points, in the default float: I₀(β √(1 - t²)) / I₀(β) for t from -1 to 1. `beta`, a number,
     may be traced. A float M is cut off. Raises TypeError for a negative one, ValueError for complex `beta`."""
     return _kaiser(beta, _points("kaiser", M))

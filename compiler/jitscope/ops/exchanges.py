@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,11 @@ from .collective import (
 from .elementwise import div_p, eq_p
 from .families import scalar_like
 from .linear import add_p, convert, divided, full, moveaxis, mul_p, reshape, where
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import PyTree
 
 
 __all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
@@ -83,12 +88,12 @@ def _groups_of(name: str, axes: tuple[Hashable, ...], own: tuple[int, ...], grou
     return checked_groups(name, axes, groups, alike=name == "pmean")
 
 
-def axis_size(axis_name: Any) -> int:
+def axis_size(axis_name: Hashable | Sequence[Hashable]) -> int:
     """The number of examples along a named axis, or along several together. Raises NameError for an unknown axis."""
     return math.prod(map(_axis_size, _names(axis_name)))
 
 
-def axis_index(axis_name: Any) -> Any:
+def axis_index(axis_name: Hashable | Sequence[Hashable]) -> Array:
     """The number of the example along a named axis (int32); of several, the last one varies fastest.
 
     Raises NameError for an unknown axis.
@@ -100,7 +105,9 @@ def axis_index(axis_name: Any) -> Any:
     return index
 
 
-def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def psum(
+    x: PyTree, axis_name: Hashable | Sequence[Hashable], *, axis_index_groups: Sequence[Sequence[int]] | None = None
+) -> PyTree:
     """The sum of each leaf over the examples along a named axis, or several; integers among them name axes of the leaf. Booleans are counted; of a Python number
     the sum is a Python number. Raises NameError for an unknown axis."""
     axes, own = _split_axes(axis_name)
@@ -115,7 +122,9 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return tree.map(leaf, x)
 
 
-def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmean(
+    x: PyTree, axis_name: Hashable | Sequence[Hashable], *, axis_index_groups: Sequence[Sequence[int]] | None = None
+) -> PyTree:
     """The mean of each leaf over the examples; of integers, a float. Raises NameError for an unknown axis."""
     axes, own = _split_axes(axis_name)
     groups = _groups_of("pmean", axes, own, axis_index_groups)
@@ -131,14 +140,18 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return tree.map(leaf, x)
 
 
-def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmax(
+    x: PyTree, axis_name: Hashable | Sequence[Hashable], *, axis_index_groups: Sequence[Sequence[int]] | None = None
+) -> PyTree:
     """The greatest value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
     axes, own = _split_axes(axis_name)
     groups = _groups_of("pmax", axes, own, axis_index_groups)
     return tree.map(lambda x: over(pmax_p, x, axes, own, groups), x)
 
 
-def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmin(
+    x: PyTree, axis_name: Hashable | Sequence[Hashable], *, axis_index_groups: Sequence[Sequence[int]] | None = None
+) -> PyTree:
     """The least value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
     axes, own = _split_axes(axis_name)
     groups = _groups_of("pmin", axes, own, axis_index_groups)
@@ -146,8 +159,14 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def all_gather(
-    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False, to: str = "varying"
-) -> Any:
+    x: PyTree,
+    axis_name: Hashable | Sequence[Hashable],
+    *,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
+) -> PyTree:
     """Each leaf of all examples: side by side along a new axis, or one after another along that axis if `tiled`.
 
     Of several named axes the last varies fastest. `to` says what shard_map with `check_vma` takes the result for: one that
@@ -183,8 +202,13 @@ _GATHERS = {"varying": all_gather_p, "invarying": all_gather_invariant_p, "reduc
 
 
 def psum_scatter(
-    x: Any, axis_name: Any, *, scatter_dimension: int = 0, axis_index_groups: Any = None, tiled: bool = False
-) -> Any:
+    x: PyTree,
+    axis_name: Hashable | Sequence[Hashable],
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
+    tiled: bool = False,
+) -> PyTree:
     """The sum of each leaf over the examples, of which each gets its part along `scatter_dimension`.
 
     Raises NameError for an unknown axis, ValueError for sizes that do not fit.
@@ -212,14 +236,14 @@ def psum_scatter(
 
 
 def all_to_all(
-    x: Any,
+    x: PyTree,
     axis_name: Hashable,
     split_axis: int,
     concat_axis: int,
     *,
-    axis_index_groups: Any = None,
+    axis_index_groups: Sequence[Sequence[int]] | None = None,
     tiled: bool = False,
-) -> Any:
+) -> PyTree:
     """Each leaf cut along `split_axis`, a part for each example, and what comes from the others put together along
     `concat_axis`. Raises NameError for an unknown axis, ValueError for sizes that do not fit."""
     groups = checked_groups("all_to_all", axis_name, axis_index_groups)
@@ -260,7 +284,7 @@ def _check_parts(name: str, x: Any, at: int, names: tuple[Hashable, ...], count:
         )
 
 
-def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> Any:
+def ppermute(x: PyTree, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> PyTree:
     """Each leaf sent from example to example by the pairs (source, destination); who gets nothing has zeros. Along several axes of
     a mesh, a tuple, the last one counts fastest.
 
@@ -271,17 +295,19 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
     return tree.map(lambda x: ppermute_p(varied(x, checked_axes(names)), axis_name=name, perm=pairs), x)
 
 
-def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
+def pshuffle(x: PyTree, axis_name: Hashable, perm: Sequence[int]) -> PyTree:
     """Each leaf of example `perm[i]` at example i. Raises NameError and ValueError as `ppermute`."""
     return ppermute(x, axis_name, [(source, i) for i, source in enumerate(perm)])
 
 
-def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Any = None) -> Any:
+def pswapaxes(
+    x: PyTree, axis_name: Hashable, axis: int, *, axis_index_groups: Sequence[Sequence[int]] | None = None
+) -> PyTree:
     """The named axis exchanged with an axis of each leaf, which has its size. Raises as `all_to_all`."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
-def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
+def pbroadcast(x: PyTree, axis_name: Hashable, source: int) -> PyTree:
     """Each leaf of example number `source`, for all. Raises NameError for an unknown axis, ValueError for a number it does not have."""
     if not 0 <= source < axis_size(axis_name):
         raise ValueError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +16,18 @@ from .linear import add_p, broadcast_in_dim, convert, mul_p, reshape, sub_p, whe
 from .reduce import reduce_max_p
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["ragged_all_to_all"]
 
 
 def ragged_all_to_all(
-    operand: Any, output: Any, input_offsets: Any, send_sizes: Any, output_offsets: Any, recv_sizes: Any, *,
-    axis_name: Any, axis_index_groups: Any = None,
-) -> Any:  # fmt: skip
+    operand: ArrayLike, output: ArrayLike, input_offsets: ArrayLike, send_sizes: ArrayLike, output_offsets: ArrayLike, recv_sizes: ArrayLike, *,
+    axis_name: Hashable | Sequence[Hashable], axis_index_groups: Sequence[Sequence[int]] | None = None,
+) -> Array:  # fmt: skip
     """`output`, with slices of rows written into it that the others along the named axis send.
 
     operand [n, ...], output [m, ...]; the other arguments are integers [d · k], for d devices: slice i, the `send_sizes[i]` rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ..ops.linear import convert
 from .keys import single
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+
+
 _KINDS = {"f": "floats", "fc": "floats and complex numbers", "iu": "integers", "u": "unsigned integers"}
 ANY = "biufc"
 
@@ -23,7 +27,7 @@ ANY = "biufc"
 def settled(
     name: str, key: Any, dtype: Any, kinds: str = "f", default: Any = float,
     error: type[Exception] = ValueError, also: frozenset = frozenset(),
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Array, np.dtype]:  # fmt: skip
     """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds
     and of 8 bits or more, or one of `also`.
 
@@ -62,7 +66,7 @@ def shape_over(name: str, shape: Any, *own: tuple[int, ...], error: type[Excepti
     return together if shape is None else shape
 
 
-def converted(name: str, dtype: Any, *params: Any) -> list[Any]:
+def converted(name: str, dtype: Any, *params: Any) -> list[Array]:
     """Parameters in `dtype`. Raises TypePromotionError for those that do not fit it by promotion (float64 for float32)."""
     for param in params:
         own = aval_of(param)
@@ -75,7 +79,7 @@ def converted(name: str, dtype: Any, *params: Any) -> list[Any]:
 
 def prepared(
     name: str, key: Any, shape: Any, dtype: Any, *params: Any, kinds: str = "f"
-) -> tuple[Any, tuple[int, ...], Any, *tuple[Any, ...]]:
+) -> tuple[Array, tuple[int, ...], np.dtype, *tuple[Array, ...]]:
     """What most samplers begin with: one key, the shape of the result, its dtype, and the parameters in that. Raises as `settled`,
     `drawn_shape` and `converted`."""
     key, dtype = settled(name, key, dtype, kinds)
@@ -83,13 +87,13 @@ def prepared(
     return key, shape, dtype, *converted(name, dtype, *params)
 
 
-def in_dtype(value: Any, dtype: Any) -> Any:
+def in_dtype(value: Any, dtype: Any) -> Array:
     """A parameter in `dtype`; a number stays a constant of the program."""
     if isinstance(value, (int, float, np.generic)):
-        return np.asarray(value).astype(dtype)[()]
+        return np.asarray(value).astype(dtype)[()]  # pyright: ignore[reportReturnType]
     return convert(value, dtype)
 
 
-def spread(shape: tuple[int, ...], *xs: Any) -> list[Any]:
+def spread(shape: tuple[int, ...], *xs: Any) -> list[Array]:
     """Operands broadcast to a shape."""
     return [broadcast(x, aval_of(x).shape, shape) for x in xs]

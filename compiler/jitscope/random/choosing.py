@@ -23,6 +23,8 @@ from .samplers import Shape, randint, uniform
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike
 
 
 __all__ = ["categorical", "choice", "permutation"]
@@ -45,7 +47,14 @@ def _count(name: str, x: Any, dtype: Any) -> int:
 
 
 @laying
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
+def permutation(
+    key: ArrayLike,
+    x: int | ArrayLike,
+    axis: int = 0,
+    independent: bool = False,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """`x` [..., n, ...] in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
 
     `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are not
@@ -91,11 +100,11 @@ def _shuffled(key: Any, x: Any, axis: int) -> Any:
 
 
 def choice(
-    key: Any,
-    a: Any,
+    key: ArrayLike,
+    a: int | ArrayLike,
     shape: Sequence[int] = (),
     replace: bool = True,
-    p: Any = None,
+    p: ArrayLike | None = None,
     axis: int = 0,
     mode: str | None = None,
 ) -> Array:
@@ -109,10 +118,10 @@ def choice(
     if not isinstance(shape, Sequence):
         raise TypeError(f"random.choice: shape is a sequence of ints, not {shape!r}")
     check_single(key, "choice")
-    a, own, dtype = _array("choice", a)
+    among, own, dtype = _array("choice", a)
     drawn = shape_over("choice", shape)
     axis = one_axis("random.choice", axis, len(own)) if own else 0
-    n = own[axis] if own else int(a)
+    n = own[axis] if own else int(among)
     if math.prod(drawn) == 0:
         return jnp.zeros(drawn, dtype)
     if n <= 0:
@@ -124,7 +133,7 @@ def choice(
         if of_p != (n,):
             raise ValueError(f"random.choice: p has the shape {of_p}; it needs ({n},), a number for each element")
     if own:
-        return _chosen(key, a, p, drawn, replace, axis, mode)
+        return _chosen(key, among, p, drawn, replace, axis, mode)
     return _chosen_indices(key, p, n, drawn, replace, mode)
 
 
@@ -166,8 +175,8 @@ def _indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mo
 @lenient
 @eager_jit(static="axis shape replace mode", nested=True)
 def categorical(
-    key: Any, logits: Any, axis: int = -1, shape: Shape | None = None, replace: bool = True, mode: str | None = None, *,
-    out_sharding: Any = None,
+    key: ArrayLike, logits: ArrayLike, axis: int = -1, shape: Shape | None = None, replace: bool = True, mode: str | None = None, *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:  # fmt: skip
     """Indices along `axis`, with probabilities in proportion to exp(logits).
 

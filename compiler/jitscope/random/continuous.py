@@ -22,6 +22,8 @@ from .samplers import Shape, uniform
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["cauchy", "exponential", "geometric", "gumbel", "laplace", "logistic", "pareto", "rayleigh", "triangular",
@@ -76,7 +78,12 @@ logistic = _of_quantiles(
 @laying
 @eager_jit(static="shape dtype mode", nested=True)
 def gumbel(
-    key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Gumbel numbers [*shape]: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
 
@@ -122,7 +129,14 @@ def _smaller_half(bits: Any) -> tuple[Any, Any]:
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def pareto(
+    key: ArrayLike,
+    b: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Pareto numbers: density b / x^(b + 1) for x ≥ 1, exp(e / b) of exponential e.
 
     `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
@@ -134,18 +148,27 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
 @laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
-def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def rayleigh(
+    key: ArrayLike,
+    scale: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Rayleigh numbers: density x exp(-x² / 2) for x > 0, sqrt(-2 log(u)) of uniform u, times `scale`.
 
     `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
-    key, shape, dtype, scale = prepared("rayleigh", key, shape, dtype, scale)
-    return scale * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
+    key, shape, dtype, factor = prepared("rayleigh", key, shape, dtype, scale)
+    return factor * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
 
 
 @eager_jit(static="shape dtype", nested=True)
-def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dtype: Any = None) -> Array:
+def weibull_min(
+    key: ArrayLike, scale: ArrayLike, concentration: ArrayLike, shape: Shape = (), dtype: DTypeLike | None = None
+) -> Array:
     """Weibull numbers: (-log(1 - u))^(1 / concentration) of uniform u, times `scale`.
 
     `shape` is that of u; the parameters broadcast with it, and keep their dtypes. Raises ValueError for a dtype that is not a
@@ -159,14 +182,14 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dty
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def triangular(
-    key: Any,
-    left: Any,
-    mode: Any,
-    right: Any,
+    key: ArrayLike,
+    left: ArrayLike,
+    mode: ArrayLike,
+    right: ArrayLike,
     shape: Shape | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Numbers in [left, right] whose density rises linearly to `mode` and falls linearly from there.
 
@@ -185,7 +208,13 @@ def triangular(
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def truncated_normal(
-    key: Any, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Standard normal numbers strictly between `lower` and `upper`.
 
@@ -208,7 +237,14 @@ def truncated_normal(
 @laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
-def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def geometric(
+    key: ArrayLike,
+    p: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """How many trials of probability `p` the first success takes: 1 + floor(log(u) / log(1 - p)) of uniform u.
 
     `shape`: by default that of `p`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an

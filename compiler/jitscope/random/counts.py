@@ -26,6 +26,8 @@ from .samplers import Shape, uniform
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["binomial", "multinomial", "poisson"]
@@ -55,13 +57,13 @@ def _until_accepted(key: Any, needless: Any, dtype: Any, propose: Callable[[Any,
 @laying
 @eager_jit(static="shape dtype method", nested=True)
 def poisson(
-    key: Any,
-    lam: Any,
+    key: ArrayLike,
+    lam: ArrayLike,
     shape: Shape | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str = "exact",
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
 
@@ -127,7 +129,9 @@ def _by_ratio(key: Any, lam: Any, needless: Any) -> Any:
 
 
 @eager_jit(static="shape dtype", nested=True)
-def binomial(key: Any, n: Any, p: Any, shape: Shape | None = None, dtype: Any = None) -> Array:
+def binomial(
+    key: ArrayLike, n: ArrayLike, p: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None
+) -> Array:
     """How many of `n` trials of probability `p` succeed, as floats; NaN where n or p is negative or NaN, or p above 1.
 
     Up to a mean of 10 by adding the gaps between successes, above by the transformed rejection of Hörmann (1993).
@@ -215,8 +219,14 @@ _RESTS = [*map(_rest, range(10)), (1 / 12 - (1 / 360 - 1 / 126000) / 100) / 10]
 
 @eager_jit(static="shape dtype unroll", nested=True)
 def multinomial(
-    key: Any, n: Any, p: Any, *, shape: Shape | None = None, dtype: Any = None, unroll: int | bool = 1
-) -> Any:
+    key: ArrayLike,
+    n: ArrayLike,
+    p: ArrayLike,
+    *,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    unroll: int | bool = 1,
+) -> Array:
     """How often each of k outcomes of probabilities `p` [..., k] occurs in `n` trials: counts of sum n, as floats by default.
 
     Each outcome is a binomial number of the trials that are left. `shape`: that of the result, to which p, and n without

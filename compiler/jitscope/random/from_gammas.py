@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
@@ -19,6 +19,8 @@ from .samplers import Shape, normal, rademacher
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", "t"]
@@ -27,14 +29,14 @@ __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", 
 @laying
 @eager_jit(static="shape dtype method", nested=True)
 def beta(
-    key: Any,
-    a: Any,
-    b: Any,
+    key: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
     shape: Shape | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     method: str = "exact",
-    out_sharding: Any = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
 
@@ -52,7 +54,12 @@ def beta(
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def dirichlet(
-    key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    alpha: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Dirichlet vectors of parameters [..., n]: n positive numbers of sum 1, gamma numbers over their sum.
 
@@ -74,7 +81,13 @@ def dirichlet(
 @laying
 @eager_jit(static="shape dtype method", nested=True)
 def chisquare(
-    key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+    key: ArrayLike,
+    df: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    method: str = "exact",
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
@@ -89,7 +102,13 @@ def chisquare(
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def f(
-    key: Any, dfnum: Any, dfden: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    dfnum: ArrayLike,
+    dfden: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """F numbers: the ratio of two chi-square numbers, each over its degrees of freedom.
 
@@ -103,7 +122,14 @@ def f(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def t(
+    key: ArrayLike,
+    df: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Student's t numbers of `df` degrees of freedom: a normal number over the root of a chi-square one over df.
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
@@ -116,7 +142,14 @@ def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_s
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def generalized_normal(
+    key: ArrayLike,
+    p: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Numbers of density proportional to exp(-|x|^p): a gamma number of 1 / p to the power 1 / p, with a random sign.
 
     `p` broadcasts to `shape`, else ValueError.
@@ -130,7 +163,15 @@ def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *
 
 @laying
 @eager_jit(static="d shape dtype", nested=True)
-def ball(key: Any, d: int, p: Any = 2, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def ball(
+    key: ArrayLike,
+    d: int,
+    p: ArrayLike = 2,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Vectors [*shape, d] uniform in the ball of the p-norm, |x₁|^p + … + |x_d|^p ≤ 1, by the method of Barthe et al. (2005).
 
     Raises TypeError for a `d` that is not an int.

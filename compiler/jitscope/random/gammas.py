@@ -27,6 +27,8 @@ from .samplers import Shape, normal, uniform
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["gamma", "loggamma", "random_gamma_p"]
@@ -128,7 +130,13 @@ def _accepted(key: Any, d: Any, c: Any) -> Any:
 @laying
 @eager_jit(static="shape dtype method", nested=True)
 def gamma(
-    key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+    key: ArrayLike,
+    a: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    method: str = "exact",
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Gamma numbers: density x^(a - 1) exp(-x) / Γ(a) for x > 0; differentiable in `a` (implicitly, at the same level of the
     distribution function).
@@ -143,7 +151,13 @@ def gamma(
 @laying
 @eager_jit(static="shape dtype method", nested=True)
 def loggamma(
-    key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, method: str = "exact", out_sharding: Any = None
+    key: ArrayLike,
+    a: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    method: str = "exact",
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Logarithms of gamma numbers [*shape], exact for small `a`, too; arguments and errors as in `gamma`."""
     return _drawn("loggamma", key, a, shape, dtype, method)

@@ -30,7 +30,8 @@ from ..ops.rng import (
 
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike
+    from ..api.arrays import Array as AnyArray
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]
@@ -55,7 +56,7 @@ def _implementation(impl: Any) -> KeyDType:
     return _IMPLEMENTATIONS[name]
 
 
-def key_dtype(impl_spec: Any = None) -> KeyDType:
+def key_dtype(impl_spec: str | None = None) -> KeyDType:
     """The dtype of the keys of a generator (None: the option default_prng_impl). Raises ValueError for an unknown one."""
     return _implementation(impl_spec)
 
@@ -71,7 +72,7 @@ def _chosen(impl: Any, dtype: Any) -> KeyDType:
     return dtype
 
 
-def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
+def key(seed: int | ArrayLike, *, impl: str | None = None, dtype: DTypeLike | None = None) -> AnyArray:
     """A key (a scalar of dtype `key<fry>`) from an integer seed.
 
     The option random_seed_offset is added to the seed; `impl` or `dtype` names the generator (None: the option
@@ -98,7 +99,7 @@ def _seed(seed: Any) -> Any:
     return add_p(seed, np.asarray(offset).astype(dtype)[()]) if offset else seed
 
 
-def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
+def PRNGKey(seed: int | ArrayLike, *, impl: str | None = None) -> AnyArray:
     """A key as its words, uint32[2] (uint32[4] for some generators): JAX's older form. All functions here take both, and
     count raw words as the generator's that the option default_prng_impl names."""
     return random_unwrap_p(key(seed, impl=impl))
@@ -147,7 +148,7 @@ def single(key: Any, name: str) -> Any:
     return typed(key)[0]
 
 
-def split(key: Any, num: int | Sequence[int] = 2) -> Any:
+def split(key: ArrayLike, num: int | Sequence[int] = 2) -> AnyArray:
     """`num` new keys (an int or a shape), independent of each other; do not use `key` itself again.
 
     Raises ValueError for an array of keys, TypeError for a `num` that is not an int.
@@ -175,7 +176,7 @@ def pair(key: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def fold_in(key: Any, data: Any) -> Any:
+def fold_in(key: ArrayLike, data: ArrayLike) -> AnyArray:
     """A new key from a key and a number, for instance that of a step (converted to uint32).
 
     Raises ValueError for an array of keys, TypeError for data that is not a real scalar, OverflowError for Python ints that do
@@ -201,22 +202,22 @@ def _folded(key: Any, data: Any) -> Any:
     return new if was_typed else random_unwrap_p(new)
 
 
-def key_data(keys: Any) -> Any:
+def key_data(keys: ArrayLike) -> AnyArray:
     """The words of keys, uint32[..., 2] (4 for some generators)."""
     return random_unwrap_p(typed(keys)[0])
 
 
-def wrap_key_data(key_bits_array: ArrayLike, *, impl: str | None = None, dtype: Any = None) -> Any:
+def wrap_key_data(key_bits_array: ArrayLike, *, impl: str | None = None, dtype: DTypeLike | None = None) -> AnyArray:
     """Keys from their words, uint32[..., 2] (4 for some generators); `impl` or `dtype` names the generator. Raises TypeError for other arrays."""
     return random_wrap_p(key_bits_array, impl=_chosen(impl, dtype))
 
 
-def key_impl(keys: Any) -> str:
+def key_impl(keys: ArrayLike) -> str:
     """The name of the generator of keys [...] (arrays of typed keys), such as "threefry2x32"."""
     return aval_of(typed(keys)[0]).dtype.impl
 
 
-def clone(key: Any) -> Any:
+def clone(key: ArrayLike) -> AnyArray:
     """The same keys [...] again, for those who mean to use them twice: `debug_key_reuse` counts them as new."""
     own, was_typed = typed(key)
     new = random_clone_p(own)

@@ -20,6 +20,8 @@ from .samplers import Shape, normal, rademacher, uniform
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["double_sided_maxwell", "lognormal", "maxwell", "multivariate_normal", "orthogonal", "wald"]
@@ -31,7 +33,12 @@ _ONE = np.float32(1)
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def lognormal(
-    key: Any, sigma: Any = _ONE, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    sigma: ArrayLike = _ONE,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """exp(sigma × a standard normal number); complex dtypes are allowed.
 
@@ -43,7 +50,13 @@ def lognormal(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def maxwell(
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Maxwell numbers [*shape]: the length of a vector of three standard normal numbers.
 
     Raises ValueError for a dtype that is not a float.
@@ -54,7 +67,9 @@ def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any
 
 
 @eager_jit(static="shape dtype", nested=True)
-def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtype: Any = None) -> Array:
+def double_sided_maxwell(
+    key: ArrayLike, loc: ArrayLike, scale: ArrayLike, shape: Shape = (), dtype: DTypeLike | None = None
+) -> Array:
     """Maxwell numbers with a random sign, times `scale`, plus `loc`.
 
     The result has the shape `shape` + that of the parameters together (for () that of the parameters twice). Raises
@@ -70,7 +85,14 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def wald(
+    key: ArrayLike,
+    mean: ArrayLike,
+    shape: Shape | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
 
     `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
@@ -94,8 +116,8 @@ _METHODS = ("cholesky", "eigh", "svd")
 @lenient
 @eager_jit(static="shape dtype method", nested=True)
 def multivariate_normal(
-    key: Any, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = None, method: str = "cholesky", *,
-    out_sharding: Any = None,
+    key: ArrayLike, mean: ArrayLike, cov: ArrayLike, shape: Shape | None = None, dtype: DTypeLike | None = None, method: str = "cholesky", *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:  # fmt: skip
     """Normal vectors of mean [..., n] and covariance [..., n, n]: mean + F z with F Fᵀ = cov and standard normal z.
 
@@ -106,16 +128,16 @@ def multivariate_normal(
     """
     if method not in _METHODS:
         raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
-    (mean, cov), _, number, _ = promoted("random.multivariate_normal", (mean, cov), inexact=True)
+    (centre, cov), _, number, _ = promoted("random.multivariate_normal", (mean, cov), inexact=True)
     key, dtype = settled("multivariate_normal", key, number if dtype is None else dtype)
-    of_mean, of_cov = aval_of(mean).shape, aval_of(cov).shape
+    of_mean, of_cov = aval_of(centre).shape, aval_of(cov).shape
     if not of_mean or of_cov[-2:] != (of_mean[-1],) * 2:
         raise ValueError(
             f"random.multivariate_normal needs a mean [..., n] and a cov [..., n, n]; they have the shapes {of_mean} and {of_cov}"
         )
     shape = shape_over("multivariate_normal", shape, of_mean[:-1], of_cov[:-2])
     drawn = normal(key, (*shape, of_mean[-1]), dtype)
-    return mean + jnp.einsum("...ij,...j->...i", _factor(cov, method), drawn)
+    return centre + jnp.einsum("...ij,...j->...i", _factor(cov, method), drawn)
 
 
 def _factor(cov: Any, method: str) -> Any:
@@ -135,7 +157,13 @@ def _factor(cov: Any, method: str) -> Any:
 @laying
 @eager_jit(static="n shape dtype m", nested=True)
 def orthogonal(
-    key: Any, n: int, shape: Shape = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
+    key: ArrayLike,
+    n: int,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    m: int | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Random matrices [*shape, n, m] with orthonormal columns, or rows if there are fewer of these; all equally likely.
 

@@ -35,6 +35,8 @@ from .keys import pair
 
 if TYPE_CHECKING:
     from ..api.arrays import Array
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]
@@ -46,7 +48,13 @@ _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def bits(
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Random bits as unsigned integers [*shape] (uint32 by default, uint64 with enable_x64). Raises ValueError for
     other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
@@ -57,7 +65,13 @@ def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = 
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def uniform(
-    key: Any, shape: Shape = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Floats uniform in [minval, maxval), which broadcast to `shape`.
 
@@ -92,7 +106,13 @@ def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def normal(
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Standard normal numbers [*shape]; complex ones have variance 1/2 in each part. Raises ValueError for other
     dtypes."""
     key, dtype = settled("normal", key, dtype, "fc")
@@ -118,7 +138,12 @@ def after(x: float, dtype: Any) -> Any:
 @laying
 @eager_jit(static="shape mode", nested=True)
 def bernoulli(
-    key: Any, p: Any = 0.5, shape: Shape | None = None, mode: str = "low", *, out_sharding: Any = None
+    key: ArrayLike,
+    p: ArrayLike = 0.5,
+    shape: Shape | None = None,
+    mode: str = "low",
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
 ) -> Array:
     """Booleans, true with probability `p`, of `shape` (by default p's).
 
@@ -143,7 +168,13 @@ def bernoulli(
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def rademacher(
+    key: ArrayLike,
+    shape: Shape = (),
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """-1 or 1 [*shape], equally likely, as integers by default."""
     key, dtype = settled("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
@@ -153,7 +184,15 @@ def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: 
 
 @laying
 @eager_jit(static="shape dtype", nested=True)
-def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def randint(
+    key: ArrayLike,
+    shape: Shape,
+    minval: ArrayLike,
+    maxval: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> Array:
     """Integers [*shape] uniform in [minval, maxval), which broadcast to `shape`; minval where that is empty. Raises
     TypeError for a dtype that is not an integer.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes
 from ...core.avals import ShapedArray, aval_of, physical
@@ -31,6 +31,11 @@ from .axes import (
 )
 from .counting import iota
 from .scatter_base import Scatter
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 __all__ = ["Gather", "ScatterAdd", "ScatterSet", "fill_for", "gather", "gather_p", "scatter_add_p", "scatter_p",
@@ -170,9 +175,9 @@ def fill_for(dtype: Any, fill_value: Any = None) -> Any:
     return (lowest(dtype) if dtypes.kind(dtype) == "i" else highest(dtype)).item()
 
 
-def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionNumbers, slice_sizes: Sequence[int], *,
-           unique_indices: bool = False, indices_are_sorted: bool = False, mode: Any = None,
-           fill_value: Any = None) -> Any:  # fmt: skip
+def gather(operand: ArrayLike, start_indices: ArrayLike, dimension_numbers: GatherDimensionNumbers, slice_sizes: Sequence[int], *,
+           unique_indices: bool = False, indices_are_sorted: bool = False, mode: str | GatherScatterMode | None = None,
+           fill_value: ArrayLike | None = None) -> Array:  # fmt: skip
     """Slices of `operand` that start at `start_indices`; `mode` by name or GatherScatterMode (None: all are in
     bounds, by promise).
 

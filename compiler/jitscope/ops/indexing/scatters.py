@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core import dtypes
 from ...core.avals import aval_of
@@ -12,6 +12,11 @@ from ..linear import add_p, convert, instantiate, mul_p, zeros
 from .axes import GatherScatterMode, ScatterDimensionNumbers
 from .gather_scatter import may_repeat, read_back, scatter_add_p, scatter_p, scatter_sub_p
 from .scatter_base import Scatter
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 __all__ = ["ScatterChoose", "ScatterMul", "scatter", "scatter_add", "scatter_max", "scatter_max_p", "scatter_min",
@@ -75,7 +80,23 @@ scatter_min_p = ScatterChoose("scatter-min", "minimum")
 scatter_max_p = ScatterChoose("scatter-max", "maximum")
 
 
-def _scatter(primitive: Scatter, doing: str, refuses: str = "") -> Any:
+class Scattering(Protocol):
+    """`scatter` and its like."""
+
+    def __call__(
+        self,
+        operand: ArrayLike,
+        scatter_indices: ArrayLike,
+        updates: ArrayLike,
+        dimension_numbers: ScatterDimensionNumbers,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: str | GatherScatterMode | None = None,
+    ) -> Array: ...
+
+
+def _scatter(primitive: Scatter, doing: str, refuses: str = "") -> Scattering:
     def function(operand: Any, scatter_indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers, *,
                  indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:  # fmt: skip
         if refuses and dtypes.kind(aval_of(operand).dtype) in refuses:

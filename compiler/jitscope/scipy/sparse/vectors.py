@@ -30,8 +30,9 @@ def linear_map(name: str, f: Any) -> Callable[[Any], Any]:
     shape = getattr(f, "shape", None)
     if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
         raise ValueError(f"{name}: the matrix of a linear map must be square, not of shape {shape}")
+    matrix: Any = f
     if isinstance(f, (np.ndarray, Array, Tracer)):
-        return lambda x: jnp.dot(f, x, precision=lax.Precision.HIGHEST)
+        return lambda x: jnp.dot(matrix, x, precision=lax.Precision.HIGHEST)
     return lambda x: f @ x
 
 
