@@ -114,6 +114,25 @@ def test_the_first_nan_is_found(watcher, case):
     assert not any(made) and np.isnan(found.outputs[0]).any()
 
 
+def test_a_nan_that_the_compiled_program_alone_has_is_placed(watcher):
+    """XLA makes x / (c * d) of (x / c) / d, and c * d is 0 in float32."""
+
+    @jax.jit
+    def f(x):
+        a = jnp.sin(x) / 1e-30
+        b = a / 1e-30
+        return b + 1
+
+    found = find_nan(f)(jnp.zeros(3))
+    document = found.document
+    assert found.primitive == "div" and found.line == f.__wrapped__.__code__.co_firstlineno + 3
+    assert (
+        "by itself 0 divided by 1e-30 is 0" in document["cause"]
+        and "run equation by equation it does not" in document["differs"]
+    )
+    assert [step["primitive"] for step in document["route"]] == ["add"] and not np.isnan(found.inputs[0]).any()
+
+
 def test_a_nan_that_was_captured_is_named(watcher):
     weights = jnp.array([1.0, np.nan, 2.0])
     found = find_nan(jax.jit(lambda v: (v * weights).sum()))(jnp.ones(3))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, equations_in, subjaxprs
+from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, backward_slice, equations_in, subjaxprs
 
 from ..observe.ledger import Row
 from ..observe.values import Evaluable
@@ -115,7 +115,31 @@ def of_arrays(translation: Translation, captured: Sequence[Any], arrays: Sequenc
         return JaxEvaluation(translation, captured, *args)
 
     closed = ClosedJaxpr(translation.jaxpr)
-    return Evaluable(closed, arrays, evaluation, lambda x: aval_of(x.aval).short(), lambda buf, _: buf)
+
+    def compiled(wanted: Sequence[Var]) -> list[Any]:
+        return _compiled(translation, evaluation(0.0, 0.0).constants(closed), arrays, wanted)
+
+    return Evaluable(closed, arrays, evaluation, lambda x: aval_of(x.aval).short(), lambda buf, _: buf, compiled)
+
+
+def _compiled(
+    translation: Translation, constants: Sequence[Any], arrays: Sequence[Any], wanted: Sequence[Var]
+) -> list[Any]:
+    """The values of variables of the outermost program, from a program that jax compiles of the equations that they need."""
+    jaxpr = translation.jaxpr
+    makers = {v: i for i, eqn in enumerate(jaxpr.eqns) for v in eqn.outvars}
+    own = [jaxpr.eqns[i] for i in backward_slice(jaxpr, {makers[v] for v in wanted if v in makers})]
+    eqns = [translation.equation_of[id(eqn)] for eqn in own]
+    theirs: dict[Var, Any] = {}
+    for eqn, other in zip(own, eqns):
+        pairs = [*zip(eqn.invars, other.invars), *zip(eqn.outvars, other.outvars)]
+        theirs |= {v: w for v, w in pairs if isinstance(v, Var) and not hasattr(w, "val")}
+    given = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *arrays]))
+    known = {theirs[v]: x for v, x in given.items() if v in theirs}
+    with unwatched(), private.without_debugging():
+        outs = private.evaluated_together(eqns, known, [theirs[v] for v in wanted if v in makers], translation.debug)
+    made = iter(outs)
+    return [next(made) if v in makers else given[v] for v in wanted]
 
 
 def _cast(jnp: Any, x: Any, aval: Any) -> Any:

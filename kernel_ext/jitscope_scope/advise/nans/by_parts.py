@@ -14,7 +14,7 @@ import numpy as np
 from jitscope.backend.hunt import Finding, Given, Iteration, Step
 from jitscope.core import source
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath, walk
+from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs, subpath, walk
 from jitscope.core.source import Position
 
 from ...observe.ledger import Row
@@ -24,6 +24,7 @@ from ...observe.values.evaluation import Evaluation, Follower, Stopped
 from ...observe.values.summary import numbers
 from . import causes
 from .report import Answer, Ran, where_around
+from .together import first_together
 
 
 Test = Callable[[np.ndarray], Any]
@@ -77,7 +78,7 @@ class _Trail(Follower):
         inner = {segment: self._runs.pop(subpath(path, segment), []) for segment, _ in subjaxprs(eqn.params)}
         for number, value in enumerate(values):
             if self.of(value) is None and self.bad(value):
-                step = Step(path, eqn.primitive.name, *self._written(path), self._iterations(path, iterations))
+                step = Step(path, eqn.primitive.name, *self.written(path), self._iterations(path, iterations))
                 if eqn.primitive.name in ("scan", "while"):
                     origin = self._of_loop(eqn, path, inner, number)
                 else:
@@ -117,7 +118,7 @@ class _Trail(Follower):
             infinity = next((one.made for one in before if one is not None and isinstance(one.made, Finding)), None)
         return _Origin(finding, infinity, None)
 
-    def _written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
+    def written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
         """The user's line of an equation, or of the one that holds it, and what made the equation from it."""
         outwards = [self._eqns[outer] for outer in _outwards(path) if outer in self._eqns]
         transforms = source.in_order(tuple(one for eqn in outwards for one in source.transforms_of(eqn.traceback)))
@@ -132,7 +133,7 @@ class _Trail(Follower):
 
     def _iterations(self, path: str, numbers: tuple[int, ...]) -> tuple[Iteration, ...]:
         loops = [outer for outer in reversed(list(_outwards(path))[1:]) if self._is_loop(outer)]
-        return tuple(Iteration(n, self._count(loop), self._written(loop)[0]) for n, loop in zip(numbers, loops))
+        return tuple(Iteration(n, self._count(loop), self.written(loop)[0]) for n, loop in zip(numbers, loops))
 
     def _is_loop(self, path: str) -> bool:
         return path in self._eqns and self._eqns[path].primitive.name in ("scan", "while")
@@ -187,6 +188,7 @@ class PartsReport(Answer):
                 f"The compiled program gives {self.what}, run equation by equation it does not: XLA computes in another order or "
                 "precision where it fuses operations. Look for numbers close to overflow and for differences of large numbers."
             )
+            self._origin = self._together(program, trail)
             return
         self._origin = next((o for out in bad if (o := trail.of(out)) is not None), _UNKNOWN)
         if self._origin.made is None:
@@ -194,6 +196,27 @@ class PartsReport(Answer):
                 f"{self.name} gives {self.what}; the operation that makes it is in a loop of more iterations than are looked at, or was not "
                 "run by itself"
             )
+
+    def _together(self, program: Evaluable, trail: _Trail) -> _Origin | None:
+        """Where XLA makes the bad value, of operations that do not make it one by one."""
+        jaxpr = program.closed.jaxpr
+        wanted = [v for v in dict.fromkeys(jaxpr.outvars) if isinstance(v, Var)]
+        if program.compiled is None or not wanted:
+            return None
+        found = first_together(jaxpr, wanted, program.compiled, trail.bad, self._seconds)
+        if found is None:
+            return None
+        (made, *carrying), operands, results = found
+        step, *steps = (
+            Step(f"e{i}", jaxpr.eqns[i].primitive.name, *trail.written(f"e{i}"), ()) for i in (made, *carrying)
+        )
+        given = [(i, x) for i, operand in enumerate(operands) if (x := numbers(operand)) is not None]
+        places, shown = tuple(i for i, _ in given), tuple(x for _, x in given)
+        finding = Finding(*step, shown, tuple(_numbers(results)), places, jaxpr.eqns[made].params, ())
+        carried = None
+        for one in (step, *steps):
+            carried = one, carried
+        return _Origin(finding, None, carried)
 
     @property
     def can_run_again(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]

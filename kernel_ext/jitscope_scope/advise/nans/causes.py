@@ -84,7 +84,7 @@ def why(finding: Finding, nan: bool) -> str:
         told = (
             _ELEMENTS[name](*(float(v.real) for v in values[:2])) if name in _ELEMENTS and len(values) in (1, 2) else ""
         )
-        if told:
+        if told or (told := _together(name, values, dtype)):
             return told
         if not nan and not all(np.isfinite(values)):
             return "written in the program"
@@ -94,6 +94,21 @@ def why(finding: Finding, nan: bool) -> str:
             return f"{said}, beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
         return f"{name} of {' and '.join(map(number, values))} has no value"
     return _of_whole(finding, nan, dtype)
+
+
+_ARITHMETIC = {"mul": np.multiply, "add": np.add, "sub": np.subtract, "div": np.divide}
+
+
+def _together(name: str, values: Sequence[Number], dtype: np.dtype) -> str:
+    """Of what the compiled program alone makes: the same operation on the same numbers has a finite value."""
+    if name not in _ARITHMETIC or len(values) != 2 or not all(np.isfinite(values)) or dtype.kind == "c":
+        return ""
+    with np.errstate(all="ignore"):
+        alone = float(_ARITHMETIC[name](*(np.asarray(v, np.float64) for v in values)))
+    if not np.isfinite(alone) or abs(alone) > float(ml_dtypes.finfo(dtype).max):
+        return ""
+    said = f" {_BETWEEN[name]} ".join(map(number, values))
+    return f"XLA computes it in another order, together with operations before it: by itself {said} is {number(alone)}"
 
 
 _BETWEEN = {"mul": "times", "add": "plus", "sub": "minus", "div": "divided by", "pow": "to the power"}

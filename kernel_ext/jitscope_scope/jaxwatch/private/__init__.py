@@ -36,7 +36,7 @@ from .frames import (
     traced,
     transposed,
 )
-from .jaxprs import ELEMENT, buffer_of, equations, evaluated, parameters, recorded, scopes, scoping
+from .jaxprs import ELEMENT, buffer_of, equations, evaluated, evaluated_together, parameters, recorded, scopes, scoping
 from .libraries import (
     LIFTED,
     LIFTED_RESULT,
@@ -103,6 +103,7 @@ __all__ = [
     "entered_directly",
     "equations",
     "evaluated",
+    "evaluated_together",
     "folder",
     "given_to",
     "handed_on",

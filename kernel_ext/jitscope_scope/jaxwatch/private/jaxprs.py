@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .names import module
@@ -75,6 +75,15 @@ def evaluated(eqn: Any, operands: Sequence[Any], debug: Any) -> list[Any]:
     told = {} if debug is None else {"debug_info": debug._replace(arg_names=None, result_paths=None)}
     jaxpr = core.Jaxpr((), invars, outvars, [eqn.replace(outvars=outvars)], eqn.effects, **told)
     return list(core.jaxpr_as_fun(core.ClosedJaxpr(jaxpr, ()))(*values))
+
+
+def evaluated_together(eqns: Sequence[Any], known: Mapping[Any, Any], outvars: Sequence[Any], debug: Any) -> list[Any]:
+    """The values of `outvars`, computed by one compiled program of these equations; `known` are the values of what they take."""
+    core = importlib.import_module("jax.extend.core")
+    told = {} if debug is None else {"debug_info": debug._replace(arg_names=None, result_paths=None)}
+    effects = set().union(*(eqn.effects for eqn in eqns))
+    jaxpr = core.Jaxpr((), list(known), list(outvars), list(eqns), effects, **told)
+    return list(module("jax").jit(core.jaxpr_as_fun(core.ClosedJaxpr(jaxpr, ())))(*known.values()))
 
 
 def recorded(tracer: Any) -> tuple[Any, Any]:

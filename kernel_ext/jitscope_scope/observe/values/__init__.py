@@ -14,7 +14,7 @@ from jitscope.backend.given import Given
 from jitscope.control.callbacks import calls_python
 from jitscope.control.discharge import uses_refs
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import ClosedJaxpr, backward_slice, count
+from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count
 
 from ..ledger import Row
 from ..positions import positions_of
@@ -73,13 +73,15 @@ def instrument(
 
 class Evaluable(NamedTuple):
     """A program that can be evaluated: with its arguments, what evaluates it, what tells the type of a value, and what makes an array
-    of a result of its compiled program, like one that was evaluated."""
+    of a result of its compiled program, like one that was evaluated. `compiled` gives values of variables of the outermost program,
+    computed by one compiled program; None where there is no such way."""
 
     closed: ClosedJaxpr
     arrays: list[Any]
     evaluation: Callable[..., Evaluation] = Evaluation
     kind: Callable[[Any], str] | None = None
     like: Callable[[Any, Any], Any] = lambda buf, out: Array(buf, to_array(out).aval)
+    compiled: Callable[[Sequence[Var]], list[Any]] | None = None
 
 
 def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
