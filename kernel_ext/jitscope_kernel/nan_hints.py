@@ -18,6 +18,7 @@ from jitscope import tree
 from jitscope.backend.hunt import nans as no_nans
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, dtypes
+from jitscope.core.notices import Among
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 from jitscope_scope import jaxwatch
@@ -216,6 +217,8 @@ def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
         statement = min(around, key=lambda n: _end(n) - n.lineno)
         if any(_shows(node) for node in ast.walk(statement)):
             calls = _sources(statement, body) if statement in outside else []
+            if isinstance(number, Among) and not calls:
+                continue  # data that are printed may have missing values
             what = "A NaN" if math.isnan(number) else "An infinity"
             call = calls[0] if len(calls) == 1 else "f(x)"
             yield f"{what} is printed in line {line}. Where it comes from: %nans {call}"

@@ -87,6 +87,19 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
 
 
+def test_a_nan_that_is_printed_without_a_name(cells):
+    cells.cell("f = jax.jit(lambda v: jnp.log(v - v - 1))\ndata = jnp.asarray(np.array([1, np.nan]))")
+    told = "A NaN is printed in line {}. Where it comes from: %nans f(x)"
+    assert told.format(1) in cells.cell("print('loss', f(x))").texts
+    assert told.format(1) in cells.cell("text = f'{f(x)}'").texts
+    assert told.format(2) in cells.cell("for i in range(2):\n    print(i, f(x)[0, 0])").texts
+    assert not cells.cell("print(data)").texts, "data may have missing values"
+    assert not cells.cell("print(x)").texts
+    cells.cell("%config JitscopeMagics.watch = 'none'")
+    assert not hasattr(type(jax.numpy.ones(1)).__str__, "__wrapped__")
+    assert not cells.cell("print(f(x))").texts
+
+
 LOOP = """\
 def filled(n):
     out = jnp.zeros((n, n))

@@ -170,6 +170,8 @@ class Array(Operators):
         weak = ", weak_type=True" if self.aval.weak_type else ""
         if self.aval.mark is not None and sums_of(self.aval).unreduced:
             return f"Array(shape={self.aval.shape}, dtype={self.aval.dtype.name}{weak}, sharding={self.sharding})"
+        if notices.number_listeners and self.aval.size:
+            notices.tell_text(np.asarray(self))
         value = (
             np.array2string(np.asarray(self), prefix="Array(", separator=", ")
             if self.aval.size
@@ -181,8 +183,8 @@ class Array(Operators):
         if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted() or sums_of(self.aval).unreduced:
             return repr(self)
         value = np.asarray(self)
-        if notices.number_listeners and value.size == 1:
-            notices.tell_number(value.item())
+        if notices.number_listeners:
+            notices.tell_text(value)
         return str(value)
 
     def __format__(self, format_spec: str) -> str:

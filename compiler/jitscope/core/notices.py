@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import records, source
 from .source import Position
 
@@ -70,6 +72,18 @@ def placed(where: Position | None) -> Iterator[None]:
         yield
     finally:
         _place.reset(token)
+
+
+class Among(float):
+    """A number that is one of an array's."""
+
+
+def tell_text(values: np.ndarray) -> None:
+    """Show the listeners that an array is made a text with a number in it that is not finite: one that is a number by itself, or a NaN."""
+    if values.size == 1:
+        tell_number(values.item())
+    elif 0 < values.size <= np.get_printoptions()["threshold"] and values.dtype.kind in "fc" and np.isnan(values).any():
+        records.publish(number_listeners, Among("nan"), source.here())
 
 
 def tell_number(value: Any) -> None:

@@ -28,7 +28,7 @@ from jitscope.core.source import Position
 
 from ..observe.recorded import Recorded, recorder
 from ..observe.stacks import is_installed
-from . import marks, private, programs, reading
+from . import marks, printed, private, programs, reading
 from .handed import directly, of_lowered
 from .marks import Marking
 from .recorded import record
@@ -90,6 +90,7 @@ class Watcher:
         self._traces: OrderedDict[int, _Trace] = OrderedDict()
         self._tallies: dict[int, Tally] = {}
         self._undo: list[Callable[[], Any]] = []
+        self._listening: list[Callable[[], Any]] = []
 
     # --- beginning and end --------------------------------------------------------------------------------------------
 
@@ -100,6 +101,7 @@ class Watcher:
         if private.jax() is None:
             raise Unavailable("jax is not imported")
         self._undo.append(source.add_internal(private.folder()))
+        self._undo.append(printed.install())
         self.attached = True
         if self.marking:
             reading.install()
@@ -115,14 +117,15 @@ class Watcher:
                 register(listener)
                 unregister = private.monitoring(remove)
                 if unregister is not None:
-                    self._undo.append(lambda unregister=unregister, listener=listener: unregister(listener))
+                    self._listening.append(lambda unregister=unregister, listener=listener: unregister(listener))
 
     def detach(self) -> None:
         """Leave nothing behind: no listener, no mark, no program."""
         self.attached, self.lookers = False, ()
-        while self._undo:
-            with suppress(Exception):  # somebody removed the listener already
-                self._undo.pop()()
+        for undo in (self._listening, self._undo):
+            while undo:
+                with suppress(Exception):  # somebody removed the listener already
+                    undo.pop()()
         marks.sweep()
         self._traces.clear()
         self._tallies.clear()
@@ -139,10 +142,10 @@ class Watcher:
         if not self.attached or private.jax() is None:
             return
         if not self.hears:
-            undo, self._undo = self._undo[1:], self._undo[:1]
-            for one in undo:
+            for one in self._listening:
                 with suppress(Exception):  # jax no longer knows it
                     one()
+            self._listening.clear()
             self._register()
         while self._local.markings:
             self._unmark()

@@ -48,6 +48,11 @@ def folder() -> str:
     return os.path.dirname(os.path.abspath(found.__file__ or "")) + os.sep if found else "\0"
 
 
+def array_class() -> Any:
+    """The class of jax's arrays, or None."""
+    return getattr(module("jax._src.array"), "ArrayImpl", None)
+
+
 def monitoring(name: str) -> Any:
     """A function of `jax.monitoring`, or None."""
     return getattr(getattr(jax(), "monitoring", None), name, None)
@@ -122,6 +127,7 @@ NAMES = [
     Name(
         "jax._src.config", "config_ext", "taking that hook away", "jax calls a hook that does nothing after each cell"
     ),
+    Name("jax._src.array", "ArrayImpl", "arrays that are printed", "a NaN that `print(f(x))` shows is not told"),
     Name(
         "jax._src.core",
         "trace_ctx",
