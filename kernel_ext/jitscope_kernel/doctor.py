@@ -130,7 +130,7 @@ print(json.dumps(wrong))
 _WATCHING = """
 import json
 import jax, jax.numpy as jnp
-from jitscope import jaxwatch, observe
+from jitscope_scope import jaxwatch, observe
 jaxwatch.attach()
 f = jax.jit(lambda x: jax.lax.scan(lambda c, _: (jnp.sin(c), c), x, None, length=3)[0].sum())
 f(jnp.ones(3)), f(jnp.ones(4))

@@ -163,7 +163,7 @@ def test_an_entry_of_another_process_in_the_persistent_cache_says_so(tmp_path):
         "jax.config.update('jax_compilation_cache_dir', sys.argv[1])\n"
         "jax.config.update('jax_persistent_cache_min_compile_time_secs', 0)\n"
         "jax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)\n"
-        "from jitscope import jaxwatch, observe\n"
+        "from jitscope_scope import jaxwatch, observe\n"
         "watcher = jaxwatch.attach()\n"
         "jax.jit(lambda v: jnp.tanh(v) * jnp.tanh(v + 1) * jnp.cos(v))(jnp.ones(8))\n"
         "row = list(observe.ledger())[-1]\n"
