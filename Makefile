@@ -12,7 +12,8 @@ PACKAGES := node_modules/.package-lock.json
 FRONT := labextension/dist/package.json
 FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	\( -path labextension/dist -o -path labextension/lib -o -path '*/static' -o -name __pycache__ \) -prune -o \
-	-type f ! -name '*.py' -print 2>/dev/null)
+	-type f ! -name '*.py' ! -name forms.ts -print 2>/dev/null)
+FORMS := widgets/jitscope_widgets/js/forms.ts
 TOUR := examples/tour.ipynb
 JAXLIBS ?= 0.10.2 0.11.2 0.12.0.1
 # Two at most: each has a JupyterLab and a Chromium of its own.
@@ -78,7 +79,7 @@ format: $(INSTALLED)
 types: $(INSTALLED)
 	$(PY) -m pyright --warnings
 
-test-front: $(PACKAGES)
+test-front: $(PACKAGES) $(FORMS)
 	npm run --silent typecheck
 	npm run --silent test
 
@@ -145,6 +146,10 @@ $(INSTALLED): $(PY) pyproject.toml package.json labextension/hatch_build.py | fr
 	@touch $@
 
 front: $(FRONT)
+
+# The types of documents, for the type checker alone.
+$(FORMS): $(wildcard widgets/jitscope_widgets/documents/*.py) | $(INSTALLED)
+	@$(PY) -m jitscope_widgets.documents.typescript
 
 $(FRONT): $(PACKAGES) $(FRONT_SOURCES)
 	@echo 'Building the front end …'

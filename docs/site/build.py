@@ -23,6 +23,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 import api  # noqa: E402
+import document_pages  # noqa: E402
 
 from jitscope_widgets.static_files import FOLDER, PAGE_VIEW, view_problem  # noqa: E402
 
@@ -33,6 +34,7 @@ STAGED = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "docs",
+    "widgets/jitscope_widgets/documents",
     "examples/alias.py",
     "examples/tour.ipynb",
     "examples/many-devices.ipynb",
@@ -59,6 +61,7 @@ def build(target: Path, notebooks: Sequence[str] | None = None, modules: Sequenc
     if notebooks is not None:
         leave_as_they_are(path for path in source.rglob("*.ipynb") if path.stem not in notebooks)
     api.write(source / "api", modules)
+    document_pages.write(source / "documents")
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     code = sphinx(["-W", "--keep-going", "-q", "-T", "-j", "auto", "-d", str(cache), str(source), str(pages)])
     if code == 0:

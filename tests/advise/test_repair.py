@@ -21,7 +21,7 @@ from jitscope_scope import observe
 from jitscope_scope.advise.diagnostic import Fix, applied
 from jitscope_scope.advise.repair import repaired
 from jitscope_scope.advise.run.errors import explained
-from jitscope_widgets import schema
+from jitscope_widgets import validate
 
 
 NAMES = {"jax": jitscope, "jnp": jitscope.numpy, "lax": jitscope.lax, "np": np}
@@ -238,7 +238,7 @@ def documents() -> Iterator[dict[str, Any]]:
 
 def test_documents_have_their_form_and_end_where_it_stopped() -> None:
     for document in documents():
-        schema.validate(document)
+        validate(document)
         nodes = {node["id"]: node for node in document["graph"]["nodes"]}
         assert nodes[document["stop"]]["mark"] == "stop" and document["steps"][-1]["kind"] == "stop"
         marked = {name for name, node in nodes.items() if node.get("mark") == "path"}

@@ -12,8 +12,7 @@ import jitscope as jx
 from jitscope.core import staging
 from jitscope.core.source import is_internal
 from jitscope_scope import observe
-from jitscope_widgets import html, text
-from jitscope_widgets.schema import validate
+from jitscope_widgets import html, text, validate
 from tests.compiler import fact_kinds, fact_models, fact_styles, fact_systems
 from tests.compiler.fact_algorithms import PROGRAMS
 from tests.extent import one_in

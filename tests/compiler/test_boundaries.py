@@ -9,7 +9,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.errors import Unavailable
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from jitscope_widgets.text import text
 
 

@@ -15,7 +15,7 @@ import jitscope.numpy as jnp
 from jitscope import lax, nn
 from jitscope_scope import observe
 from jitscope_scope.observe.calls import OFTENEST
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 
 
 def source_of(fun, *args):

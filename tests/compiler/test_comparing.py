@@ -18,8 +18,7 @@ from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.pairing import interval_of, paired
 from jitscope_scope.observe.comparing.results import _largest
 from jitscope_scope.observe.comparing.sides import side_of, side_with
-from jitscope_widgets import html, text
-from jitscope_widgets.schema import validate
+from jitscope_widgets import html, text, validate
 from tests.compiler import xla_text
 from tests.compiler.disk_folders import cache_in, written
 from tests.programs.rows import row_of

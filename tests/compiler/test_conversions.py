@@ -7,7 +7,7 @@ import jitscope as jx
 from jitscope.backend import array, dispatch
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.compiler.programs import floats, mul
 
 

@@ -14,7 +14,7 @@ from jitscope import custom_derivatives, lax
 from jitscope.core.errors import MissingRule, UnexpectedTracerError
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.compiler.programs import steps
 from tests.compiler.wrappers import check
 

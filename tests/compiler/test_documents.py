@@ -22,7 +22,7 @@ from jitscope.core.jaxpr import Jaxpr, Literal, Var
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger, Row
 from jitscope_scope.observe.timing import measure_steady
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from jitscope_widgets.scopes import Scopes
 from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tanh, total
 from tests.compiler.test_stages import CELL, cell

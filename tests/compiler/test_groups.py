@@ -17,7 +17,7 @@ import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.groups.repeats import LEAST, stretches
 from jitscope_scope.observe.groups.trees import parts_of
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.extent import examples
 from tests.programs.rows import row_of
 

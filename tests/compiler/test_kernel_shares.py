@@ -10,7 +10,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope_scope import observe
 from jitscope_scope.observe.fusion import _listed, _unknown
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 
 
 RNG = np.random.default_rng(0)

@@ -33,7 +33,7 @@ from jitscope_scope.observe.machine.flow import depths_of, loops_of
 from jitscope_scope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_scope.observe.machine.llvm import nesting_of
 from jitscope_scope.observe.machine.objects import functions_of
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.compiler.jaxlibs import tuned
 from tests.programs import rows
 

@@ -20,7 +20,7 @@ from jitscope_scope import observe
 from jitscope_scope.observe.memory import memory_of
 from jitscope_scope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope_scope.observe.memory.plan import plan_of
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.extent import full, some
 from tests.programs.rows import row_of
 

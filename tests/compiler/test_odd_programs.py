@@ -17,7 +17,7 @@ import jitscope.numpy as jnp
 from jitscope.core.errors import Unavailable
 from jitscope.experimental import io_callback
 from jitscope_scope.observe.instruments import INSTRUMENTS, look
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from jitscope_widgets.text import text
 from tests.programs.rows import row_of
 

@@ -19,7 +19,7 @@ from jitscope import lax
 from jitscope.xla.dumps import Source, compiled_again
 from jitscope_scope import observe
 from jitscope_scope.observe.passes import instrument, passes_document
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from tests.compiler.fact_programs import PROGRAMS
 from tests.extent import full, some
 from tests.programs.rows import row_of

@@ -21,8 +21,7 @@ from jitscope_scope.observe.hlo_flow import flow_of
 from jitscope_scope.observe.profiling.bounds import bounds_of
 from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
 from jitscope_scope.observe.profiling.roofline import verdict_of
-from jitscope_widgets import profile_words
-from jitscope_widgets.schema import validate
+from jitscope_widgets import profile_words, validate
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 

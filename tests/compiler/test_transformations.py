@@ -15,7 +15,7 @@ from jitscope.core.staging import eval_jaxpr
 from jitscope.core.steps import Recorder, recorded, recorder
 from jitscope_scope import observe
 from jitscope_scope.observe.instruments import look
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 from jitscope_widgets.text import text
 
 

@@ -16,8 +16,8 @@ from jitscope.core.jaxpr import subjaxprs, walk
 from jitscope_scope import observe
 from jitscope_scope.observe.values import instrument as values_of
 from jitscope_scope.observe.values.summary import LEVELS, Summary, histogram, picture
+from jitscope_widgets import validate
 from jitscope_widgets.envelope import pack
-from jitscope_widgets.schema import validate
 from tests.extent import full
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of

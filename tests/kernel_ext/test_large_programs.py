@@ -7,10 +7,9 @@ import numpy as np
 import jitscope as jx
 from jitscope_scope import observe
 from jitscope_scope.observe import documents
-from jitscope_widgets import envelope
+from jitscope_widgets import envelope, validate
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.lighter import lacks_programs
-from jitscope_widgets.schema import validate
 from jitscope_widgets.widget import View
 
 

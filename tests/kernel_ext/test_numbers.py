@@ -9,9 +9,8 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.jaxpr import walk
-from jitscope_widgets import html, text, to_graphviz
+from jitscope_widgets import html, text, to_graphviz, validate
 from jitscope_widgets.envelope import pack, unpack
-from jitscope_widgets.schema import validate
 from jitscope_widgets.svg import svg
 
 

@@ -21,7 +21,7 @@ from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope.xla import hlo_module
 from jitscope_scope.observe import compilation_document, ledger
 from jitscope_scope.observe.instruments import look
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 
 
 MESH = jx.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)

@@ -19,8 +19,7 @@ from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope_kernel import inspect
 from jitscope_kernel.nans import find_nan
 from jitscope_scope.observe import sharding_document
-from jitscope_widgets import html, text
-from jitscope_widgets.schema import validate
+from jitscope_widgets import html, text, validate
 
 
 MESH = jx.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)

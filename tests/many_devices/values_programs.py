@@ -22,7 +22,7 @@ from jitscope_scope.observe import ledger
 from jitscope_scope.observe.instruments import look
 from jitscope_scope.observe.values import MEMORY, SECONDS
 from jitscope_scope.observe.values.evaluation import Evaluation, Follower
-from jitscope_widgets.schema import validate
+from jitscope_widgets import validate
 
 
 MESH = jx.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)

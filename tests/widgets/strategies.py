@@ -1,4 +1,4 @@
-"""Documents of any form and with any texts in them, generated from the table of forms itself.
+"""Documents of any form and with any texts in them, generated from their types.
 
 References between nodes are drawn from few ids, so they often hold and often do not: a view must stand both.
 """
@@ -9,7 +9,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings, strategies as st
 
-from jitscope_widgets import schema
+from jitscope_widgets.documents import GraphDocument, types
+from jitscope_widgets.documents.fields import Form, entries, fields, is_record, items, optional, options
 
 
 NASTY = (
@@ -39,32 +40,27 @@ numbers = st.one_of(wholes, st.floats(allow_nan=False, allow_infinity=False))
 _ID_FIELDS = {"id", "scope", "from", "to", "fused_into"}
 
 
-def of_form(form: schema.Form, field: str = "") -> st.SearchStrategy[Any]:
-    """Values of a form of the table, for a field of this name."""
-    match form:
-        case str():
-            return st.deferred(lambda: of_form(schema.FORMS[form]))
-        case schema.Record():
-            always = {name: inner for name, inner in form.fields.items() if not isinstance(inner, schema.Perhaps)}
-            perhaps = {name: inner for name, inner in form.fields.items() if isinstance(inner, schema.Perhaps)}
-            return st.fixed_dictionaries(
-                {name: of_form(inner, name) for name, inner in always.items()},
-                optional={name: of_form(inner, name) for name, inner in perhaps.items()},
-            )
-        case schema.Perhaps():
-            return of_form(form.form, field)
-        case schema.Maybe():
-            return st.none() | of_form(form.form, field)
-        case schema.Many():
-            return st.lists(of_form(form.form), max_size=7 if form.form in ("node", "edge") else 3)
-        case schema.Table():
-            return st.dictionaries(texts, of_form(form.form), max_size=2)
-        case schema.OneOf():
-            return st.sampled_from(form.options)
-    if form is schema.TEXT:
+def of_form(form: Form, field: str = "") -> st.SearchStrategy[Any]:
+    """Values of a form, for a field of this name."""
+    form, may_be_none = optional(form)
+    if may_be_none:
+        return st.none() | of_form(form, field)
+    if is_record(form):
+        given = fields(form)
+        return st.fixed_dictionaries(
+            {name: of_form(one.form, name) for name, one in given.items() if one.required},
+            optional={name: of_form(one.form, name) for name, one in given.items() if not one.required},
+        )
+    if (inner := items(form)) is not None:
+        return st.lists(of_form(inner), max_size=7 if getattr(inner, "__name__", "").startswith("Graph") else 3)
+    if (inner := entries(form)) is not None:
+        return st.dictionaries(texts, of_form(inner), max_size=2)
+    if words := options(form):
+        return st.sampled_from(words)
+    if form is str:
         return idents if field in _ID_FIELDS else texts
-    return {schema.WHOLE: wholes, schema.NUMBER: numbers}.get(form, st.booleans())
+    return {int: wholes, float: numbers}.get(form, st.booleans())
 
 
-documents = st.sampled_from(schema.KINDS).flatmap(lambda kind: of_form(schema.FORMS[kind]))
-graphs = of_form(schema.FORMS["graph"])
+documents = st.sampled_from([*types().values()]).flatmap(of_form)
+graphs = of_form(GraphDocument)

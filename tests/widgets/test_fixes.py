@@ -9,8 +9,9 @@ from hypothesis import given, strategies as st
 
 from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.observe import fix_document
+from jitscope_widgets.documents import Fix
+from jitscope_widgets.documents.checking import DocumentError, problems
 from jitscope_widgets.fixes import after, difference, fix_html, fix_text
-from jitscope_widgets.schema import FORMS, DocumentError, _problems
 
 
 POSITION = {
@@ -63,7 +64,7 @@ def test_a_fix_without_edits_is_its_words():
 def test_edits_over_each_other_are_refused():
     fix = fix_document("", [(1, 0, 1, 4, "a"), (1, 2, 1, 6, "b")], None, ["abcdefgh"])
     with pytest.raises(DocumentError):
-        for problem in _problems(FORMS["fix"], fix, "fix", "fix"):
+        for problem in problems(Fix, fix, "fix"):
             raise DocumentError(problem)
 
 

@@ -13,10 +13,9 @@ import pytest
 
 import jitscope_widgets
 from jitscope_scope.observe import Unavailable
-from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, view_problem, widget
+from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, validate, view_problem, widget
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
-from jitscope_widgets.schema import validate
 from tests.widgets import documents as made
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from .documents import KINDS
 from .plain import clean
 from .quantities import amount, percent, seconds, show
-from .schema import KINDS
 from .sentences import say
 
 

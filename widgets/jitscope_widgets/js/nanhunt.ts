@@ -1,5 +1,5 @@
 // Where a NaN comes from: the answer first, then the numbers, the fix, and the way to the result.
-import type { Numbers, Host, NanHuntDoc, Position, Step } from "./documents";
+import type { Numbers, Host, NanHuntDoc, Position, HuntStep } from "./documents";
 import { h } from "./dom";
 import { fixView } from "./fixes";
 import { python } from "./highlight";
@@ -34,7 +34,7 @@ function line(position: Position, host: Host): HTMLElement {
   return h("p", { class: "jitscope-hunt-line" }, positionLink(position, host), " ", shown);
 }
 
-function loops(step: Step): HTMLElement[] {
+function loops(step: HuntStep): HTMLElement[] {
   return step.iterations.map((one) =>
     h(
       "p",
@@ -62,7 +62,7 @@ function table(arrays: Numbers[]): HTMLElement {
   return h("table", { class: "jitscope-hunt-values" }, h("tbody", {}, ...rows));
 }
 
-function operation(heading: string, step: Step, arrays: Numbers[], host: Host): HTMLElement {
+function operation(heading: string, step: HuntStep, arrays: Numbers[], host: Host): HTMLElement {
   const marks = step.transforms.map((one) => TABLES.transforms[one][1]);
   return h(
     "section",

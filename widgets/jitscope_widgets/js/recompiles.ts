@@ -1,5 +1,5 @@
 // What was compiled or traced again: one card for each function and cause. recompiles.py is the text of it.
-import type { CompilationDoc, Host, Matrix, Position, RecompilationCard, RecompilationsDoc, Site } from "./documents";
+import type { CompilationDoc, Host, Matrix, Position, RecompilationCard, RecompilationsDoc, RecompilationSite } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { fixView } from "./fixes";
 import { origin, quantity, seconds } from "./numbers";
@@ -38,7 +38,7 @@ export function counted(card: RecompilationCard): string {
   return lost === "?" ? told : `${told}, ${lost} lost`;
 }
 
-const times = ({ compilations, retraces }: Site): string =>
+const times = ({ compilations, retraces }: RecompilationSite): string =>
   compilations + retraces === 1 ? "once" : `${grouped(compilations + retraces)} times`;
 
 function sites(card: RecompilationCard, host: Host): HTMLElement | null {

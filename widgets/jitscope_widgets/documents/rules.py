@@ -6,6 +6,25 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from . import (
+    CompilationDocument,
+    Edit,
+    Fix,
+    GraphDocument,
+    MachineDocument,
+    MemoryDocument,
+    PassesDocument,
+    Position,
+    ProfileDocument,
+    Quantity,
+    SourceDocument,
+    StoppedDocument,
+    TransformationsDocument,
+    ValuesDocument,
+)
+from .fusion import DiffRow
+from .recompilations import Matrix
+
 
 def found(value: object) -> str:
     """What was found, for messages."""
@@ -186,21 +205,21 @@ def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
             yield f"{path}.steps: the graph has no node {node!r}"
 
 
-RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
-    "quantity": _quantity_rule,
-    "position": _position_rule,
-    "edit": _edit_rule,
-    "fix": _fix_rule,
-    "graph": _graph_rule,
-    "source": _source_rule,
-    "matrix": _matrix_rule,
-    "compilation": _compilation_rule,
-    "passes": _passes_rule,
-    "transformations": _transformations_rule,
-    "profile": _profile_rule,
-    "values": _values_rule,
-    "memory": _memory_rule,
-    "machine": _machine_rule,
-    "stopped": _stopped_rule,
-    "row": _row_rule,
+RULES: dict[type, Callable[[Any, str], Iterator[str]]] = {
+    Quantity: _quantity_rule,
+    Position: _position_rule,
+    Edit: _edit_rule,
+    Fix: _fix_rule,
+    GraphDocument: _graph_rule,
+    SourceDocument: _source_rule,
+    Matrix: _matrix_rule,
+    CompilationDocument: _compilation_rule,
+    PassesDocument: _passes_rule,
+    TransformationsDocument: _transformations_rule,
+    ProfileDocument: _profile_rule,
+    ValuesDocument: _values_rule,
+    MemoryDocument: _memory_rule,
+    MachineDocument: _machine_rule,
+    StoppedDocument: _stopped_rule,
+    DiffRow: _row_rule,
 }

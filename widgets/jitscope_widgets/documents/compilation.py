@@ -1,0 +1,64 @@
+"""One compiled program with everything known about it."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from .communication import CommunicationDocument
+from .fusion import FusionDocument
+from .graph import GraphDocument
+from .machine import MachineDocument
+from .memory import MemoryDocument
+from .parts import Quantity
+from .passes import PassesDocument
+from .profile import ProfileDocument
+from .recompilations import RecompilationsDocument
+from .source import SourceDocument
+from .timing import TimingDocument
+from .transformations import TransformationsDocument
+from .values import ValuesDocument
+
+
+class Instruments(TypedDict, total=False):
+    """Documents that cost more than looking at records (they compile again, or run the program): made when somebody asks by a button of
+    the view, `%%jit --with passes`, `inspect(f)(x).passes`. An instrument's name is the kind of its document."""
+
+    transformations: TransformationsDocument
+    passes: PassesDocument
+    memory: MemoryDocument
+    values: ValuesDocument
+    profile: ProfileDocument
+    machine: MachineDocument
+    communication: CommunicationDocument
+
+
+class Cost(TypedDict):
+    """What a run takes."""
+
+    flops: Quantity
+    bytes: Quantity
+    memory: Quantity
+
+
+class CompilationDocument(TypedDict):
+    """A program of one function for one kind of arguments."""
+
+    kind: Literal["compilation"]
+    version: Literal[1]
+    id: int
+    function: str
+    signature: str
+    """Such as "layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]"."""
+    equations: int
+    cache: Literal["compiled", "reused", "loaded"]
+    headline: str
+    """Such as "14 equations → 2 kernels (1 fusion of 13)"."""
+    because: NotRequired[str]
+    """Why it was traced or compiled."""
+    source: SourceDocument | None
+    jaxpr: str
+    graph: GraphDocument
+    fusion: FusionDocument | None
+    timing: TimingDocument
+    recompilations: RecompilationsDocument
+    cost: Cost
+    instruments: NotRequired[Instruments]
+    """What was looked at on demand."""

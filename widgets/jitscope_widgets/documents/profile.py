@@ -1,0 +1,140 @@
+"""What each kernel of a program takes, measured by XLA's profiler, and what bounds it.
+
+A kernel of several lines cannot be split: a line has at least the kernels that come from it alone, and at most all that it has a part in.
+"""
+
+from typing import Literal, NotRequired, TypedDict
+
+from .parts import KernelKind, Position, Quantity
+
+
+class Bounds(TypedDict):
+    """The least and the most of a share of `busy`."""
+
+    least: float
+    most: float
+
+
+class TimedKernel(TypedDict):
+    """A kernel with its times in seconds."""
+
+    name: str
+    called: str
+    kind: KernelKind
+    opcode: str
+    operations: int
+    type: str
+    loop: str | None
+    """The name of the loop that repeats it."""
+    runs: float
+    """Its runs in one call."""
+    median: float
+    """Of single runs."""
+    low: float
+    """The 10th percentile of single runs."""
+    high: float
+    """The 90th percentile of single runs."""
+    fast: float
+    """Of a run that nothing disturbs; kernels that do the same have one in common."""
+    total: float
+    """Of all runs in a call."""
+    share: float | None
+    """Of the time of all kernels; a loop of listed kernels has none."""
+    flops: float | None
+    """Modelled, of one run."""
+    bytes: float | None
+    """Modelled, of one run."""
+    needs: float | None
+    """Seconds that these take at the machine's rates."""
+    nearest: Literal["memory", "arithmetic"] | None
+    """Which of the two takes that."""
+    bound: Literal["memory", "arithmetic", "overhead", "neither", "unknown"] | None
+    """What explains half of the time of its fast runs or more: moving its bytes, its arithmetic, or ("overhead") what a kernel of one
+    element takes; "neither" of these otherwise."""
+    why: str
+    lines: list[int]
+    """Places in `lines`: where what it computes was written."""
+
+
+class ProfileLine(TypedDict):
+    """A line of the source with its share."""
+
+    position: Position
+    own: Bounds | None
+    """Of what was written in it."""
+    whole: Bounds
+    """With what it calls."""
+
+
+class ProfileScope(TypedDict):
+    """A named scope with its share."""
+
+    name: str
+    least: float
+    most: float
+
+
+class Bandwidth(TypedDict):
+    """How fast memory is read and written when so many bytes are."""
+
+    bytes: int
+    rate: Quantity
+
+
+class PeakRate(TypedDict):
+    """The most operations in a second."""
+
+    dtype: str
+    rate: Quantity
+
+
+class Hardware(TypedDict):
+    """The rates of the machine."""
+
+    measured: str
+    seconds: Quantity
+    bandwidth: list[Bandwidth]
+    fresh: Quantity
+    """Memory that the operating system hands out for large results."""
+    dispatch: Quantity
+    """A kernel of one element."""
+    peaks: list[PeakRate]
+
+
+class ProfileDocument(TypedDict):
+    """Where the time of a call goes."""
+
+    kind: Literal["profile"]
+    version: Literal[1]
+    title: str
+    on: str
+    """What it ran on, in words."""
+    runs: int
+    """Calls that were recorded."""
+    count: int
+    """Kernels of the program, also those of which nothing was recorded."""
+    call: NotRequired[str]
+    """What the user's call takes, where something wraps the jitted function."""
+    wall: Quantity
+    """A call that was not recorded: the median."""
+    low: Quantity
+    """A call that was not recorded: the 5th percentile."""
+    high: Quantity
+    """A call that was not recorded: the 95th percentile."""
+    recorded: Quantity
+    """A call that was: `busy` - `together` + `between`."""
+    busy: Quantity
+    """The sum of all kernels."""
+    together: Quantity
+    """What of it ran at the same time."""
+    between: Quantity
+    """What is no kernel."""
+    kernels: list[TimedKernel]
+    lines: list[ProfileLine]
+    scopes: list[ProfileScope]
+    machine: Hardware
+    times: str
+    """How the times of kernels were obtained."""
+    work: str
+    """How the work of kernels was obtained."""
+    cost: Quantity

@@ -1,0 +1,37 @@
+"""How long the steps of a compilation took, and a steady run."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from .parts import Quantity
+
+
+class Stage(TypedDict):
+    """A step on the way from the function to its first result."""
+
+    name: Literal["trace", "lower", "compile", "load", "convert arguments", "first run"]
+    seconds: Quantity
+
+
+class SteadyRun(TypedDict):
+    """The time of a run when everything is compiled and warm."""
+
+    median: Quantity
+    low: Quantity
+    high: Quantity
+    runs: int
+    source: Literal["button", "cell"]
+
+
+class TimingDocument(TypedDict):
+    """The times of one compilation."""
+
+    kind: Literal["timing"]
+    version: Literal[1]
+    title: str
+    stages: list[Stage]
+    total: Quantity
+    steady: SteadyRun | None
+    call: NotRequired[str]
+    """What the user's call takes, where something wraps the jitted function."""
+    can_measure: bool
+    """A live kernel can time steady runs when asked."""
