@@ -295,12 +295,13 @@ def is_module(name: str) -> bool:
 
 
 def test_files_are_short() -> None:
-    """Under 600 lines each."""
+    """Under 600 lines each, but for what is generated."""
     lines = {
         path: len(path.read_text().splitlines())
         for room in ("compiler", "kernel_ext", "widgets", "labextension/src", "examples", "benchmarks", "tests")
         for path in (ROOT / room).rglob("*")
         if path.suffix in (".py", ".ts", ".tsx", ".css")
+        and path.name != "forms.ts"
         and not {"static", "node_modules", "dist", "lib"} & set(path.parts)
     }
     assert len(lines) > 400
