@@ -173,6 +173,14 @@ def test_a_while_loop_iterates_as_often_as_it_does():
     assert by_path(document, 1)["e0"]["max"] == 16.0
 
 
+def test_rows_of_a_mapped_loop_say_how_many_iterations_they_needed():
+    document, _ = looked(
+        jx.vmap(lambda n: lax.while_loop(lambda i: i < n, lambda i: i + 1, 0)), np.array([0, 2, 7], np.int32)
+    )
+    (said,) = [one for one in document["remarks"] if "rows" in one]
+    assert "ran 7 iterations for each of its 3 rows" in said and "needed 0 to 7, 9 of the 21 that were computed" in said
+
+
 def failing(x):
     y = jnp.log(x)
     return (y * 0).sum()

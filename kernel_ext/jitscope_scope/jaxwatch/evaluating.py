@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
+
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, backward_slice, equations_in, subjaxprs
 
@@ -59,6 +61,13 @@ class JaxEvaluation(Evaluation):
     def other(self, eqn: JaxprEqn, operands: list[Any], params: dict[str, Any]) -> list[Any]:
         own = self._translation.equation_of[id(eqn)]
         return list(own.primitive.bind(*operands, **{**own.params, "length": params["length"]}))
+
+    def going_rows(self, going: Any, condition: ClosedJaxpr, carry: list[Any]) -> np.ndarray | None:
+        return np.asarray(going) if going.ndim else None
+
+    def kept(self, rows: np.ndarray, new: list[Any], done: list[Any]) -> list[Any]:
+        where = private.module("jax.numpy").where
+        return [where(rows.reshape(*rows.shape, *[1] * (x.ndim - rows.ndim)), x, y) for x, y in zip(new, done)]
 
     def on_devices(self, eqn: JaxprEqn, operands: list[Any]) -> None:
         return None

@@ -13,8 +13,9 @@ from jitscope.backend.array import Array, to_array
 from jitscope.backend.given import Given
 from jitscope.control.callbacks import calls_python
 from jitscope.control.discharge import uses_refs
+from jitscope.core import source
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count
+from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count, walk
 
 from ..ledger import Row
 from ..positions import positions_of
@@ -61,6 +62,7 @@ def instrument(
         raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
+    remarks += [_of_rows(_place(closed, at), *found) for at, found in evaluation.rows.items()]
     for why in dict.fromkeys(evaluation.whole_at.values()):
         places = ", ".join(path for path, one in evaluation.whole_at.items() if one == why)
         remarks.append(f"The inside of {places} is run as a whole: {why} is not listed.")
@@ -69,6 +71,22 @@ def instrument(
     positions = positions_of(closed.jaxpr, row.cell_of)
     document = values.document(row.function, positions, list(evaluation.loops.values()), remarks, spent, differs)
     return document if path is None else {**document, "rows": [], "lines": [], "loops": [], "first_bad": None}
+
+
+def _place(closed: ClosedJaxpr, path: str) -> str:
+    """`in line 3`, or the path of an equation that no line of the user's made."""
+    where = source.user_position(dict(walk(closed.jaxpr))[path].traceback)
+    return f"in line {where.line}" if where is not None else path
+
+
+def _of_rows(where: str, ran: int, needed: np.ndarray) -> str:
+    """How many iterations of a loop that `vmap` mapped were needed, and how many ran."""
+    rows, least, most = needed.size, int(needed.min(initial=ran)), int(needed.max(initial=0))
+    each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return (
+        f"The loop {where} ran {ran:,} {'iteration' if ran == 1 else 'iterations'} for each of its {rows:,} rows, until the last was done; the rows "
+        f"needed {each}, {int(needed.sum()):,} of the {ran * rows:,} that were computed."
+    )
 
 
 class Evaluable(NamedTuple):
@@ -135,10 +153,16 @@ def _difference(row: Row, program: Evaluable, outs: Sequence[Any]) -> str:
     worst = max((_apart(a, b) for a, b in pairs), default=0.0)
     if worst == np.inf:
         return "Where the results are NaN or infinite differs from the compiled program: XLA computes in another order or precision where it fuses operations."
-    return (
-        f"The results differ from the compiled program's by at most {worst:.2g} of the largest number of the result: XLA computes in "
-        "another order where it fuses operations."
+    why = (
+        "XLA computes in another order where it fuses operations"
+        if worst < _ROUNDING
+        else "more than a few roundings explain"
     )
+    return f"The results differ from the compiled program's by at most {worst:.2g} of the largest number of the result: {why}."
+
+
+_ROUNDING = 0.05
+"""The largest difference, as a share of the result's largest number, that is put down to the order of the operations."""
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:

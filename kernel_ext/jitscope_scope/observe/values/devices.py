@@ -106,6 +106,9 @@ class OnDevices(Evaluation):
         values = [super(OnDevices, self).decided(part) for part in x.arrays]
         return values[0] if all(value == values[0] for value in values) else None
 
+    def going_rows(self, going: Any, condition: ClosedJaxpr, carry: list[Any]) -> None:
+        return None
+
     def on_devices(self, eqn: JaxprEqn, operands: list[Any]) -> None:
         return None
 

@@ -77,6 +77,8 @@ class Evaluation:
         self.end = time.perf_counter() + seconds
         self.alive, self.copies = 0, 1
         self.loops: dict[str, Loop] = {}
+        self.rows: dict[str, tuple[int, np.ndarray]] = {}
+        """Of loops that `vmap` mapped: how many iterations they ran, and how many each row needed."""
         self.whole_at: dict[str, str] = {}
         """The equations whose inner programs were run as a whole, and why, in words."""
         self.followers: list[Follower] = []
@@ -216,16 +218,23 @@ class Evaluation:
         c, b = params["cond_nconsts"], params["body_nconsts"]
         carry = list(operands[c + b :])
         most = len(self.looked_at(None, count(body.jaxpr) + count(condition.jaxpr)))
+        needed: Any = 0  # of rows, an array
         number, more, decided = 0, True, True
         while number <= most:
             inside = (*iterations, number)
             (going,) = self.run(condition, [*operands[:c], *carry], subpath(path, "cond_jaxpr"), inside)
-            decided = self.decided(going)
+            rows = self.going_rows(going, condition, carry)
+            decided = self.decided(going) if rows is None else bool(rows.any())
             more = decided is None or bool(decided)
             if decided is None or not more or number == most:
                 break
+            done = carry
             carry = self.run(body, [*operands[c : c + b], *carry], subpath(path, "body_jaxpr"), inside)
+            if rows is not None:
+                carry, needed = self.kept(rows, carry, done), needed + rows.astype(int)
             number += 1
+        if not more and np.ndim(needed):
+            self.rows[path] = number, needed
         looked = f"the first {number:,}" if more else "all"
         if decided is None:
             looked += ", which all devices make; they make different numbers of them"
@@ -286,6 +295,17 @@ class Evaluation:
         """The number by which a branch or a loop goes on; None where devices go different ways."""
         found = np.asarray(x)
         return bool(found.all()) if found.dtype == np.bool_ else int(found)
+
+    def going_rows(self, going: Any, condition: ClosedJaxpr, carry: list[Any]) -> np.ndarray | None:
+        """Which rows of a loop that `vmap` mapped go on; None for other loops. Its condition is whether any of them does."""
+        eqns, carried = condition.jaxpr.eqns, condition.jaxpr.invars[len(condition.jaxpr.invars) - len(carry) :]
+        if len(eqns) != 1 or eqns[0].primitive.name != "reduce_or" or eqns[0].invars[0] not in carried:
+            return None
+        return np.asarray(carry[carried.index(eqns[0].invars[0])])  # pyright: ignore[reportArgumentType]
+
+    def kept(self, rows: np.ndarray, new: list[Any], done: list[Any]) -> list[Any]:
+        """The carry after an iteration, in which the rows that are done stay as they were (jitscope's own loops choose so themselves)."""
+        return new
 
     def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
         """The results of an equation without inner programs."""
