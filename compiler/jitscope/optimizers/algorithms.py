@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .base import GradientTransformation, chain, identity
 from .transforms import (
@@ -17,11 +17,19 @@ from .transforms import (
 )
 
 
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, PyTree
+    from .base import Number, ScalarOrSchedule
+
+
 __all__ = ["adagrad", "adam", "adamw", "lion", "momentum", "rmsprop", "sgd"]
 
 
 def sgd(
-    learning_rate: Any, momentum: Any = None, nesterov: bool = False, accumulator_dtype: Any = None
+    learning_rate: ScalarOrSchedule,
+    momentum: Number | None = None,
+    nesterov: bool = False,
+    accumulator_dtype: DTypeLike | None = None,
 ) -> GradientTransformation:
     """Gradient descent, with the given momentum or without, kept in accumulator_dtype (None: that of the parameters).
     Updates have the parameters' tree, shapes and dtypes, as in all of these."""
@@ -30,7 +38,10 @@ def sgd(
 
 
 def momentum(
-    learning_rate: Any, momentum: Any = 0.9, nesterov: bool = False, accumulator_dtype: Any = None
+    learning_rate: ScalarOrSchedule,
+    momentum: Number | None = 0.9,
+    nesterov: bool = False,
+    accumulator_dtype: DTypeLike | None = None,
 ) -> GradientTransformation:
     """`sgd` with momentum: the trace t becomes momentum t + g (`nesterov`: one step ahead), and updates are
     -learning_rate t."""
@@ -38,13 +49,13 @@ def momentum(
 
 
 def rmsprop(
-    learning_rate: Any,
-    decay: Any = 0.9,
-    eps: Any = 1e-8,
-    initial_scale: Any = 0.0,
+    learning_rate: ScalarOrSchedule,
+    decay: Number = 0.9,
+    eps: Number = 1e-8,
+    initial_scale: Number = 0.0,
     eps_in_sqrt: bool = True,
     centered: bool = False,
-    momentum: Any = None,
+    momentum: Number | None = None,
     nesterov: bool = False,
     bias_correction: bool = False,
 ) -> GradientTransformation:
@@ -55,18 +66,20 @@ def rmsprop(
     return chain(scaled, scale_by_learning_rate(learning_rate), last)
 
 
-def adagrad(learning_rate: Any, initial_accumulator_value: Any = 0.1, eps: Any = 1e-7) -> GradientTransformation:
+def adagrad(
+    learning_rate: ScalarOrSchedule, initial_accumulator_value: Number = 0.1, eps: Number = 1e-7
+) -> GradientTransformation:
     """Gradients over the root of the sum of all their squares (Duchi and others, 2011)."""
     return chain(scale_by_rss(initial_accumulator_value, eps), scale_by_learning_rate(learning_rate))
 
 
 def adam(
-    learning_rate: Any,
-    b1: Any = 0.9,
-    b2: Any = 0.999,
-    eps: Any = 1e-8,
-    eps_root: Any = 0.0,
-    mu_dtype: Any = None,
+    learning_rate: ScalarOrSchedule,
+    b1: Number = 0.9,
+    b2: Number = 0.999,
+    eps: Number = 1e-8,
+    eps_root: Number = 0.0,
+    mu_dtype: DTypeLike | None = None,
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
@@ -77,14 +90,14 @@ def adam(
 
 
 def adamw(
-    learning_rate: Any,
-    b1: Any = 0.9,
-    b2: Any = 0.999,
-    eps: Any = 1e-8,
-    eps_root: Any = 0.0,
-    mu_dtype: Any = None,
-    weight_decay: Any = 1e-4,
-    mask: Any = None,
+    learning_rate: ScalarOrSchedule,
+    b1: Number = 0.9,
+    b2: Number = 0.999,
+    eps: Number = 1e-8,
+    eps_root: Number = 0.0,
+    mu_dtype: DTypeLike | None = None,
+    weight_decay: ScalarOrSchedule = 1e-4,
+    mask: PyTree = None,
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
@@ -98,7 +111,12 @@ def adamw(
 
 
 def lion(
-    learning_rate: Any, b1: Any = 0.9, b2: Any = 0.99, mu_dtype: Any = None, weight_decay: Any = 1e-3, mask: Any = None
+    learning_rate: ScalarOrSchedule,
+    b1: Number = 0.9,
+    b2: Number = 0.99,
+    mu_dtype: DTypeLike | None = None,
+    weight_decay: ScalarOrSchedule = 1e-3,
+    mask: PyTree = None,
 ) -> GradientTransformation:
     """Steps of one size: the signs of a running mean, and decaying weights as in `adamw` (Chen and others, 2023)."""
     return chain(

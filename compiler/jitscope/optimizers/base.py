@@ -7,9 +7,15 @@ a pytree of arrays, so that a step can be compiled, scanned, mapped and differen
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import numpy as jnp, tree
+
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..api.arrays import Array
 
 
 __all__ = ["EmptyState", "GradientTransformation", "GradientTransformationExtraArgs", "Schedule", "apply_updates",
@@ -17,9 +23,15 @@ __all__ = ["EmptyState", "GradientTransformation", "GradientTransformationExtraA
            "with_extra_args_support"]  # fmt: skip
 
 
-Params = Updates = State = Any
+Params: TypeAlias = Any
+Updates: TypeAlias = Any
+State: TypeAlias = Any
+"""Trees of arrays: parameters, gradients and what becomes of them, what an optimizer remembers."""
 Schedule = Callable[[Any], Any]
 """From the number of steps done so far to a number."""
+if TYPE_CHECKING:
+    Number: TypeAlias = float | np.floating | np.integer | np.ndarray | Array
+    ScalarOrSchedule: TypeAlias = Number | Schedule
 
 
 class GradientTransformation(NamedTuple):
@@ -147,6 +159,6 @@ def square_of_size(x: Any) -> Any:
     return jnp.square(x) if jnp.isrealobj(x) else jnp.square(jnp.real(x)) + jnp.square(jnp.imag(x))
 
 
-def global_norm(updates: Updates) -> Any:
+def global_norm(updates: Updates) -> Array:
     """The Euclidean norm of all leaves together, a scalar; 0 without leaves."""
     return jnp.sqrt(jnp.asarray(sum((jnp.sum(square_of_size(x)) for x in tree.leaves(updates)), 0.0)))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import numpy as jnp
 from .base import GradientTransformation, each, global_norm, square_of_size, stateless
 
 
+if TYPE_CHECKING:
+    from .base import Number
+
+
 __all__ = ["clip", "clip_by_block_rms", "clip_by_global_norm", "zero_nans"]
 
 
-def clip(max_delta: Any) -> GradientTransformation:
+def clip(max_delta: Number) -> GradientTransformation:
     """Each number between -max_delta and max_delta."""
     return stateless(lambda updates, params: each(lambda g: jnp.clip(g, -max_delta, max_delta), updates))
 
 
-def clip_by_global_norm(max_norm: Any) -> GradientTransformation:
+def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     """All updates shortened together where their Euclidean norm is above max_norm."""
 
     def shortened(updates, params):
@@ -27,7 +31,7 @@ def clip_by_global_norm(max_norm: Any) -> GradientTransformation:
     return stateless(shortened)
 
 
-def clip_by_block_rms(threshold: Any) -> GradientTransformation:
+def clip_by_block_rms(threshold: Number) -> GradientTransformation:
     """Each array shortened where the root of its mean square is above the threshold."""
 
     def shortened(g):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from .base import (
     zero_count,
     zeros_like,
 )
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import DTypeLike, PyTree
 
 
 __all__ = ["InjectHyperparamsState", "MaskedNode", "MaskedState", "MultiSteps", "MultiStepsState",
@@ -35,7 +40,7 @@ class MaskedState(NamedTuple):
     inner_state: Any
 
 
-def masked(inner: GradientTransformation, mask: Any) -> GradientTransformationExtraArgs:
+def masked(inner: GradientTransformation, mask: PyTree) -> GradientTransformationExtraArgs:
     """`inner` for those leaves where the mask is true; the other updates go through as they are.
 
     The mask is a tree of bools in the structure of the parameters or of its upper part, or a function of the parameters (when
@@ -70,7 +75,7 @@ class InjectHyperparamsState(NamedTuple):
 def inject_hyperparams(
     inner_factory: Callable[..., GradientTransformation],
     static_args: str | Iterable[str] = (),
-    hyperparam_dtype: Any = None,
+    hyperparam_dtype: DTypeLike | None = None,
 ) -> Callable[..., GradientTransformationExtraArgs]:
     """`inner_factory` with its numbers in the state, under `hyperparams` by name, where they can be read and changed between
     steps; those given as schedules are set anew in each step. Names in static_args, and bools, stay as they are. Numbers are
@@ -151,20 +156,22 @@ class MultiSteps:
     def __init__(
         self,
         opt: GradientTransformation,
-        every_k_schedule: Any,
+        every_k_schedule: int | Callable[[Array], Array],
         use_grad_mean: bool = True,
         *,
-        accumulator_dtype: Any = jnp.float32,
+        accumulator_dtype: DTypeLike | None = jnp.float32,
     ):
         self._opt = with_extra_args_support(opt)
         self._every = every_k_schedule if callable(every_k_schedule) else lambda step: every_k_schedule
         self._mean, self._dtype = use_grad_mean, accumulator_dtype
 
-    def init(self, params: Any) -> MultiStepsState:
+    def init(self, params: PyTree) -> MultiStepsState:
         """The state before the first gradient."""
         return MultiStepsState(zero_count(), zero_count(), self._opt.init(params), zeros_like(params, self._dtype))
 
-    def update(self, updates: Any, state: MultiStepsState, params: Any = None, **extra: Any) -> Any:
+    def update(
+        self, updates: PyTree, state: MultiStepsState, params: PyTree = None, **extra: object
+    ) -> tuple[PyTree, MultiStepsState]:
         """(updates, state) after one more gradient."""
         every = self._every(state.gradient_step)
         seen = state.mini_step + 1
@@ -183,7 +190,7 @@ class MultiSteps:
         )
         return each(lambda u: jnp.where(now, u, jnp.zeros_like(u)), final), after
 
-    def has_updated(self, state: MultiStepsState) -> Any:
+    def has_updated(self, state: MultiStepsState) -> Array:
         """Whether the last gradient ended a group, a boolean scalar."""
         return (state.mini_step == 0) & (state.gradient_step > 0)
 

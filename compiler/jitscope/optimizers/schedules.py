@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import numpy as jnp
 from .base import Schedule
+
+
+if TYPE_CHECKING:
+    from .base import Number
 
 
 __all__ = ["constant_schedule", "cosine_decay_schedule", "exponential_decay", "join_schedules", "linear_schedule",
@@ -14,13 +18,17 @@ __all__ = ["constant_schedule", "cosine_decay_schedule", "exponential_decay", "j
            "warmup_cosine_decay_schedule", "warmup_exponential_decay_schedule"]  # fmt: skip
 
 
-def constant_schedule(value: Any) -> Schedule:
+def constant_schedule(value: Number) -> Schedule:
     """Always the value."""
     return lambda count: value
 
 
 def polynomial_schedule(
-    init_value: Any, end_value: Any, power: Any, transition_steps: int, transition_begin: int = 0
+    init_value: Number,
+    end_value: Number,
+    power: Number,
+    transition_steps: int,
+    transition_begin: int = 0,
 ) -> Schedule:
     """From init_value to end_value over transition_steps steps that begin at transition_begin, by the given power of what is
     left of the way. No steps: always init_value."""
@@ -35,18 +43,20 @@ def polynomial_schedule(
     return schedule
 
 
-def linear_schedule(init_value: Any, end_value: Any, transition_steps: int, transition_begin: int = 0) -> Schedule:
+def linear_schedule(
+    init_value: Number, end_value: Number, transition_steps: int, transition_begin: int = 0
+) -> Schedule:
     """In a straight line from init_value to end_value; else as `polynomial_schedule`."""
     return polynomial_schedule(init_value, end_value, 1, transition_steps, transition_begin)
 
 
 def exponential_decay(
-    init_value: Any,
+    init_value: Number,
     transition_steps: int,
-    decay_rate: float,
+    decay_rate: Number,
     transition_begin: int = 0,
     staircase: bool = False,
-    end_value: Any = None,
+    end_value: Number | None = None,
 ) -> Schedule:
     """init_value times decay_rate for every transition_steps steps after transition_begin, bit by bit or at once
     (`staircase`), but not beyond end_value. No steps, or a rate of 0: always init_value."""
@@ -66,7 +76,9 @@ def exponential_decay(
     return schedule
 
 
-def cosine_decay_schedule(init_value: Any, decay_steps: int, alpha: Any = 0.0, exponent: Any = 1.0) -> Schedule:
+def cosine_decay_schedule(
+    init_value: Number, decay_steps: int, alpha: Number = 0.0, exponent: Number = 1.0
+) -> Schedule:
     """From init_value to alpha times it along half a period of the cosine, raised to `exponent`. Raises ValueError unless
     decay_steps is positive."""
     if not decay_steps > 0:
@@ -80,7 +92,7 @@ def cosine_decay_schedule(init_value: Any, decay_steps: int, alpha: Any = 0.0, e
     return schedule
 
 
-def piecewise_constant_schedule(init_value: Any, boundaries_and_scales: dict[int, float] | None = None) -> Schedule:
+def piecewise_constant_schedule(init_value: Number, boundaries_and_scales: dict[int, float] | None = None) -> Schedule:
     """init_value times each scale whose boundary is reached. Raises ValueError for negative scales."""
     steps = sorted((boundaries_and_scales or {}).items())
     if any(scale < 0 for _, scale in steps):
@@ -113,13 +125,18 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
     return schedule
 
 
-def warmup_constant_schedule(init_value: Any, peak_value: Any, warmup_steps: int) -> Schedule:
+def warmup_constant_schedule(init_value: Number, peak_value: Number, warmup_steps: int) -> Schedule:
     """In a straight line to peak_value, which then stays."""
     return linear_schedule(init_value, peak_value, warmup_steps)
 
 
 def warmup_cosine_decay_schedule(
-    init_value: Any, peak_value: Any, warmup_steps: int, decay_steps: int, end_value: Any = 0.0, exponent: Any = 1.0
+    init_value: Number,
+    peak_value: Number,
+    warmup_steps: int,
+    decay_steps: int,
+    end_value: Number = 0.0,
+    exponent: Number = 1.0,
 ) -> Schedule:
     """In a straight line to peak_value, then along a cosine to end_value; decay_steps counts both."""
     alpha = 0.0 if peak_value == 0 else end_value / peak_value
@@ -128,14 +145,14 @@ def warmup_cosine_decay_schedule(
 
 
 def warmup_exponential_decay_schedule(
-    init_value: Any,
-    peak_value: Any,
+    init_value: Number,
+    peak_value: Number,
     warmup_steps: int,
     transition_steps: int,
-    decay_rate: Any,
+    decay_rate: Number,
     transition_begin: int = 0,
     staircase: bool = False,
-    end_value: Any = None,
+    end_value: Number | None = None,
 ) -> Schedule:
     """In a straight line to peak_value, then as `exponential_decay`."""
     down = exponential_decay(peak_value, transition_steps, decay_rate, transition_begin, staircase, end_value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import lax, numpy as jnp
 from .base import (
@@ -21,6 +21,11 @@ from .base import (
     zeros_like,
 )
 from .masking import masked
+
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, PyTree
+    from .base import Number, ScalarOrSchedule
 
 
 __all__ = ["EmaState", "ScaleByAdamState", "ScaleByLionState", "ScaleByRStdDevState", "ScaleByRStdDevWithCountState",
@@ -106,7 +111,7 @@ class EmaState(NamedTuple):
 # By numbers ------------------------------------------------------------------------------------------------------------
 
 
-def scale(step_size: Any) -> GradientTransformation:
+def scale(step_size: Number) -> GradientTransformation:
     """Updates times a number."""
     return stateless(lambda updates, params: each(lambda g: step_size * g, updates))
 
@@ -122,7 +127,9 @@ def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
     return GradientTransformation(lambda params: ScaleByScheduleState(zero_count()), update)
 
 
-def scale_by_learning_rate(learning_rate: Any = None, *, flip_sign: bool = True) -> GradientTransformation:
+def scale_by_learning_rate(
+    learning_rate: ScalarOrSchedule | None = None, *, flip_sign: bool = True
+) -> GradientTransformation:
     """Times the learning rate, a number or a schedule, and -1, so that adding the updates goes downhill; nothing for None."""
     if learning_rate is None:
         return identity()
@@ -133,10 +140,11 @@ def scale_by_learning_rate(learning_rate: Any = None, *, flip_sign: bool = True)
     return scale(sign * learning_rate)
 
 
-def add_decayed_weights(weight_decay: Any = 0.0, mask: Any = None) -> GradientTransformation:
+def add_decayed_weights(weight_decay: ScalarOrSchedule = 0.0, mask: PyTree = None) -> GradientTransformation:
     """Plus weight_decay (a number or a schedule) times the parameters, for those that the mask picks (see `masked`). `update`
     raises ValueError without parameters."""
     by_schedule = callable(weight_decay)
+    strength: Any = weight_decay
 
     def init(params):
         return WeightDecaySchedule(zero_count()) if by_schedule else EmptyState()
@@ -146,7 +154,7 @@ def add_decayed_weights(weight_decay: Any = 0.0, mask: Any = None) -> GradientTr
             raise ValueError(
                 "decaying weights takes the parameters: call update(updates, state, params) with all three"
             )
-        decay = weight_decay(state.count) if by_schedule else weight_decay
+        decay = strength(state.count) if by_schedule else strength
         if not (isinstance(decay, (int, float)) and decay == 0):
             updates = each(lambda g, p: g + decay * p, updates, params)
         return updates, WeightDecaySchedule(count_up(state.count)) if by_schedule else state
@@ -173,7 +181,7 @@ def _without_bias(mean: Any, decay: Any, count: Any) -> Any:
     return each(lambda m: m / missing.astype(m.dtype), mean)
 
 
-def trace(decay: Any, nesterov: bool = False, accumulator_dtype: Any = None) -> GradientTransformation:
+def trace(decay: Number, nesterov: bool = False, accumulator_dtype: DTypeLike | None = None) -> GradientTransformation:
     """The sum of updates in which older ones count less by `decay` for each step; with `nesterov`, one step ahead. The sum is
     kept in accumulator_dtype (None: that of the parameters)."""
 
@@ -185,7 +193,7 @@ def trace(decay: Any, nesterov: bool = False, accumulator_dtype: Any = None) -> 
     return GradientTransformation(lambda params: TraceState(zeros_like(params, accumulator_dtype)), update)
 
 
-def ema(decay: Any, debias: bool = True, accumulator_dtype: Any = None) -> GradientTransformation:
+def ema(decay: Number, debias: bool = True, accumulator_dtype: DTypeLike | None = None) -> GradientTransformation:
     """The running mean of updates, corrected for its beginning at zero if `debias`."""
 
     def update(updates, state, params=None):
@@ -196,11 +204,11 @@ def ema(decay: Any, debias: bool = True, accumulator_dtype: Any = None) -> Gradi
 
 
 def scale_by_adam(
-    b1: Any = 0.9,
-    b2: Any = 0.999,
-    eps: Any = 1e-8,
-    eps_root: Any = 0.0,
-    mu_dtype: Any = None,
+    b1: Number = 0.9,
+    b2: Number = 0.999,
+    eps: Number = 1e-8,
+    eps_root: Number = 0.0,
+    mu_dtype: DTypeLike | None = None,
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
@@ -227,9 +235,9 @@ def scale_by_adam(
 
 
 def scale_by_rms(
-    decay: Any = 0.9,
-    eps: Any = 1e-8,
-    initial_scale: Any = 0.0,
+    decay: Number = 0.9,
+    eps: Number = 1e-8,
+    initial_scale: Number = 0.0,
     eps_in_sqrt: bool = True,
     bias_correction: bool = False,
 ) -> GradientTransformation:
@@ -251,9 +259,9 @@ def scale_by_rms(
 
 
 def scale_by_stddev(
-    decay: Any = 0.9,
-    eps: Any = 1e-8,
-    initial_scale: Any = 0.0,
+    decay: Number = 0.9,
+    eps: Number = 1e-8,
+    initial_scale: Number = 0.0,
     eps_in_sqrt: bool = True,
     bias_correction: bool = False,
 ) -> GradientTransformation:
@@ -280,7 +288,7 @@ def _over_root(square: Any, eps: Any, eps_in_sqrt: bool) -> Any:
     return lax.rsqrt(square + eps) if eps_in_sqrt else 1 / (jnp.sqrt(square) + eps)
 
 
-def scale_by_rss(initial_accumulator_value: Any = 0.1, eps: Any = 1e-7) -> GradientTransformation:
+def scale_by_rss(initial_accumulator_value: Number = 0.1, eps: Number = 1e-7) -> GradientTransformation:
     """Updates over the root of the sum of all their squares so far."""
 
     def update(updates, state, params=None):
@@ -299,7 +307,12 @@ _SIGNS: dict[str, Callable[[Any, float], Any]] = {
 
 
 def scale_by_lion(
-    b1: Any = 0.9, b2: Any = 0.99, mu_dtype: Any = None, *, mode: str = "hard", smooth_beta: float = 1.0
+    b1: Number = 0.9,
+    b2: Number = 0.99,
+    mu_dtype: DTypeLike | None = None,
+    *,
+    mode: str = "hard",
+    smooth_beta: float = 1.0,
 ) -> GradientTransformation:
     """The sign of a running mean; `mode` "smooth" (tanh) and "refined" (small values as they are) soften it. Raises ValueError
     for other modes."""

@@ -3,7 +3,7 @@ written to, and a compiled program cannot look for NaN and raise."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota
 from ..ops.linear import add_p, concatenate_p, convert, full, pad_p, reshape, slice_in_dim, where
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["cho_factor", "cholesky", "eigh", "hessenberg", "lu", "lu_factor", "polar", "qr", "qr_multiply", "rsf2csf",
            "schur", "svd"]  # fmt: skip
 
@@ -33,7 +38,7 @@ _BY_RANK = (TypeError, ValueError)
 
 
 @eager_jit(static="lower " + _IGNORED, nested=True)
-def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [...,
     n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is not a square
     matrix."""
@@ -41,13 +46,15 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     return ops.cholesky_p(x) if lower else ops.adjoint(ops.cholesky_p(ops.adjoint(x)))
 
 
-def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
+def cho_factor(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Any, bool]:
     """The Cholesky factor [..., n, n] of `a` and `lower`, ready for `cho_solve`; see `cholesky`."""
     return cholesky(a, lower=lower), lower
 
 
 @eager_jit(static=_IGNORED, nested=True)
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """L (without its unit diagonal) and U in one matrix [..., m, n], and the row that each step swapped with, ready for
     `lu_solve`."""
     factors, pivots, _ = ops.lu_p(matrices("lu_factor", a, square=False, errors=_BY_RANK))
@@ -55,7 +62,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
 
 @eager_jit(static="permute_l " + _IGNORED, nested=True)
-def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, ...]:
+def lu(a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, ...]:
     """Permutation P (real, [..., m, m]), L [..., m, k] with unit diagonal and U [..., k, n] with P L U = a [..., m, n],
     where k = min(m, n); with `permute_l`, P L and U."""
     x = matrices("lu", a, square=False)
@@ -78,9 +85,9 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 
 @eager_jit(static="overwrite_a lwork mode pivoting check_finite", nested=True)
 def qr(
-    a: Any,
+    a: ArrayLike,
     overwrite_a: bool = False,
-    lwork: Any = None,
+    lwork: int | None = None,
     mode: str = "full",
     pivoting: bool = False,
     check_finite: bool = True,
@@ -100,8 +107,8 @@ def qr(
 
 @eager_jit(static="mode pivoting conjugate overwrite_a overwrite_c", nested=True)
 def qr_multiply(
-    a: Any,
-    c: Any,
+    a: ArrayLike,
+    c: ArrayLike,
     mode: str = "right",
     pivoting: bool = False,
     conjugate: bool = False,
@@ -145,13 +152,13 @@ def qr_multiply(
 
 @eager_jit(static="full_matrices compute_uv lapack_driver " + _IGNORED, nested=True)
 def svd(
-    a: Any,
+    a: ArrayLike,
     full_matrices: bool = True,
     compute_uv: bool = True,
     overwrite_a: bool = False,
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
-) -> Any:
+) -> Array | tuple[Array, Array, Array]:
     """U [..., m, m], s [..., k] and Vᴴ [..., n, n] with U diag(s) Vᴴ = a [..., m, n], k = min(m, n), or without
     `full_matrices` [..., m, k] and [..., k, n]; s alone unless `compute_uv`. `lapack_driver`: "gesdd" or "gesvd". See
     `numpy.linalg.svd`."""
@@ -165,7 +172,7 @@ def svd(
 
 @eager_jit(static="side method eps max_iterations", nested=True)
 def polar(
-    a: Any,
+    a: ArrayLike,
     side: str = "right",
     *,
     method: str = "qdwh",
@@ -206,8 +213,8 @@ def _polar_by_qdwh(x: Any, eps: float | None, max_iterations: int | None) -> Any
 
 @eager_jit(static="lower eigvals_only turbo eigvals type overwrite_b " + _IGNORED, nested=True)
 def eigh(
-    a: Any,
-    b: Any = None,
+    a: ArrayLike,
+    b: ArrayLike | None = None,
     lower: bool = True,
     eigvals_only: bool = False,
     overwrite_a: bool = False,
@@ -216,7 +223,7 @@ def eigh(
     eigvals: None = None,
     type: int = 1,
     check_finite: bool = True,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     """Eigenvalues (real, ascending) and eigenvectors (columns) of Hermitian matrices [..., n, n], taken as (a + aᴴ) /
     2; the eigenvalues alone if `eigvals_only`. Raises NotImplementedError for the generalized problem (`b`, `type`) and
     for `eigvals`."""
@@ -229,7 +236,7 @@ def eigh(
 
 
 @eager_jit(static="output", nested=True)
-def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
+def schur(a: ArrayLike, output: str = "real") -> tuple[Any, Any]:
     """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else
     real with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
     if output not in ("real", "complex"):
@@ -246,7 +253,7 @@ def _weak_as(out: Any, x: Any) -> Any:
 
 
 @eager_jit(static="check_finite", nested=True)
-def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
+def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Any, Any]:
     """The complex Schur form T, Z (upper triangular, unitary) of what has the real one given, both [..., n, n]. Raises
     ValueError for matrices that are not square or differ in shape."""
     (t, z), _, _, _ = promoted("rsf2csf", (T, Z), inexact=True)
@@ -305,7 +312,9 @@ def _matrix(entries: list[list[Any]]) -> Any:
 
 
 @eager_jit(static="calc_q " + _IGNORED, nested=True)
-def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def hessenberg(
+    a: ArrayLike, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array | tuple[Array, Array]:
     """H, zero below the first subdiagonal, with Q H Qᴴ = a [..., n, n]; with `calc_q` also the unitary Q. No
     derivative."""
     x = matrices("hessenberg", a)

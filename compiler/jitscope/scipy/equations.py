@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..control.fori_loop import fori_loop
 from ..control.linear_solve import custom_linear_solve
@@ -21,6 +21,11 @@ from ..ops.elementwise import abs_p, div_p, real_p, stop_gradient_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..ops.linear import add_p, convert, full, mul_p, reshape, sub_p, where
 from ..ops.reduce import reduce_min_p
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = ["cho_solve", "det", "inv", "lu_solve", "solve", "solve_sylvester", "solve_triangular"]
@@ -52,15 +57,15 @@ def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
 
 
 def solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     lower: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     debug: bool = False,
     check_finite: bool = True,
     assume_a: str = "gen",
-) -> Any:
+) -> Array:
     """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]. `assume_a`: "gen", "sym", "her", or "pos", for
     which the `lower` (or upper) triangle of `a` is factored by Cholesky. Raises ValueError for other words and shapes
     that do not fit."""
@@ -87,12 +92,12 @@ def _solve_positive(a: Any, b: Any, lower: bool) -> Any:
     return shaped(out)
 
 
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinants of square matrices [..., n, n]; see `numpy.linalg.det`."""
     return solving.det(a)
 
 
-def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverses of square matrices [..., n, n]; see `numpy.linalg.inv`."""
     return solving.inv(a)
 
@@ -109,15 +114,15 @@ _TRANS = {
 
 @eager_jit(static="trans lower unit_diagonal overwrite_b debug check_finite", nested=True)
 def solve_triangular(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     trans: int | str = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
-    debug: Any = None,
+    debug: object = None,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """x with op(a) x = b for triangular `a` [..., n, n], of which only the `lower` (or upper) triangle is read; `b` is
     [n] or [..., n, k]. `trans`: op is none (0 or "N"), the transpose (1, "T") or the adjoint (2, "C"). `unit_diagonal`:
     the diagonal counts as ones. Raises ValueError for another `trans` and shapes that do not fit."""
@@ -129,7 +134,9 @@ def solve_triangular(
     return shaped(ops.triangular_solve(x, y, left_side=True, lower=lower, **flags))
 
 
-def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """x with a x = b from what `cho_factor(a)` gave; `b` is [n] or [..., n, k]. Raises ValueError for other shapes."""
     c, lower = c_and_lower
     return _cho_solve(c, b, bool(lower))
@@ -144,8 +151,8 @@ def _cho_solve(c: Any, b: Any, lower: bool) -> Any:
 
 
 def lu_solve(
-    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
+    lu_and_piv: tuple[Any, Any], b: ArrayLike, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """x with op(a) x = b from what `lu_factor(a)` gave; op is none (`trans` 0), the transpose (1) or the adjoint (2).
     Raises ValueError for another `trans` and shapes that do not fit."""
     lu, pivots = lu_and_piv
@@ -167,7 +174,7 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
 
 
 @eager_jit(static="method", nested=True)
-def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Any:
+def solve_sylvester(A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """X with A X + X B = C, for A [..., m, m], B [..., n, n] and C [..., m, n]; NaN where an eigenvalue of A and one of
     -B are closer than `tol`. `method`: "schur", or "eigen" (quicker on small matrices, less exact). Differentiable,
     whatever the method. Raises ValueError for another method and shapes that do not fit."""

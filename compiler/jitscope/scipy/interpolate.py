@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from .. import numpy as jnp, tree
 from ..eager.functions import eager_jit
 from ..numpy.operands import checked, operand
 from .ndimage import pixels
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = [
@@ -42,7 +48,12 @@ class RegularGridInterpolator:
     """
 
     def __init__(
-        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = False, fill_value: Any = np.nan
+        self,
+        points: Sequence[ArrayLike],
+        values: ArrayLike,
+        method: str = "linear",
+        bounds_error: bool = False,
+        fill_value: ArrayLike | None = np.nan,
     ):
         self.method = _method(method)
         self.bounds_error = bounds_error
@@ -66,14 +77,13 @@ class RegularGridInterpolator:
         self.grid = tuple(jnp.asarray(checked("RegularGridInterpolator", p)[0]) for p in points)
         self.values = values
 
-    def __call__(self, xi: Any, method: str | None = None) -> Any:
+    def __call__(self, xi: ArrayLike | tuple[ArrayLike, ...], method: str | None = None) -> Array:
         """The values at the places `xi` [..., n], or at the places whose n coordinates are the arrays of a tuple, which
         broadcast; the result has the shape [..., *rest]. Raises ValueError for places of another number of coordinates."""
         method = self.method if method is None else _method(method)
-        if isinstance(xi, tuple) and len(xi) == 1:
-            (xi,) = xi
-        xi = list(xi) if isinstance(xi, tuple) else checked("RegularGridInterpolator", xi)[0]
-        return _interpolated(list(self.grid), self.values, self.fill_value, xi, method)
+        places: Any = xi[0] if isinstance(xi, tuple) and len(xi) == 1 else xi
+        places = list(places) if isinstance(places, tuple) else checked("RegularGridInterpolator", places)[0]
+        return _interpolated(list(self.grid), self.values, self.fill_value, places, method)
 
 
 tree.register_pytree_node(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from .decompositions import rsf2csf, schur
 from .equations import sylvester
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["expm", "expm_frechet", "funm", "sqrtm"]
 
 
@@ -46,7 +51,7 @@ _PADE = {
 
 
 @eager_jit(static="upper_triangular max_squarings", nested=True)
-def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
+def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """The exponentials of square matrices [..., n, n], by scaling and squaring of a Padé approximant.
 
     `upper_triangular`: they are, which saves a factorization. NaN for matrices so large that they would take more than
@@ -122,7 +127,9 @@ def _squared(x: Any, count: Any, spread: Any, most: int) -> Any:
     return scan(step, x, np.arange(most, dtype=real))[0]
 
 
-def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
+def expm_frechet(
+    A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
+) -> Array | tuple[Array, Array]:
     """The exponential of A and its derivative in the direction E, both [..., n, n]; the derivative alone unless
     `compute_expm`. `method` changes nothing. Raises ValueError for what are not square matrices of one shape."""
     return _expm_frechet(A, E, compute_expm)
@@ -167,7 +174,7 @@ def _diagonal_matrix(values: Any) -> Any:
     return mul_p(ops.identity(aval_of(values).update(shape=shape)), ops.over_rows(values, shape))
 
 
-def sqrtm(A: Any, blocksize: int = 1) -> Any:
+def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """A square root of square matrices [..., n, n], complex: that whose eigenvalues have no negative real part. NaN
     where there is none that is a function of the matrix. Differentiable where no two eigenvalues of the root add up to
     zero.
@@ -228,7 +235,7 @@ def _root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return root, sylvester(root, root, tangents[0]) if aval_of(root).size else tangents[0]
 
 
-def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
+def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Array | tuple[Array, Array]:
     """The function `func` of a square matrix [n, n], complex: `func` is applied to the array of eigenvalues. With
     `disp` False, also an estimate of the relative error.
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import checked
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 __all__ = [
@@ -36,7 +41,13 @@ _INSIDE: dict[str, Callable[[Any, int], Any]] = {
 """The pixel that stands for one outside of the image, by mode."""
 
 
-def map_coordinates(input: Any, coordinates: Any, order: int, mode: str = "constant", cval: Any = 0.0) -> Any:
+def map_coordinates(
+    input: ArrayLike,
+    coordinates: Sequence[ArrayLike] | ArrayLike,
+    order: int,
+    mode: str = "constant",
+    cval: ArrayLike = 0.0,
+) -> Array:
     """The values of `input` [n, m, ...] at places between its pixels, in its dtype (integers rounded).
 
     `coordinates` is one array for each axis of `input`, of shapes that broadcast to that of the result, or an array of them.
@@ -55,9 +66,10 @@ def map_coordinates(input: Any, coordinates: Any, order: int, mode: str = "const
     _, aval = checked("map_coordinates", input)
     if not aval.ndim:
         raise TypeError("map_coordinates: input must have axes, it is a scalar")
-    if len(coordinates) != aval.ndim:
+    along: Any = coordinates
+    if len(along) != aval.ndim:
         raise ValueError(
-            f"map_coordinates: coordinates has {len(coordinates)} parts; input {aval.short()} needs one for each axis"
+            f"map_coordinates: coordinates has {len(along)} parts; input {aval.short()} needs one for each axis"
         )
     return _mapped(input, coordinates, cval, int(order), mode)
 

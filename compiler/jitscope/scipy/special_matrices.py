@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,11 @@ from ..ops.linear import (
     sub_p,
     where,
 )
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, DTypeLike
 
 
 __all__ = ["block_diag", "circulant", "companion", "convolution_matrix", "dft", "fiedler", "fiedler_companion",
@@ -73,7 +78,7 @@ def _joined(*xs: Any) -> Any:
 
 
 @eager_jit()
-def toeplitz(c: Any, r: Any = None) -> Any:
+def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Matrices [..., m, n] constant along diagonals, with first column `c` [..., m] and first row `r` [..., n] (None:
     conj(c)), of which the first entry is not read."""
     if r is None:
@@ -89,7 +94,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 
 @eager_jit()
-def hankel(c: Any, r: Any = None) -> Any:
+def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Matrices [..., m, n] constant along antidiagonals, with first column `c` [..., m] and last row `r` [..., n]
     (None: zeros, as long as c), of which the first entry is not read. Raises ValueError for scalars."""
     given = [c] if r is None else [c, r]
@@ -104,7 +109,7 @@ def hankel(c: Any, r: Any = None) -> Any:
 
 
 @eager_jit()
-def circulant(c: Any) -> Any:
+def circulant(c: ArrayLike) -> Array:
     """Matrices [..., n, n] whose columns are `c` [..., n], rotated by one more place each."""
     (x,) = _vectors("circulant", c)
     n = aval_of(x).shape[-1]
@@ -112,7 +117,7 @@ def circulant(c: Any) -> Any:
 
 
 @eager_jit()
-def leslie(f: Any, s: Any) -> Any:
+def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     """Leslie matrices [..., n, n]: fecundities `f` [..., n] in the first row, survival rates `s` [..., n - 1] below the
     diagonal. Raises ValueError for other lengths, and n < 2."""
     x, y = _vectors("leslie", f, s)
@@ -134,7 +139,7 @@ def _row_and_below(row: Any, below: Any) -> Any:
 
 
 @eager_jit()
-def companion(a: Any) -> Any:
+def companion(a: ArrayLike) -> Array:
     """Companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n], highest power first. Raises
     ValueError for n < 2."""
     (x,) = _vectors("companion", a, inexact=True)
@@ -154,7 +159,7 @@ def _normalized(x: Any) -> Any:
 
 
 @eager_jit()
-def fiedler(a: Any) -> Any:
+def fiedler(a: ArrayLike) -> Array:
     """Fiedler matrices [..., n, n], |a_i - a_j|, of vectors [..., n]."""
     (x,) = _vectors("fiedler", a)
     shape = (*aval_of(x).shape, aval_of(x).shape[-1])
@@ -162,7 +167,7 @@ def fiedler(a: Any) -> Any:
 
 
 @eager_jit()
-def fiedler_companion(a: Any) -> Any:
+def fiedler_companion(a: ArrayLike) -> Array:
     """Fiedler's pentadiagonal companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n],
     highest power first. Raises ValueError for n = 0."""
     (x,) = _vectors("fiedler_companion", a, inexact=True)
@@ -189,7 +194,7 @@ def fiedler_companion(a: Any) -> Any:
 
 
 @eager_jit(static="n mode")
-def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
+def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     """The matrix that convolves a vector of length `n` with `a` [..., m]: [..., m + n - 1, n] for `mode` "full", the
     middle max(m, n) rows for "same", the max(m, n) - min(m, n) + 1 without borders for "valid". Raises ValueError for
     other modes, scalars, empty vectors and n < 1."""
@@ -210,7 +215,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     return _picked(line, np.where((places >= 0) & (places < m), places + 1, 0))
 
 
-def block_diag(*arrs: Any) -> Any:
+def block_diag(*arrs: ArrayLike) -> Array:
     """The matrix with the given matrices [m, n], [p, q], … along its diagonal and zeros elsewhere: [m + p + …, n + q +
     …]. Vectors count as rows, numbers as matrices of one entry. Raises ValueError for arrays of higher rank."""
     return _block_diag(list(arrs)) if arrs else full((1, 0), 0, dtypes.default_float())
@@ -255,13 +260,13 @@ def _made(values: np.ndarray, dtype: Any) -> Any:
         return asarray(values.astype(dtype))
 
 
-def hilbert(n: int) -> Any:
+def hilbert(n: int) -> Array:
     """The Hilbert matrix [n, n], 1 / (i + j + 1), in the default float."""
     places = np.arange(integer("hilbert", n, "n"))
     return _made(1 / (places[:, None] + places + 1.0), dtypes.default_float())
 
 
-def invhilbert(n: int) -> Any:
+def invhilbert(n: int) -> Array:
     """The inverse [n, n] of `hilbert(n)`, its entries exact before they are rounded to the default float."""
 
     def entry(i: int, j: int) -> int:
@@ -277,7 +282,7 @@ def _kind(name: str, kind: str | None) -> str:
     return kind or "symmetric"
 
 
-def pascal(n: int, kind: str | None = None) -> Any:
+def pascal(n: int, kind: str | None = None) -> Array:
     """The Pascal matrix [n, n] in float32: binomial coefficients i + j over i ("symmetric", None), or those of i over j
     as a "lower" or "upper" triangle. Raises ValueError for another kind."""
     kind = _kind("pascal", kind)
@@ -285,7 +290,7 @@ def pascal(n: int, kind: str | None = None) -> Any:
     return _made(found.T if kind == "upper" else found, np.float32)
 
 
-def invpascal(n: int, kind: str | None = None) -> Any:
+def invpascal(n: int, kind: str | None = None) -> Array:
     """The inverse [n, n] of `pascal(n, kind)`, in the default float."""
     kind = _kind("invpascal", kind)
 
@@ -299,7 +304,7 @@ def invpascal(n: int, kind: str | None = None) -> Any:
     return _made(found.T if kind == "upper" else found, dtypes.default_float())
 
 
-def helmert(n: int, full: bool = False) -> Any:
+def helmert(n: int, full: bool = False) -> Array:
     """The Helmert matrix [n - 1, n] with orthonormal rows, each orthogonal to constants; with `full` the constant one
     comes first. Raises ValueError for n < 1."""
     count = integer("helmert", n, "n")
@@ -313,7 +318,7 @@ def helmert(n: int, full: bool = False) -> Any:
     return _made(rows, dtypes.default_float())
 
 
-def hadamard(n: int, dtype: Any = int) -> Any:
+def hadamard(n: int, dtype: DTypeLike | None = int) -> Array:
     """Sylvester's Hadamard matrix [n, n] of ones and minus ones. Raises ValueError unless n is a power of two."""
     count = integer("hadamard", n, "n")
     if count < 1 or count & (count - 1):
@@ -323,7 +328,7 @@ def hadamard(n: int, dtype: Any = int) -> Any:
     return _made(np.where(odd, -1, 1), requested(dtype, "hadamard"))
 
 
-def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
+def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """The matrix [n, n] of the Fourier transform, exp(-2πi jk / n), complex; `scale` "sqrtn" divides by the root of n,
     "n" by n. Raises ValueError for another scale and dtypes that are not complex."""
     if scale not in (None, "sqrtn", "n"):

@@ -4,7 +4,7 @@ for."""
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -33,19 +33,46 @@ from ..ops.linear import (
 from ..ops.reduce import reduce_max_p, reduce_min_p
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
+
+
 __all__ = ["eigh_tridiagonal"]
 
 
+@overload
 def eigh_tridiagonal(
-    d: Any,
-    e: Any,
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: Literal[False] = False,
+    select: str = "a",
+    select_range: tuple[float, float] | None = None,
+    tol: float | None = None,
+    key: ArrayLike | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    eigvals_only: Literal[True],
+    select: str = "a",
+    select_range: tuple[float, float] | None = None,
+    tol: float | None = None,
+    key: ArrayLike | None = None,
+) -> Array: ...
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
     *,
     eigvals_only: bool = False,
     select: str = "a",
     select_range: tuple[float, float] | None = None,
     tol: float | None = None,
-    key: Any = None,
-) -> Any:
+    key: ArrayLike | None = None,
+) -> Array | tuple[Array, Array]:
     """Eigenvalues (real, ascending) and, unless `eigvals_only`, eigenvectors (columns) of the Hermitian matrix with
     diagonal `d` [n] (its real part) and `e` [n - 1] above it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from ... import lax, numpy as jnp
 from ...api.gradients import value_and_grad
 from ...numpy import linalg
 from .line_search import dot, line_search
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 class _State(NamedTuple):
@@ -37,9 +41,9 @@ def vector(x0: Any) -> Any:
 
 def minimize_bfgs(
     fun: Callable[[Any], Any],
-    x0: Any,
+    x0: ArrayLike,
     maxiter: int | None = None,
-    norm: Any = np.inf,
+    norm: float = np.inf,
     gtol: float = 1e-5,
     line_search_maxiter: int = 10,
 ) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ algorithms 7.4 and 7.5; for complex vectors L. Sorber, M. Van Barel and L. De La
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ...api.gradients import value_and_grad
 from ...numpy import linalg
 from .bfgs import vector
 from .line_search import dot, line_search
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 class _State(NamedTuple):
@@ -32,9 +36,9 @@ class _State(NamedTuple):
 
 def minimize_lbfgs(
     fun: Callable[[Any], Any],
-    x0: Any,
+    x0: ArrayLike,
     maxiter: float | None = None,
-    norm: Any = np.inf,
+    norm: float = np.inf,
     maxcor: int = 10,
     ftol: float = 2.220446049250313e-09,
     gtol: float = 1e-05,

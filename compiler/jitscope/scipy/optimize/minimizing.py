@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...api.jit import jit
 from .bfgs import minimize_bfgs
 from .lbfgs import minimize_lbfgs
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 __all__ = ["OptimizeResults", "minimize"]
@@ -41,7 +45,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 def minimize(
     fun: Callable[..., Any],
-    x0: Any,
+    x0: ArrayLike,
     args: tuple = (),
     *,
     method: str,

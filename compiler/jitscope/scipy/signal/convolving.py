@@ -22,13 +22,14 @@ from ...xla.cpu_tuning import WRITTEN_OUT_CONVOLUTION
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...lax.products import PrecisionLike
     from ...typing import ArrayLike
 
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
 
 
-def _arrays(name: str, *xs: Any) -> list[Any]:
+def _arrays(name: str, *xs: Any) -> list[Array]:
     """Operands of one inexact dtype and one rank."""
     values, _, _, _ = promoted(name, xs, inexact=True)
     arrays = [jnp.asarray(array_operand(name, x)) for x in values]
@@ -102,7 +103,9 @@ def _places(place: int, shape: Sequence[int]) -> list[int]:
 
 
 @eager_jit(static="mode method precision", nested=True)
-def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
+def convolve(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: PrecisionLike = None
+) -> Array:
     """The convolution of two arrays: sums of in1[k] in2[i - k]. `method`: "direct" and "auto" add products up, "fft" is
     `fftconvolve`; `precision` is that of the products. Raises ValueError for another method, too."""
     _check_method("convolve", method)
@@ -113,7 +116,9 @@ def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "
 
 
 @eager_jit(static="mode method precision", nested=True)
-def correlate(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
+def correlate(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: PrecisionLike = None
+) -> Array:
     """The correlation of two arrays: sums of in1[k + i] conj(in2[k]). `method` and `precision` as for `convolve`."""
     _check_method("correlate", method)
     in1, in2 = _arrays("correlate", in1, in2)
@@ -145,7 +150,7 @@ def convolve2d(
     mode: str = "full",
     boundary: str = "fill",
     fillvalue: float = 0,
-    precision: Any = None,
+    precision: PrecisionLike = None,
 ) -> Array:
     """The convolution of two matrices [m, n] and [p, q]. Raises NotImplementedError for any other boundary than zeros."""
     in1, in2 = _matrices("convolve2d", in1, in2, boundary, fillvalue)
@@ -159,7 +164,7 @@ def correlate2d(
     mode: str = "full",
     boundary: str = "fill",
     fillvalue: float = 0,
-    precision: Any = None,
+    precision: PrecisionLike = None,
 ) -> Array:
     """The correlation of two matrices [m, n] and [p, q]. "same" takes one place later in "full" than `correlate` where
     in2 has an even size; "valid" with the smaller one first is what it is with the larger one first, backwards. Raises
@@ -178,7 +183,7 @@ def correlate2d(
 
 
 @eager_jit(static="mode axes", nested=True)
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
     """The convolution [...] along `axes` (None: all) by Fourier transforms: quicker for large operands, with rounding
     errors of the size of the largest results. Sizes along other axes must be equal (SciPy repeats those of size 1).
     Raises ValueError for half precision, too."""

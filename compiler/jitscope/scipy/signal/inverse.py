@@ -41,7 +41,7 @@ class _Plan(NamedTuple):
 def istft(
     Zxx: ArrayLike,
     fs: ArrayLike = 1.0,
-    window: Any = "hann",
+    window: str | tuple[object, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,

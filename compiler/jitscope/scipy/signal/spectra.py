@@ -12,6 +12,7 @@ something else than asked. Differences to SciPy: `nperseg` is the signal's lengt
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from .windows import is_named, named_window, segment_size, whole
 
 
 if TYPE_CHECKING:
+    from ...api.arrays import Array
     from ...typing import ArrayLike
 
 
@@ -52,27 +54,27 @@ class _Plan(NamedTuple):
 
 @lenient
 def stft(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
+    x: ArrayLike,
+    fs: ArrayLike = 1.0,
+    window: str | tuple[object, ...] | ArrayLike = "hann",
     nperseg: int = 256,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = False,
+    detrend: str | bool | Callable[..., Any] = False,
     return_onesided: bool = True,
     boundary: str | None = "zeros",
     padded: bool = True,
     axis: int = -1,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Fourier transforms of stretches: frequencies [f], times [t] of the stretches' middles, and coefficients [..., f, ..., t],
     which are amplitudes. The signal is continued at both ends by half a stretch (`boundary`: "zeros", "even", "odd",
     "constant", None: not), then filled up to whole stretches (`padded`)."""
-    x, _ = _signals("stft", x, None)
-    plan, x = _planned("stft", x, None, window, nperseg, noverlap, nfft, detrend, return_onesided, axis)
+    signal, _ = _signals("stft", x, None)
+    plan, signal = _planned("stft", signal, None, window, nperseg, noverlap, nfft, detrend, return_onesided, axis)
     plan = plan._replace(boundary=_boundary("stft", boundary), padded=bool(padded))
-    if not x.size:
-        return _nothing(x.shape, x.dtype)
-    return _coefficients(x, fs, None if is_named(window) else window, plan)
+    if not signal.size:
+        return _nothing(signal.shape, signal.dtype)
+    return _coefficients(signal, fs, None if is_named(window) else window, plan)
 
 
 @lenient
@@ -80,16 +82,16 @@ def csd(
     x: ArrayLike,
     y: ArrayLike | None,
     fs: ArrayLike = 1.0,
-    window: Any = "hann",
+    window: str | tuple[object, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = "constant",
+    detrend: str | bool | Callable[..., Any] = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
     average: str = "mean",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The cross power spectral density of two signals (of one, real, where y is None), by Welch's method: frequencies [f] and the
     `average` ("mean" or "median") of conj(X) Y over all stretches [..., f, ...]. `scaling`: "density" (per unit of frequency)
     or "spectrum". The shorter signal is filled up with zeros. Source: P. Welch, IEEE Trans. Audio Electroacoust. 15 (1967);
@@ -101,16 +103,16 @@ def csd(
 def welch(
     x: ArrayLike,
     fs: ArrayLike = 1.0,
-    window: Any = "hann",
+    window: str | tuple[object, ...] | ArrayLike = "hann",
     nperseg: int | None = None,
     noverlap: int | None = None,
     nfft: int | None = None,
-    detrend: Any = "constant",
+    detrend: str | bool | Callable[..., Any] = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
     average: str = "mean",
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The power spectral density of a signal: frequencies [f] and real powers [..., f, ...]; see `csd`."""
     return _powers(
         "welch", x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average

@@ -7,7 +7,8 @@ of its own, as exact as that one gets.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ... import lax, numpy as jnp, tree
 from ...core import dtypes
@@ -16,9 +17,22 @@ from .krylov import Tolerances, solve_by_gmres
 from .vectors import add, identity, linear_map, norm, real_vdot, scaled, subtract, vdot, vectors
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike, PyTree
+    from .vectors import SupportsMatmul
+
+
 def cg(
-    A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, maxiter: int | None = None, M: Any = None
-) -> tuple[Any, None]:
+    A: Callable[[PyTree], PyTree] | SupportsMatmul,
+    b: PyTree,
+    x0: PyTree = None,
+    *,
+    tol: ArrayLike = 1e-5,
+    atol: ArrayLike = 0.0,
+    maxiter: int | None = None,
+    M: Callable[[PyTree], PyTree] | SupportsMatmul | None = None,
+) -> tuple[PyTree, None]:
     """(x, None) with A x = b by conjugate gradients, for a Hermitian positive definite A.
 
     `A` is a function of a vector, a matrix [n, n] or an object with `@`; `b` an array or a tree of arrays, which x resembles;
@@ -32,25 +46,32 @@ def cg(
 
 
 def bicgstab(
-    A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, maxiter: int | None = None, M: Any = None
-) -> tuple[Any, None]:
+    A: Callable[[PyTree], PyTree] | SupportsMatmul,
+    b: PyTree,
+    x0: PyTree = None,
+    *,
+    tol: ArrayLike = 1e-5,
+    atol: ArrayLike = 0.0,
+    maxiter: int | None = None,
+    M: Callable[[PyTree], PyTree] | SupportsMatmul | None = None,
+) -> tuple[PyTree, None]:
     """(x, None) with A x = b by stabilized biconjugate gradients (van der Vorst, 1992), for any A; x has the tree and
     shapes of b. Arguments and errors as for `cg`."""
     return _solved("bicgstab", _stabilized_gradients, A, b, x0, tol, atol, maxiter, M, symmetric=False)
 
 
 def gmres(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: Callable[[PyTree], PyTree] | SupportsMatmul,
+    b: PyTree,
+    x0: PyTree = None,
     *,
-    tol: Any = 1e-5,
-    atol: Any = 0.0,
+    tol: ArrayLike = 1e-5,
+    atol: ArrayLike = 0.0,
     restart: int = 20,
     maxiter: int | None = None,
-    M: Any = None,
+    M: Callable[[PyTree], PyTree] | SupportsMatmul | None = None,
     solve_method: str = "batched",
-) -> tuple[Any, Any]:
+) -> tuple[PyTree, Array]:
     """(x, info) with A x = b by generalized minimal residuals (Saad and Schultz, 1986), for any A; x has the tree and
     shapes of b, info is 0, or -1 where x is NaN.
 

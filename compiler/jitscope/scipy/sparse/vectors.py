@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from ...api import Array
 from ...core.avals import aval_of
 from ...core.trace import Tracer
 from ...numpy.operands import checked
+
+
+class SupportsMatmul(Protocol):
+    """A matrix, dense or sparse."""
+
+    def __matmul__(self, other: Any, /) -> Any: ...
 
 
 def identity(x: Any) -> Any:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import numpy as jnp, random
 from . import quaternions
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike, DTypeLike
 
 
 class Rotation(NamedTuple):
@@ -27,7 +32,7 @@ class Rotation(NamedTuple):
         return cls(jnp.concatenate([rotation.quat for rotation in rotations]))
 
     @classmethod
-    def from_euler(cls, seq: str, angles: Any, degrees: bool = False) -> Rotation:
+    def from_euler(cls, seq: str, angles: ArrayLike, degrees: bool = False) -> Rotation:
         """Rotations about the axes that `seq` names, one after the other: fixed ones ("xyz") or those of the body ("XYZ").
 
         `angles` is a number or [..., len(seq)]. Raises ValueError for other letters, both kinds at once, more than three, and
@@ -37,33 +42,33 @@ class Rotation(NamedTuple):
         return cls(quaternions.from_euler(angles, degrees, axes, intrinsic))
 
     @classmethod
-    def from_matrix(cls, matrix: Any) -> Rotation:
+    def from_matrix(cls, matrix: ArrayLike) -> Rotation:
         """From rotation matrices [..., 3, 3], by the greatest of the four components (F. Markley, J. Guidance 31, 2008)."""
         return cls(quaternions.from_matrix(matrix))
 
     @classmethod
-    def from_mrp(cls, mrp: Any) -> Rotation:
+    def from_mrp(cls, mrp: ArrayLike) -> Rotation:
         """From modified Rodrigues parameters [..., 3]: tan(angle / 4) times the axis."""
         return cls(quaternions.from_mrp(mrp))
 
     @classmethod
-    def from_quat(cls, quat: Any) -> Rotation:
+    def from_quat(cls, quat: ArrayLike) -> Rotation:
         """From quaternions [..., 4] of any length but 0."""
         return cls(quaternions.normalized(quat))
 
     @classmethod
-    def from_rotvec(cls, rotvec: Any, degrees: bool = False) -> Rotation:
+    def from_rotvec(cls, rotvec: ArrayLike, degrees: bool = False) -> Rotation:
         """From vectors [..., 3] along the axis, as long as the angle."""
         return cls(quaternions.from_rotvec(rotvec, degrees))
 
     @classmethod
-    def identity(cls, num: int | None = None, dtype: Any = float) -> Rotation:
+    def identity(cls, num: int | None = None, dtype: DTypeLike | None = float) -> Rotation:
         """The rotation that changes nothing, or an array of `num` of them."""
         one = jnp.array([0.0, 0.0, 0.0, 1.0], dtype=dtype)
         return cls(one if num is None else jnp.tile(one, (num, 1)))
 
     @classmethod
-    def random(cls, random_key: Any, num: int | None = None) -> Rotation:
+    def random(cls, random_key: ArrayLike, num: int | None = None) -> Rotation:
         """A rotation, or an array of `num` of them, all equally likely: a point of the unit sphere in four dimensions."""
         return cls.from_quat(random.normal(random_key, (4,) if num is None else (num, 4)))
 
@@ -81,11 +86,11 @@ class Rotation(NamedTuple):
         """First `other`, then this one."""
         return Rotation(quaternions.product(self.quat, other.quat))
 
-    def apply(self, vectors: Any, inverse: bool = False) -> Any:
+    def apply(self, vectors: ArrayLike, inverse: bool = False) -> Array:
         """The vectors [..., 3], rotated (or back, if `inverse`)."""
         return quaternions.applied(self.quat, vectors, inverse)
 
-    def as_euler(self, seq: str, degrees: bool = False) -> Any:
+    def as_euler(self, seq: str, degrees: bool = False) -> Array:
         """Angles [..., 3] about the three axes of `seq` (see `from_euler`), from -π to π; of the second one half of that.
 
         Raises ValueError for another number of letters, besides the errors of `from_euler`.
@@ -93,19 +98,19 @@ class Rotation(NamedTuple):
         axes, intrinsic = _axes(seq, 3)
         return quaternions.as_euler(self.quat, degrees, axes, intrinsic)
 
-    def as_matrix(self) -> Any:
+    def as_matrix(self) -> Array:
         """Matrices [..., 3, 3]."""
         return quaternions.as_matrix(self.quat)
 
-    def as_mrp(self) -> Any:
+    def as_mrp(self) -> Array:
         """Modified Rodrigues parameters [..., 3], of length 1 at most."""
         return quaternions.as_mrp(self.quat)
 
-    def as_rotvec(self, degrees: bool = False) -> Any:
+    def as_rotvec(self, degrees: bool = False) -> Array:
         """Vectors [..., 3] along the axis, as long as the angle, π at most."""
         return quaternions.as_rotvec(self.quat, degrees)
 
-    def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Any:
+    def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
         """Quaternions [..., 4]; `canonical`: of the two that mean the same, that whose scalar (or first component that is not 0)
         is positive."""
         return quaternions.as_quat(self.quat, canonical, scalar_first)
@@ -114,11 +119,11 @@ class Rotation(NamedTuple):
         """The rotation back."""
         return Rotation(quaternions.inverse(self.quat))
 
-    def magnitude(self) -> Any:
+    def magnitude(self) -> Array:
         """The angle [...], from 0 to π."""
         return quaternions.magnitude(self.quat)
 
-    def mean(self, weights: Any = None) -> Rotation:
+    def mean(self, weights: ArrayLike | None = None) -> Rotation:
         """The rotation nearest to all of an array [n], weighted by `weights` [n]: the first eigenvector of the sum of products
         of quaternions (F. Markley et al., J. Guidance 30, 2007). Raises ValueError for weights of another shape."""
         count = len(self)

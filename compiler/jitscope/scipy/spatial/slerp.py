@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import numpy as jnp
 from ...core.avals import aval_of
@@ -10,6 +10,10 @@ from ...eager.functions import eager_jit
 from ...numpy.operands import lenient
 from . import quaternions
 from .rotations import Rotation
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 
 class Slerp(NamedTuple):
@@ -25,7 +29,7 @@ class Slerp(NamedTuple):
     rotvecs: Any
 
     @classmethod
-    def init(cls, times: Any, rotations: Rotation) -> Slerp:
+    def init(cls, times: ArrayLike, rotations: Rotation) -> Slerp:
         """Raises TypeError for other things than a Rotation, ValueError for fewer than two and for times of another shape."""
         if not isinstance(rotations, Rotation):
             raise TypeError(f"Slerp.init: rotations is a Rotation, not {type(rotations).__name__}")
@@ -37,7 +41,7 @@ class Slerp(NamedTuple):
         times, steps, rotvecs = _prepared(times, rotations.quat)
         return cls(times, steps, Rotation(rotations.quat[:-1]), rotvecs)
 
-    def __call__(self, times: Any) -> Rotation:
+    def __call__(self, times: ArrayLike) -> Rotation:
         """The rotations at `times`, a number or [m]; beyond the ends the turning goes on. Raises ValueError for more axes."""
         times = jnp.asarray(times)
         if times.ndim > 1:

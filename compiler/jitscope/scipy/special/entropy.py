@@ -15,6 +15,7 @@ from ._operands import real_operands, strong_array
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...numpy._signatures import Axes
     from ...typing import ArrayLike
 
 
@@ -79,13 +80,13 @@ def expit(x: ArrayLike) -> Array:
     return logistic_p(operand("expit", x, inexact=True))
 
 
-def softmax(x: ArrayLike, /, *, axis: Any = None) -> Array:
+def softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
     """exp(x) over its sum along `axis`: an int, a tuple or None (all). Raises ValueError for axes that do not exist,
     TypeError for booleans."""
     return _softmax(_numbers("softmax", x, axis), axis)
 
 
-def log_softmax(x: ArrayLike, /, *, axis: Any = None) -> Array:
+def log_softmax(x: ArrayLike, /, *, axis: Axes = None) -> Array:
     """log(softmax(x)), exact where softmax is near 0. `axis`: an int, a tuple or None (all). Raises as softmax does."""
     return _log_softmax(_numbers("log_softmax", x, axis), axis)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,25 +78,25 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
 
 
 @eager_jit(nested=True)
-def factorial(n: Any, exact: bool = False) -> Array:
+def factorial(n: ArrayLike, exact: bool = False) -> Array:
     """n!, as a float: Γ(n + 1), and 0 for negative n. Raises NotImplementedError for `exact`, TypeError for complex
     numbers."""
     if exact:
         raise NotImplementedError(
             "factorial: exact=True needs integers of any size; arrays have none, use math.factorial"
         )
-    n = operand("factorial", n, inexact=True)
-    return jnp.where(n < 0, 0, exp_p(lgamma_p(n + 1)))
+    value = operand("factorial", n, inexact=True)
+    return jnp.where(value < 0, 0, exp_p(lgamma_p(value + 1)))
 
 
 @eager_jit(static="repetition", nested=True)
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
     """The number of ways to take k things out of N, as a float, element by element [...]; 0 for negative N or k, and
     for k > N. `repetition`: things may be taken several times. Raises TypeError for complex numbers."""
-    N, k = real_operands("comb", N, k, error=TypeError)
+    among, taken = real_operands("comb", N, k, error=TypeError)
     if repetition:
-        return jnp.where((k == 0) & (N >= 0), 1, comb_p(N + k - 1, k))
-    return comb_p(N, k)
+        return jnp.where((taken == 0) & (among >= 0), 1, comb_p(among + taken - 1, taken))
+    return comb_p(among, taken)
 
 
 @eager_jit(nested=True)

@@ -22,7 +22,12 @@ __all__ = ["sph_harm_y"]
 
 
 def sph_harm_y(
-    n: ArrayLike, m: ArrayLike, theta: ArrayLike, phi: ArrayLike, diff_n: Any = None, n_max: Any = None
+    n: ArrayLike,
+    m: ArrayLike,
+    theta: ArrayLike,
+    phi: ArrayLike,
+    diff_n: int | tuple[int, int] | None = None,
+    n_max: int | None = None,
 ) -> Array:
     """The spherical harmonics of degree n and order m at the polar angle theta and the azimuth phi; complex.
 

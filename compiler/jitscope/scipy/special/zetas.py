@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...eager.functions import eager_jit
 from ...numpy.creation import asarray
@@ -34,7 +34,7 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     return zeta_p(*real_operands("zeta", x, q, error=TypeError))
 
 
-def bernoulli(n: Any) -> Array:
+def bernoulli(n: int) -> Array:
     """Bernoulli's numbers B₀, …, Bₙ (B₁ is -½) as floats, of shape [n + 1]. n: an int; raises ValueError for negative
     ones, TypeError for others (a traced n is unknown)."""
     n = integer("bernoulli", n, "n")

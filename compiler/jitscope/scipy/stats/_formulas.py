@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...ops.linear import convert
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+
+
+P = ParamSpec("P")
 _KINDS = {
     "pdf": "The probability density at {0}; 0 outside of the support.",
     "logpdf": "The logarithm of the probability density at {0}; -inf outside of the support.",
@@ -37,11 +42,13 @@ _KINDS = {
 _REST = "Arguments broadcast, to the shape [...] of the result; integers become floats."
 
 
-def formula(*, complex: bool = False, refusal: type[Exception] = TypeError, weak: bool = False) -> Callable[[Any], Any]:
+def formula(
+    *, complex: bool = False, refusal: type[Exception] = TypeError, weak: bool = False
+) -> Callable[[Callable[P, Any]], Callable[P, Array]]:
     """Decorator: the function whose values a formula gives; where not `complex`, it raises `refusal` for complex numbers. An array
     from weakly typed operands (integers beside Python floats) is `weak` as well, or not: in JAX that is as it happens."""
 
-    def decorate(fun: Any) -> Callable[..., Any]:
+    def decorate(fun: Any) -> Any:
         names, defaults = _parameters(fun)
         distribution = fun.__module__.rpartition(".")[2]
         name = f"{distribution}.{fun.__name__}"
@@ -83,7 +90,7 @@ def _described(name: str, operand: str, refusal: str) -> str:
     )
 
 
-def derived(name: str, inner: Any, change: Callable[[Any], Any]) -> Callable[..., Any]:
+def derived(name: str, inner: Callable[P, Array], change: Callable[[Any], Any]) -> Callable[P, Array]:
     """The function that is another one's formula, changed: `pdf` is exp of `logpdf`."""
     raw = formula_of(inner)
 
@@ -93,7 +100,7 @@ def derived(name: str, inner: Any, change: Callable[[Any], Any]) -> Callable[...
     composed = functools.wraps(raw)(composed)
     composed.__name__ = composed.__qualname__ = name
     composed.__doc__ = None
-    return formula(**inner.options)(composed)
+    return formula(**inner.options)(composed)  # pyright: ignore[reportFunctionMemberAccess, reportReturnType]
 
 
 def formula_of(function: Any) -> Callable[..., Any]:

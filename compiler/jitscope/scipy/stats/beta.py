@@ -1,8 +1,10 @@
 """The beta distribution: y^(a - 1) (1 - y)^(b - 1) / (B(a, b) scale) for 0 ≤ y ≤ 1, y being (x - loc) / scale."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, log, not_, standard, where
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y = standard(x, loc, scale)
     value = special.xlogy(a - 1, y) + special.xlog1py(b - 1, -y) - special.betaln(a, b) - log(scale)
     outside = (x > loc + scale) | (x < loc)
@@ -26,12 +29,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(refusal=ValueError)
-def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.betainc(a, b, jnp.clip(standard(x, loc, scale), 0, 1))
 
 
 @formula(refusal=ValueError)
-def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def sf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.betainc(b, a, 1 - jnp.clip(standard(x, loc, scale), 0, 1))
 
 

@@ -1,8 +1,10 @@
 """The beta-binomial distribution: the binomial one, p of which has the beta distribution of a and b; k is counted from `loc`."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, not_, standard, where
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
+def logpmf(k: ArrayLike, n: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0) -> Array:
     y = standard(jnp.floor(k), loc, 1.0)
     rest = n - y
     ways = -(jnp.log1p(n) + special.betaln(rest + 1, y + 1))

@@ -1,8 +1,10 @@
 """The binomial distribution: the probability of k successes in n trials, each of probability p, k counted from `loc`."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
+def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     y = standard(k, loc, 1.0)
     ways = special.gammaln(n + 1) - (special.gammaln(y + 1) + special.gammaln(n - y + 1))
     chance = special.xlogy(y, p) + special.xlog1py(n - y, -p)

@@ -11,10 +11,11 @@ from ._formulas import derived, formula, log, shifted, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(complex=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y = standard(x, loc, scale)
     return -(jnp.log1p(y * y) + log(math.pi * scale))
 
@@ -31,12 +32,12 @@ def _share_below(y: Any) -> Any:
 
 
 @formula(complex=True)
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _share_below(standard(x, loc, scale))
 
 
 @formula(complex=True)
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _share_below(-standard(x, loc, scale))
 
 
@@ -45,10 +46,10 @@ logsf = derived("logsf", sf, jnp.log)
 
 
 @formula(complex=True)
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return shifted(jnp.tan(math.pi * q - math.pi / 2), loc, scale)
 
 
 @formula(complex=True)
-def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return shifted(jnp.tan(math.pi / 2 - math.pi * q), loc, scale)

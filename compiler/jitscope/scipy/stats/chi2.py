@@ -3,13 +3,24 @@ distribution of shape df / 2 and twice the scale."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import gamma
 from ._formulas import formula, formula_of
 
 
-def _as_gamma(inner: Any, name: str) -> Any:
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
+class _OfChi2(Protocol):
+    """The functions of this distribution."""
+
+    def __call__(self, x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array: ...
+
+
+def _as_gamma(inner: Any, name: str) -> _OfChi2:
     raw = formula_of(inner)
 
     def fun(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Any:

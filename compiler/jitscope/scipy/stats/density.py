@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from ...numpy.operands import lenient, promoted
 from ...numpy.structure import array_operand
 from ...tree import register_pytree_node_class
 from .. import special
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 def _rows(name: str, x: Any) -> Any:
@@ -48,7 +54,12 @@ class gaussian_kde:
     covariance: Any
     inv_cov: Any
 
-    def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
+    def __init__(
+        self,
+        dataset: ArrayLike,
+        bw_method: str | ArrayLike | Callable[..., Any] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
         points = _rows("gaussian_kde", dataset)
         if points.size < 2:
             raise ValueError(f"gaussian_kde: a dataset has several elements; its shape is {points.shape}")
@@ -86,7 +97,7 @@ class gaussian_kde:
         return tuple(getattr(self, name) for name in _FIELDS), None
 
     @classmethod
-    def tree_unflatten(cls, aux_data: None, children: Any) -> gaussian_kde:
+    def tree_unflatten(cls, aux_data: None, children: Sequence[Any]) -> gaussian_kde:
         """A density of these arrays, which are not looked at."""
         made = cls.__new__(cls)
         made._set(**dict(zip(_FIELDS, children)))
@@ -102,19 +113,19 @@ class gaussian_kde:
         """The number of points."""
         return self.dataset.shape[1]
 
-    def evaluate(self, points: Any) -> Any:
+    def evaluate(self, points: ArrayLike) -> Array:
         """The density [m] at `points` [d, m]. Raises ValueError for another number of variables."""
         return _density(self.dataset, self.weights, self.inv_cov, self._placed("evaluate", points), False)
 
-    def __call__(self, points: Any) -> Any:
+    def __call__(self, points: ArrayLike) -> Array:
         """The density at points; see `evaluate`."""
         return self.evaluate(points)
 
-    def pdf(self, x: Any) -> Any:
+    def pdf(self, x: ArrayLike) -> Array:
         """The density at points; see `evaluate`."""
         return self.evaluate(x)
 
-    def logpdf(self, x: Any) -> Any:
+    def logpdf(self, x: ArrayLike) -> Array:
         """The logarithm of the density; see `evaluate`."""
         return _density(self.dataset, self.weights, self.inv_cov, self._placed("logpdf", x), True)
 
@@ -126,7 +137,7 @@ class gaussian_kde:
             raise ValueError(f"{name}: points of {points.shape[0]} variables for a density of {self.d}")
         return points.reshape(self.d, 1)
 
-    def integrate_gaussian(self, mean: Any, cov: Any) -> Any:
+    def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
         """The integral of the density times a normal one of `mean` [d] and `cov` [d, d]. Raises ValueError for other shapes."""
         mean, cov = jnp.atleast_1d(jnp.squeeze(jnp.asarray(mean))), jnp.atleast_2d(jnp.asarray(cov))
         if mean.shape != (self.d,) or cov.shape != (self.d, self.d):
@@ -136,14 +147,14 @@ class gaussian_kde:
             )
         return _product(self.covariance + cov, self.dataset, self.weights, mean[:, None], jnp.ones(1, mean.dtype))
 
-    def integrate_kde(self, other: gaussian_kde) -> Any:
+    def integrate_kde(self, other: gaussian_kde) -> Array:
         """The integral of the product of two densities. Raises ValueError where their numbers of variables differ."""
         if other.d != self.d:
             raise ValueError(f"integrate_kde: one density is of {self.d} variables, the other of {other.d}")
         widths = self.covariance + other.covariance
         return _product(widths, self.dataset, self.weights, other.dataset, other.weights)
 
-    def integrate_box_1d(self, low: Any, high: Any) -> Any:
+    def integrate_box_1d(self, low: ArrayLike, high: ArrayLike) -> Array:
         """The integral of a density of one variable between two numbers. Raises ValueError for others."""
         if self.d != 1:
             raise ValueError(f"integrate_box_1d is for densities of one variable; this one is of {self.d}")
@@ -151,15 +162,15 @@ class gaussian_kde:
             raise ValueError("integrate_box_1d: the limits are two numbers, not arrays")
         return _between(self.dataset, self.weights, self.covariance, low, high)
 
-    def integrate_box(self, low_bounds: Any, high_bounds: Any, maxpts: Any = None) -> Any:
+    def integrate_box(self, low_bounds: ArrayLike, high_bounds: ArrayLike, maxpts: int | None = None) -> NoReturn:
         """Raises NotImplementedError: see `integrate_box_1d`."""
         raise NotImplementedError("integrate_box: there are integrals over one variable only: use integrate_box_1d")
 
-    def set_bandwidth(self, bw_method: Any = None) -> None:
+    def set_bandwidth(self, bw_method: str | ArrayLike | Callable[..., Any] | None = None) -> None:
         """Raises NotImplementedError."""
         raise NotImplementedError("set_bandwidth: a gaussian_kde cannot be changed: make a new one with that bw_method")
 
-    def resample(self, key: Any, shape: Any = ()) -> Any:
+    def resample(self, key: ArrayLike, shape: Sequence[int] = ()) -> Array:
         """Points drawn from the density: [d, *shape]."""
         return _drawn(key, self.dataset, self.weights, self.covariance, shape)
 

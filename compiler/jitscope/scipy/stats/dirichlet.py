@@ -14,20 +14,21 @@ from .. import special
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 SUM_TOLERANCE = 1e-6
 
 
 @eager_jit(nested=True)
-def logpdf(x: Any, alpha: Any) -> Array:
+def logpdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """The logarithm of the density at `x` [n, ...], or [n - 1, ...] where the last number is what is missing to 1, for `alpha` [n];
     -inf outside of the support. Raises ValueError for other shapes, TypeError for complex numbers."""
     return _logpdf("dirichlet.logpdf", x, alpha)
 
 
 @eager_jit(nested=True)
-def pdf(x: Any, alpha: Any) -> Array:
+def pdf(x: ArrayLike, alpha: ArrayLike) -> Array:
     """The density at `x` [n, ...]; see `logpdf`."""
     return jnp.exp(_logpdf("dirichlet.pdf", x, alpha))
 

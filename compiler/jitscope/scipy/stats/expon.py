@@ -1,8 +1,10 @@
 """The exponential distribution: exp(-y) / scale for y ≥ 0, y being (x - loc) / scale."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, not_a_probability, shifted, standard
@@ -10,10 +12,11 @@ from ._formulas import derived, formula, log, not_a_probability, shifted, standa
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc, -jnp.inf, -(standard(x, loc, scale) + log(scale)))
 
 
@@ -21,12 +24,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(weak=True)
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc, 0, -jnp.expm1(-standard(x, loc, scale)))
 
 
 @formula(weak=True)
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc, 0, -standard(x, loc, scale))
 
 
@@ -35,5 +38,5 @@ logcdf = derived("logcdf", logsf, lambda y: jnp.log1p(-jnp.exp(y)))
 
 
 @formula(complex=True, weak=True)
-def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(not_a_probability(q), jnp.nan, shifted(-jnp.log1p(-q), loc, scale))

@@ -1,8 +1,10 @@
 """The gamma distribution of shape `a`: y^(a - 1) exp(-y) / (Gamma(a) scale) for y ≥ 0, y being (x - loc) / scale."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, log, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     inside = x >= loc
     y = jnp.where(inside, standard(x, loc, scale), 1)
     return jnp.where(inside, special.xlogy(a - 1, y) - y - (special.gammaln(a) + log(scale)), -jnp.inf)
@@ -24,12 +27,12 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.gammainc(a, jnp.maximum(standard(x, loc, scale), 0))
 
 
 @formula(weak=True)
-def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def sf(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.gammaincc(a, jnp.maximum(standard(x, loc, scale), 0))
 
 

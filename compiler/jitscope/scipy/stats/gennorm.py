@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +11,11 @@ from ._formulas import derived, formula, log, over
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpdf(x: Any, beta: Any) -> Array:
+def logpdf(x: ArrayLike, beta: ArrayLike) -> Array:
     return log(0.5 * beta) - special.gammaln(over(1.0, beta)) - jnp.abs(x) ** beta
 
 
@@ -22,5 +23,5 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(weak=True)
-def cdf(x: Any, beta: Any) -> Array:
+def cdf(x: ArrayLike, beta: ArrayLike) -> Array:
     return 0.5 * (1 + jnp.sign(x) * special.gammainc(over(1.0, beta), jnp.abs(x) ** beta))

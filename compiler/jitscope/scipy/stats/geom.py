@@ -1,8 +1,10 @@
 """The geometric distribution: p (1 - p)^(k - 1), the probability of the first success in trial k ≥ 1, counted from `loc`."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, log, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
+def logpmf(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where(x <= 0, -jnp.inf, special.xlog1py(x - 1, -p) + log(p))
 

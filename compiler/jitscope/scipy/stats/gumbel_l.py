@@ -1,9 +1,11 @@
 """The left-skewed Gumbel distribution, of least values: exp(y - exp(y)) / scale, y being (x - loc) / scale; NaN for a scale that
 is not positive."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, shifted, standard, where
@@ -11,10 +13,11 @@ from ._formulas import derived, formula, log, shifted, standard, where
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y = standard(x, loc, scale)
     return where(scale > 0, y - jnp.exp(y) - log(scale), jnp.nan)
 
@@ -23,7 +26,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(weak=True)
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logcdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return where(scale > 0, jnp.log(-jnp.expm1(-jnp.exp(standard(x, loc, scale)))), jnp.nan)
 
 
@@ -31,7 +34,7 @@ cdf = derived("cdf", logcdf, jnp.exp)
 
 
 @formula(weak=True)
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logsf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return where(scale > 0, -jnp.exp(standard(x, loc, scale)), jnp.nan)
 
 
@@ -39,6 +42,6 @@ sf = derived("sf", logsf, jnp.exp)
 
 
 @formula(weak=True)
-def ppf(p: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def ppf(p: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     quantile = shifted(jnp.log(-jnp.log1p(-p)), loc, scale)
     return jnp.where((p > 0) & (p < 1), quantile, jnp.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, over, standard
@@ -10,10 +10,11 @@ from ._formulas import derived, formula, log, over, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return -(over(jnp.abs(standard(x, loc, 1.0)), scale) + log(2 * scale))
 
 
@@ -21,7 +22,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y = standard(x, loc, scale)
     below = y <= 0
     tail = 0.5 * jnp.exp(jnp.where(below, y, -y))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -11,10 +11,11 @@ from ._formulas import derived, formula, log, shifted, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(complex=True)
-def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     half = standard(x, loc, scale) / 2
     return -2 * jnp.logaddexp(half, -half) - log(scale)
 
@@ -23,20 +24,20 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula(complex=True, weak=True)
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.expit(standard(x, loc, scale))
 
 
 @formula(complex=True, weak=True)
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def sf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return special.expit(-standard(x, loc, scale))
 
 
 @formula(complex=True)
-def ppf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def ppf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return shifted(special.logit(x), loc, scale)
 
 
 @formula(complex=True)
-def isf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def isf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return shifted(-special.logit(x), loc, scale)

@@ -14,17 +14,18 @@ from .. import special
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @eager_jit(nested=True)
-def logpmf(x: Any, n: Any, p: Any) -> Array:
+def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """The logarithm of the probability of the counts `x` [..., k] in `n` trials with probabilities `p` [..., k]; -inf where they do
     not sum up to n. Raises ValueError for x and n that are not integers, TypeError for complex p."""
     return _logpmf("multinomial.logpmf", x, n, p)
 
 
 @eager_jit(nested=True)
-def pmf(x: Any, n: Any, p: Any) -> Array:
+def pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """The probability of the counts `x` [..., k]; see `logpmf`."""
     return jnp.exp(_logpmf("multinomial.pmf", x, n, p))
 

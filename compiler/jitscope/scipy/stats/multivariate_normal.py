@@ -13,10 +13,11 @@ from ...numpy.structure import array_operand
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @eager_jit(static="allow_singular", nested=True)
-def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
+def logpdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: None = None) -> Array:
     """The logarithm of the density at `x` [..., n] for `mean` [..., n] and `cov` [..., n, n], which is made symmetric; a number as
     `cov` is the variance of each of the n, a number as `mean` that of one variable. Raises ValueError for shapes that do not
     fit, NotImplementedError for `allow_singular`."""
@@ -26,7 +27,7 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
 
 
 @eager_jit(nested=True)
-def pdf(x: Any, mean: Any, cov: Any) -> Array:
+def pdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike) -> Array:
     """The density at `x` [..., n]; see `logpdf`."""
     return jnp.exp(_logpdf("multivariate_normal.pdf", x, mean, cov))
 

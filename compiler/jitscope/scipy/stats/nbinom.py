@@ -1,9 +1,11 @@
 """The negative binomial distribution: the probability of k failures before the n-th success, each of probability p, k counted
 from `loc`."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -12,10 +14,11 @@ from ._formulas import derived, formula, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
+def logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Array:
     y = standard(k, loc, 1.0)
     ways = special.gammaln(y + n) - special.gammaln(n) - special.gammaln(y + 1)
     return jnp.where(k < loc, -jnp.inf, ways + special.xlogy(n, p) + special.xlogy(y, 1 - p))

@@ -1,8 +1,10 @@
 """The Pareto distribution: b / (scale y^(b + 1)) for y ≥ 1, y being (x - loc) / scale."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from ._formulas import derived, formula, log, not_a_probability, over, shifted, standard
@@ -10,10 +12,11 @@ from ._formulas import derived, formula, log, not_a_probability, over, shifted, 
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y = standard(x, loc, scale)
     return jnp.where(x < loc + scale, -jnp.inf, -(log(over(scale, b)) + (b + 1) * jnp.log(y)))
 
@@ -22,17 +25,17 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def cdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc + scale, 0, 1 - standard(x, loc, scale) ** -b)
 
 
 @formula(weak=True)
-def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logcdf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc + scale, -jnp.inf, jnp.log1p(-(standard(x, loc, scale) ** -b)))
 
 
 @formula()
-def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logsf(x: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(x < loc + scale, 0, -(b * jnp.log(standard(x, loc, scale))))
 
 
@@ -40,5 +43,5 @@ sf = derived("sf", logsf, jnp.exp)
 
 
 @formula(complex=True)
-def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def ppf(q: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return jnp.where(not_a_probability(q), jnp.nan, shifted((1 - q) ** -over(1.0, b), loc, scale))

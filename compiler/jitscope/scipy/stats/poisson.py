@@ -14,10 +14,11 @@ from ._formulas import derived, formula, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
+def logpmf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where((x < 0) | (jnp.round(k) != k), -jnp.inf, special.xlogy(x, mu) - special.gammaln(x + 1) - mu)
 
@@ -26,7 +27,7 @@ pmf = derived("pmf", logpmf, jnp.exp)
 
 
 @formula()
-def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
+def cdf(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     x = standard(k, loc, 1.0)
     return jnp.where(x < 0, 0, special.gammaincc(jnp.floor(1 + jnp.where(x < 0, 0, x)), mu))
 
@@ -36,16 +37,17 @@ TERMS = 250
 
 
 @formula()
-def entropy(mu: Any, loc: Any = 0) -> Array:
+def entropy(mu: ArrayLike, loc: ArrayLike = 0) -> Array:
     """The entropy in nats, which `loc` changes in shape and dtype only: a sum of p log(1 / p) for means below 100, Stirling's
     series log(2 pi e mu) / 2 - 1 / (12 mu) above. Source: R. Evans, J. Boersma, SIAM Review 30 (1988). Raises TypeError for
     complex numbers."""
-    mu = mu.astype(mu.dtype)
-    few = jnp.where(mu < 100, mu, 1)
+    means: Any = mu
+    means = means.astype(means.dtype)
+    few = jnp.where(means < 100, means, 1)
     total = jnp.sum(special.entr(_probabilities(few)), 0)
-    series = 0.5 * jnp.log(2 * math.pi * math.e * mu) - 1 / (12 * mu)
-    value = jnp.where(mu == 0, 0, jnp.where(mu < 100, total, series))
-    return jnp.broadcast_to(value, jnp.broadcast_shapes(mu.shape, jnp.shape(loc)))
+    series = 0.5 * jnp.log(2 * math.pi * math.e * means) - 1 / (12 * means)
+    value = jnp.where(means == 0, 0, jnp.where(means < 100, total, series))
+    return jnp.broadcast_to(value, jnp.broadcast_shapes(means.shape, jnp.shape(loc)))
 
 
 def _probabilities(mu: Any) -> Any:

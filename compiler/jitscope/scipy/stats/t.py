@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -13,10 +13,11 @@ from ._formulas import derived, formula, log, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula()
-def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y, half = standard(x, loc, scale), df / 2
     constant = special.gammaln(half) - special.gammaln(half + 0.5) + log(math.pi * df * (scale * scale)) / 2
     return -(constant + (half + 0.5) * jnp.log1p(y * y / df))

@@ -1,5 +1,7 @@
 """The normal distribution with mean `loc` and standard deviation `scale`, cut off where y = (x - loc) / scale is below a or above
 b; NaN where a ≥ b."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from ._formulas import derived, formula, like, log, standard
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 def _log_mass(a: Any, b: Any) -> Any:
@@ -26,7 +29,7 @@ def _log_mass(a: Any, b: Any) -> Any:
 
 
 @formula()
-def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     y, a, b = standard(x, loc, scale), like(a, x), like(b, x)
     value = -0.5 * (y * y + log(2 * math.pi * (scale * scale))) - _log_mass(a, b)
     return jnp.where(a >= b, jnp.nan, jnp.where((y < a) | (y > b), -jnp.inf, value))
@@ -36,7 +39,7 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 @formula()
-def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logcdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _log_share(standard(x, loc, scale), like(a, x), like(b, x))
 
 
@@ -44,7 +47,7 @@ cdf = derived("cdf", logcdf, jnp.exp)
 
 
 @formula()
-def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
+def logsf(x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     return _log_share(-standard(x, loc, scale), -like(b, x), -like(a, x))
 
 

@@ -1,9 +1,11 @@
 """The von Mises distribution: exp(kappa cos(x)) / (2 pi I0(kappa)); NaN for a kappa that is not positive."""
+# Formulas get arrays and floats, whatever the function is given.
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from .. import special
@@ -12,10 +14,11 @@ from ._formulas import derived, formula, where
 
 if TYPE_CHECKING:
     from ...api.arrays import Array
+    from ...typing import ArrayLike
 
 
 @formula(weak=True)
-def logpdf(x: Any, kappa: Any) -> Array:
+def logpdf(x: ArrayLike, kappa: ArrayLike) -> Array:
     value = kappa * (jnp.cos(x) - 1) - jnp.log(2 * math.pi * special.i0e(kappa))
     return where(kappa > 0, value, jnp.nan)
 
