@@ -102,7 +102,7 @@ class SharpBits:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
 
     def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
-        known = one.id in TO_DO and jaxwatch.mistake(error) is not None
+        known = (one.id in TO_DO or one.id == "not-a-jax-type") and jaxwatch.mistake(error) is not None
         view = one.id == "item-assignment" and isinstance(
             error, ValueError
         )  # NumPy's of an array: see advise.run.readonly

@@ -359,3 +359,50 @@ def test_what_trying_a_rewrite_compiles_is_not_told(bare_shell):  # noqa: F811
     assert [fix["checked"] for fix in ran.documents[0]["fixes"]]
     names = [one.name for one in observe.ledger().small_since(mark)]
     assert names and len(names) == len(set(names))
+
+
+REFUSED = """\
+import dataclasses, sys, types
+import jax, jax.numpy as jnp
+class Plain:
+    pass
+@dataclasses.dataclass(frozen=True)
+class Options:
+    n: int
+    sizes: dict
+frames = types.ModuleType("frames")
+frames.__file__ = "/lib/site-packages/frames.py"
+sys.modules["frames"] = frames
+Column = frames.Column = type("Column", (), {"__module__": "frames", "to_numpy": lambda self: None})
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "said", "fix"),
+    [
+        (
+            "jax.jit(lambda v: v * 2)(Plain())",
+            "A value of type Plain is not an array",
+            "@jax.tree_util.register_dataclass",
+        ),
+        ("jnp.mean({'a': Plain()}['a'])", "A value of type Plain is not an array", "@jax.tree_util.register_dataclass"),
+        (
+            "jax.jit(lambda c: c + 1)(Column())",
+            "A value of type frames.Column is not an array",
+            "Pass x.to_numpy() for it.",
+        ),
+        (
+            "jax.jit(lambda c: 1.0, static_argnums=0)(Options(1, {}))",
+            "sizes is a dict, which has none",
+            "Make sizes a tuple of pairs",
+        ),
+    ],
+)
+def test_what_jax_cannot_take_is_said_of_its_class(bare_shell, cell, said, fix):  # noqa: F811
+    for text in ("%load_ext jitscope", REFUSED):
+        assert not bare_shell.cell(text).error
+    ran = bare_shell.cell(cell)
+    (item,) = ran.document["items"]
+    assert (
+        ran.error and said in item["message"] and fix in item["fix"]["text"] and "Traceback" not in " ".join(ran.texts)
+    )

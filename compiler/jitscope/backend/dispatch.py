@@ -25,6 +25,7 @@ from ..core.avals import as_numpy, aval_of, class_name
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold, folding
+from ..core.jax_values import jax_kind
 from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes_in_force import current_mesh, mesh_in_force, on_first_mesh
 from ..core.messages import message_here
@@ -260,7 +261,7 @@ class JitFunction(Generic[P, R]):
             try:
                 to_array(leaf)
             except (TypeError, OverflowError):
-                if how := as_numpy(leaf):
+                if jax_kind(leaf) is None and (how := as_numpy(type(leaf))):
                     said = f"argument {name} of {self._name} is a {class_name(type(leaf))}, and no array: pass {how.format(name)}"
                     return stepped_on(type(error)(message_here(said)), "not-a-jax-type")
                 advice = (

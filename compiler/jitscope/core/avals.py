@@ -340,7 +340,7 @@ def not_an_array(x: Any) -> str:
         return str(refuse(x, kind))
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
-    return f"a value of type {class_name(type(x))} is not an array, a number or a tree of those{_advice(x)}"
+    return f"a value of type {class_name(type(x))} is not an array, a number or a tree of those{how_to_pass(type(x))}"
 
 
 def class_name(kind: type) -> str:
@@ -353,12 +353,9 @@ def class_name(kind: type) -> str:
     )
 
 
-def as_numpy(x: Any) -> str:
-    """How an object of another library gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
-    kind = type(x)
-    if (
-        not is_of_library(kind) or isinstance(x, (np.ndarray, np.generic)) or jax_kind(x) is not None
-    ):  # of JAX's keys and tracers there is more to say
+def as_numpy(kind: type) -> str:
+    """How an object of another library's class gives its values as an array of NumPy's, with {} for its name; "" where it does not."""
+    if not is_of_library(kind) or issubclass(kind, (np.ndarray, np.generic)):
         return ""
     if hasattr(kind, "to_numpy"):
         return "{}.to_numpy()"
@@ -375,16 +372,16 @@ def is_of_library(kind: type) -> bool:
     return "site-packages" in file or "dist-packages" in file or source.is_stdlib(file) or source.is_internal(file)
 
 
-def _advice(x: Any) -> str:
+def how_to_pass(kind: type) -> str:
     """How objects of a user's class become trees; nothing for Python's own values and for functions."""
-    kind = type(x)
-    if kind.__module__ in ("builtins", "numpy") or isinstance(x, (type, enum.Enum)) or callable(x):
+    called = any("__call__" in vars(base) for base in kind.__mro__)
+    if kind.__module__ in ("builtins", "numpy") or issubclass(kind, (type, enum.Enum)) or called:
         return ""
     name = kind.__name__
     if is_of_library(kind):
-        how = as_numpy(x)
+        how = as_numpy(kind)
         return f": pass {how.format('x')} for it" if how else f". Pass the arrays and numbers that the {name} holds"
-    if dataclasses.is_dataclass(x):
+    if dataclasses.is_dataclass(kind):
         return users_source.in_own_names(
             f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"
         )

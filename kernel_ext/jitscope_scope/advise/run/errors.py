@@ -28,6 +28,7 @@ from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
 from .nans import told_of_failure
+from .refused import refused
 
 
 _OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -49,7 +50,7 @@ def explained(error: BaseException) -> Diagnostic | None:
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
         return None
-    one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names)
+    one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names, frame)
     return one.in_names(names)
 
 
@@ -114,7 +115,10 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 """These are told where the look finds their cause, which is seldom the line that raises."""
 
 
-def _made(known: str, where: Position, error: BaseException, names: Names) -> Diagnostic:
+def _made(known: str, where: Position, error: BaseException, names: Names, frame: FrameType) -> Diagnostic:
+    of_jax = known in _OF_VALUES and jaxwatch.mistake(error) is not None
+    if of_jax and (told := refused(known, error, frame)) is not None:
+        return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
@@ -126,6 +130,8 @@ def _made(known: str, where: Position, error: BaseException, names: Names) -> Di
         fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
 
+
+_OF_VALUES = ("not-a-jax-type", "static-unhashable")
 
 TO_DO = {
     "donation-misuse": "Use what the call gave back in place of what it was given, or do not donate that: a call takes the memory of its "

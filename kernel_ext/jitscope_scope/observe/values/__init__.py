@@ -62,7 +62,7 @@ def instrument(
         raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that the loop did not make"
         )
-    remarks += [_of_rows(_place(closed, at), *found) for at, found in evaluation.rows.items()]
+    remarks += [_of_rows(_place(closed, at), ran, needed) for at, (ran, needed) in evaluation.rows.items()]
     for why in dict.fromkeys(evaluation.whole_at.values()):
         places = ", ".join(path for path, one in evaluation.whole_at.items() if one == why)
         remarks.append(f"The inside of {places} is run as a whole: {why} is not listed.")

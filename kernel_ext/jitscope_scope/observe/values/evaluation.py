@@ -218,8 +218,7 @@ class Evaluation:
         c, b = params["cond_nconsts"], params["body_nconsts"]
         carry = list(operands[c + b :])
         most = len(self.looked_at(None, count(body.jaxpr) + count(condition.jaxpr)))
-        needed: Any = 0  # of rows, an array
-        number, more, decided = 0, True, True
+        number, more, decided, needed = 0, True, True, np.zeros((), int)
         while number <= most:
             inside = (*iterations, number)
             (going,) = self.run(condition, [*operands[:c], *carry], subpath(path, "cond_jaxpr"), inside)
@@ -233,7 +232,7 @@ class Evaluation:
             if rows is not None:
                 carry, needed = self.kept(rows, carry, done), needed + rows.astype(int)
             number += 1
-        if not more and np.ndim(needed):
+        if not more and needed.ndim:
             self.rows[path] = number, needed
         looked = f"the first {number:,}" if more else "all"
         if decided is None:

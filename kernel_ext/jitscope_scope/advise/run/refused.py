@@ -1,0 +1,72 @@
+"""What jax says of a value that it cannot take, said of its class: how it becomes a tree, or an array, or hashable."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from types import FrameType
+from typing import Any, NamedTuple
+
+from jitscope.core.avals import class_name, how_to_pass, is_of_library
+
+
+class Refused(NamedTuple):
+    """What is wrong with a value, and what to do, each a sentence."""
+
+    said: str
+    fix: str
+
+
+def refused(known: str, error: BaseException, frame: FrameType) -> Refused | None:
+    """What to say of the class that an error of jax's names; None where it is not found, or there is nothing more to say of it. `frame`
+    is the user's that ran."""
+    match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
+    kind = _class(match[1]) if match is not None else None
+    if kind is None:
+        return None
+    if known == "static-unhashable":
+        return _without_a_hash(kind, frame)
+    fix = how_to_pass(kind).lstrip(":. ").replace("@jitscope.", "@jax.")
+    said = f"A value of type {class_name(kind)} is not an array, a number or a tree of those."
+    return Refused(said, f"{fix[0].upper()}{fix[1:]}.") if fix else None
+
+
+def _class(name: str) -> type | None:
+    """The class that jax calls by its module and name, where it is found there."""
+    module, _, rest = name.rpartition(".")
+    while module and module not in sys.modules:
+        module, _, last = module.rpartition(".")
+        rest = f"{last}.{rest}"
+    found: Any = sys.modules.get(module or "builtins")
+    for part in rest.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None
+
+
+def _without_a_hash(kind: type, frame: FrameType) -> Refused | None:
+    """Of a dataclass whose hash is that of its fields: the first field that has none, of an object that a name of the user's stands for, or by
+    what the class says of it."""
+    if is_of_library(kind) or not dataclasses.is_dataclass(kind):
+        return None
+    value = next((x for x in (*frame.f_locals.values(), *frame.f_globals.values()) if type(x) is kind), None)
+    for field in dataclasses.fields(kind):
+        held = type(getattr(value, field.name)) if hasattr(value, field.name) else _annotated(field.type)
+        if held is not None and held.__hash__ is None:
+            said = f"{class_name(kind)} has no hash: a frozen dataclass has that of its fields, and {field.name} is a {class_name(held)}, which has none."
+            return Refused(said, f"Make {field.name} {_HASHABLE.get(held, 'a value that has a hash')}.")
+    return None
+
+
+def _annotated(said: Any) -> type | None:
+    """The class of a field by its annotation, `dict`, `dict[str, int]` or a text of these."""
+    name = re.match(r"\w*", said)[0] if isinstance(said, str) else ""  # pyright: ignore[reportOptionalSubscript]
+    found = (
+        {"dict": dict, "list": list, "set": set}.get(name)
+        if isinstance(said, str)
+        else getattr(said, "__origin__", said)
+    )
+    return found if isinstance(found, type) else None
+
+
+_HASHABLE = {dict: "a tuple of pairs, or a frozen dataclass", list: "a tuple", set: "a frozenset"}
