@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import tree
 from .core.avals import ShapedArray, aval_of
@@ -12,15 +12,19 @@ from .extend.linear_util import Store, WrappedFun, transformation2, transformati
 from .tree_util import PyTreeDef
 
 
+if TYPE_CHECKING:
+    from .typing import ArrayLike, SupportsShape
+
+
 @transformation_with_aux2
-def flatten_fun(f: Callable[..., Any], store: Store, in_tree: PyTreeDef, *flat: Any) -> list[Any]:
+def flatten_fun(f: Callable[..., Any], store: Store, in_tree: PyTreeDef, *flat: object) -> list[Any]:
     """`flatten_fun(fun, in_tree)`: the function of the leaves of (args, kwargs), and what fetches the tree of its results."""
     args, kwargs = tree.unflatten(in_tree, flat)
     return _flat_results(f(*args, **kwargs), store)
 
 
 @transformation_with_aux2
-def flatten_fun_nokwargs(f: Callable[..., Any], store: Store, in_tree: PyTreeDef, *flat: Any) -> list[Any]:
+def flatten_fun_nokwargs(f: Callable[..., Any], store: Store, in_tree: PyTreeDef, *flat: object) -> list[Any]:
     """As `flatten_fun`, of the leaves of args alone."""
     return _flat_results(f(*tree.unflatten(in_tree, flat)), store)
 
@@ -55,15 +59,16 @@ def argnums_partial(
     return _with_fixed(f, places, fixed), tuple(args[i] for i in places)
 
 
-def debug_info(traced_for: str, fun: Any, args: Any, kwargs: Any, **_: Any) -> DebugInfo:
+def debug_info(traced_for: str, fun: Callable[..., Any], args: object, kwargs: object, **_: Any) -> DebugInfo:
     """What a program made of `fun` is called in messages."""
     return DebugInfo(getattr(fun, "__name__", type(fun).__name__))
 
 
-def shaped_abstractify(x: Any) -> ShapedArray:
+def shaped_abstractify(x: ArrayLike | SupportsShape) -> ShapedArray:
     """The aval of an array, a tracer, a number, or of something with shape and dtype."""
+    like: Any = x
     if hasattr(x, "shape") and hasattr(x, "dtype") and not hasattr(x, "__array__"):
-        return ShapedArray(x.shape, x.dtype, getattr(x, "weak_type", False))
+        return ShapedArray(like.shape, like.dtype, getattr(like, "weak_type", False))
     return aval_of(x)
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import numpy as jnp
+
+
+if TYPE_CHECKING:
+    from .api.arrays import Array
+    from .core.shardings import Sharding
+    from .typing import DTypeLike, SupportsDLPack
+    from .xla.client import Device
 
 
 _SUPPORTED = frozenset(
@@ -15,14 +22,16 @@ _SUPPORTED = frozenset(
 ) | {np.dtype(jnp.bfloat16)}
 
 
-def is_supported_dtype(dtype: Any) -> bool:
+def is_supported_dtype(dtype: DTypeLike) -> bool:
     """Whether arrays of that dtype can be handed over in both directions. Raises TypeError for None and what is not a dtype."""
     if dtype is None:
         raise TypeError("is_supported_dtype: dtype is a dtype or its name, not None")
     return np.dtype(dtype) in _SUPPORTED
 
 
-def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(
+    external_array: SupportsDLPack, device: Device | Sharding | None = None, copy: bool | None = None
+) -> Array:
     """An array with the values of `external_array`, an object with `__dlpack__` and `__dlpack_device__`; see
     `numpy.from_dlpack`. Writing to the other one afterwards never shows here."""
     return jnp.from_dlpack(external_array, device=device, copy=copy)

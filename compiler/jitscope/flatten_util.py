@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import tree
 from .core import dtypes
@@ -12,7 +12,12 @@ from .numpy import array, concatenate, ravel
 from .ops.linear import convert_element_type_p, reshape, slice_in_dim
 
 
-def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
+if TYPE_CHECKING:
+    from .api.arrays import Array
+    from .typing import PyTree
+
+
+def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
     """The leaves of a tree one after the other in a vector of their common dtype, and the function that takes it back.
 
     That function takes a vector of the same size and dtype and gives the tree, each leaf in its shape and dtype (of

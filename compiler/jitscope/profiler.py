@@ -43,7 +43,7 @@ class TraceAnnotation(_native.TraceMe):
 class StepTraceAnnotation(TraceAnnotation):
     """Context manager: what happens inside is one step (of training, say), its number given as `step_num`."""
 
-    def __init__(self, name: str, **kwargs: Any):
+    def __init__(self, name: str, **kwargs: object):
         super().__init__(name, _r=1, **kwargs)
 
 

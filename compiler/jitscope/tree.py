@@ -15,11 +15,15 @@ import weakref
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .core.registrations import defined_again, registering
 from .xla import pytrees, recursion
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
+
+
+if TYPE_CHECKING:
+    from .typing import PyTree
 
 
 _registry = pytrees.new_registry(__name__, "default_registry")
@@ -60,12 +64,12 @@ class _Unset:
 _unset: Any = _Unset()
 
 
-def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
+def flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, in order, and its structure. Raises ValueError for dicts whose keys cannot be sorted."""
     return flatten_leaves(tree, is_leaf)
 
 
-def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> PyTree:
     """The tree of a structure and its leaves. Raises ValueError if their number differs."""
     return treedef.unflatten(leaves)
 
@@ -75,17 +79,17 @@ def from_node(nodetype: type, data: Any, children: Iterable[PyTreeDef]) -> PyTre
     return PyTreeDef.from_node_data_and_children(_registry, (nodetype, data), children)
 
 
-def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+def leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in order."""
     return flatten_leaves(tree, is_leaf)[0]
 
 
-def structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
+def structure(tree: PyTree, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable."""
     return flatten_leaves(tree, is_leaf)[1]
 
 
-def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """`f` on corresponding leaves of trees; the first one's structure rules, the others may go deeper.
 
     Raises ValueError where a tree does not have that structure: the message says where.
@@ -124,12 +128,12 @@ def _combined(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
     return operation(_combined(operation, values[:half]), _combined(operation, values[half:]))
 
 
-def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
+def all(tree: PyTree, *, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves are true."""
     return builtins.all(leaves(tree, is_leaf))
 
 
-def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
+def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: PyTree) -> PyTree:
     """A tree of trees turned inside out: `outer(inner(leaf))` becomes `inner(outer(leaf))`.
 
     Without `inner_treedef` the first inner tree says what it is. Raises TypeError where the tree is not of that form,
@@ -159,7 +163,7 @@ def _leaves_of(treedef: PyTreeDef, tree: Any) -> list[Any]:
 
 
 def flatten_with_path(
-    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[tuple, Any]], PyTreeDef]:
     """[(path, leaf), …] and the structure; a path is a tuple of keys, see `keystr`. With `is_leaf_takes_path`, `is_leaf`
     is asked with the path and the subtree."""
@@ -169,7 +173,7 @@ def flatten_with_path(
 
 
 def leaves_with_path(
-    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[tuple, Any]]:
     """[(path, leaf), …] of a tree, in order."""
     return flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
@@ -177,11 +181,11 @@ def leaves_with_path(
 
 def map_with_path(
     f: Callable[..., Any],
-    tree: Any,
-    *rest: Any,
+    tree: PyTree,
+    *rest: PyTree,
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
-) -> Any:
+) -> PyTree:
     """Like `map`, with the leaf's path as first argument of `f`."""
     found, treedef = flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     others = [_up_to(treedef, tree, r, None, f"tree.map_with_path: tree {i}") for i, r in enumerate(rest, 1)]
@@ -204,7 +208,7 @@ def _bare(key: Any) -> str:
 _KEYS = (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey)
 
 
-def leaf_paths(tree: Any) -> list[str]:
+def leaf_paths(tree: PyTree) -> list[str]:
     """The path of each leaf, as `keystr` writes it."""
     return [keystr(path) for path, _ in flatten_leaves(tree, None, _flatten_with_path)[0]]
 
@@ -220,7 +224,7 @@ def paths_in(treedef: PyTreeDef) -> list[str]:
 # Prefixes -------------------------------------------------------------------------------------------------------------
 
 
-def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
+def broadcast(prefix_tree: PyTree, full_tree: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """`prefix_tree`, which may end above the leaves of `full_tree`, with each of its leaves repeated for those below.
     `is_leaf` says what is a leaf of `prefix_tree`.
 
@@ -237,7 +241,7 @@ def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
     return full.unflatten(itertools.chain.from_iterable(repeated))
 
 
-def broadcast_prefix(prefix: Any, treedef: PyTreeDef, what: str) -> list[Any]:
+def broadcast_prefix(prefix: PyTree, treedef: PyTreeDef, what: str) -> list[Any]:
     """The leaves of `prefix` (a tree that may end above the leaves) repeated for the leaves below each. None is a leaf.
 
     Raises ValueError naming `what` and the path where it is not a prefix of the structure.
@@ -342,7 +346,7 @@ def _kind(x: Any) -> str:
 # One level ------------------------------------------------------------------------------------------------------------
 
 
-def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
+def flatten_one_level(tree: PyTree) -> tuple[Iterable[Any], Hashable]:
     """The children of a node and its static data. Raises ValueError for a leaf."""
     found = _registry.flatten_one_level(tree)
     if found is None:
@@ -350,7 +354,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
     return found
 
 
-def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Hashable]:
+def flatten_one_level_with_keys(tree: PyTree) -> tuple[Iterable[tuple[Any, Any]], Hashable]:
     """[(key, child), …] of a node and its static data. Raises ValueError for a leaf."""
     children, data = flatten_one_level(tree)
     return list(zip(_keys_of(tree, _registry.flatten_one_level_with_keys(tree)), children)), data
@@ -548,7 +552,7 @@ class Partial(functools.partial):
     A `functools.partial` inside stays as it is: its arguments are part of the function.
     """
 
-    def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Partial:
+    def __new__(cls, func: Callable[..., Any], *args: PyTree, **kw: PyTree) -> Partial:
         return super().__new__(cls, _Whole(func) if isinstance(func, functools.partial) else func, *args, **kw)
 
     def __repr__(self) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.array import Array as _Concrete
 from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 __all__ = ["Array", "typeof"]
@@ -35,6 +39,6 @@ class Array(_Concrete, metaclass=_AnyArray):
         raise TypeError("arrays are made by jitscope.numpy: jnp.array(values), jnp.zeros(shape), …")
 
 
-def typeof(x: Any) -> ShapedArray:
+def typeof(x: ArrayLike) -> ShapedArray:
     """What is known of a value while tracing: its aval (shape, dtype, weak type). Raises TypeError for what is not an array."""
     return aval_of(x)

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import tree
 from ..backend.callbacks import host_function
@@ -19,6 +19,9 @@ from ..core.avals import aval_of
 from ..core.staging import JaxprTrace
 from ..core.trace import Tracer
 from .command_line import run_debugger
+
+
+T = TypeVar("T")
 
 
 __all__ = ["breakpoint", "register_debugger"]
@@ -60,9 +63,9 @@ def breakpoint(
     filter_frames: bool = True,
     num_frames: int | None = None,
     ordered: bool = False,
-    token: Any = None,
-    **kwargs: Any,
-) -> Any:
+    token: T = None,
+    **kwargs: object,
+) -> T:
     """Stop here when the program runs, in a debugger that knows the values of the variables around.
 
     The debugger on the command line (`backend` "cli") evaluates expressions and knows p, pp, list, up, down, where, continue,
@@ -84,7 +87,7 @@ def breakpoint(
             "debug.breakpoint", stop, tree.structure((tuple(traced), {})), tree.structure(None), (stop,)
         )
         debug_callback_p.bind(*traced, callback=host, result_avals=(), ordered=bool(ordered))
-        return None
+        return token
     given, token_tree = tree.flatten(token)
     avals = tuple(aval_of(x).strong() for x in given)
 

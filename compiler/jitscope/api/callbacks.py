@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,17 +17,22 @@ from ..core.errors import later
 from ._flat import check_callable
 
 
+if TYPE_CHECKING:
+    from ..core.shardings import Sharding
+    from ..typing import PyTree
+
+
 _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None)
 
 
 def pure_callback(
     callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    sharding: Any = None,
+    result_shape_dtypes: PyTree,
+    *args: PyTree,
+    sharding: Sharding | None = None,
     vmap_method: str | None = None,
-    **kwargs: Any,
-) -> Any:
+    **kwargs: PyTree,
+) -> PyTree:
     """`callback(*args, **kwargs)`, a Python function of arrays, called when the program runs.
 
     `result_shape_dtypes` is a tree of what the results are like (anything with `shape` and `dtype`, such as
@@ -55,12 +60,12 @@ def pure_callback(
 
 def io_callback(
     callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    sharding: Any = None,
+    result_shape_dtypes: PyTree,
+    *args: PyTree,
+    sharding: Sharding | None = None,
     ordered: bool = False,
-    **kwargs: Any,
-) -> Any:
+    **kwargs: PyTree,
+) -> PyTree:
     """`callback(*args, **kwargs)`, a Python function that may have effects, called each time the program comes by.
 
     Arguments and results are those of `pure_callback`; a function that gives nothing promises None. With `ordered` all such

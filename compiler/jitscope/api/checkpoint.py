@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from .. import tree
 from ..backend.arguments import Arguments, Statics
@@ -22,6 +22,13 @@ from ..core.wrapping import wraps
 from ..ops.marks import name_p
 from ..transforms.linearize import linearize_flat
 from ._flat import Flat
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+T = TypeVar("T")
 
 
 __all__ = ["checkpoint", "checkpoint_name", "print_saved_residuals", "remat", "saved_residuals"]
@@ -152,7 +159,7 @@ def _traced(bound: _Bound, in_tree: Any, avals: list[ShapedArray]) -> Body:
         raise
 
 
-def checkpoint_name(x: Any, name: str) -> Any:
+def checkpoint_name(x: T, name: str) -> T:
     """The tree `x` with its arrays called `name`, for policies of `checkpoint` that go by name. Computes nothing.
     Raises TypeError if the name is not text."""
     if not isinstance(name, str):
@@ -163,7 +170,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
 # What is kept --------------------------------------------------------------------------------------------------------
 
 
-def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[ShapedArray, str]]:
+def saved_residuals(f: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> list[tuple[ShapedArray, str]]:
     """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes
     from. Nothing is run; arguments may be ShapeDtypeStructs."""
     arguments = Arguments(StaticSpec(f), args, kwargs)
@@ -176,7 +183,7 @@ def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tu
     return _told(trace_to_jaxpr(residuals, [aval_of(x) for x in arguments.leaves], DebugInfo(name_of(f), names)))
 
 
-def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def print_saved_residuals(f: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> None:
     """Print what `saved_residuals` tells, one line for each value."""
     for aval, where in saved_residuals(f, *args, **kwargs):
         print(aval.short(), where)

@@ -6,7 +6,7 @@ import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from ..core.avals import aval_of
 from ..core.config import NOT_GIVEN
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 __all__ = ["callback", "log", "print"]
 
 
@@ -26,10 +30,10 @@ _NOTHING = tree.structure(None)
 
 def callback(
     callback: Callable[..., Any] = NOT_GIVEN,
-    *args: Any,
+    *args: PyTree,
     ordered: bool = False,
     partitioned: bool = False,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """Call `callback(*args, **kwargs)` with the values when the program runs; what it returns is not looked at.
 
@@ -46,11 +50,11 @@ def callback(
 
 def print(
     fmt: str = NOT_GIVEN,
-    *args: Any,
+    *args: PyTree,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """Print `fmt.format(*args, **kwargs)` when the program runs: `debug.print("loss {x}", x=loss)`.
 
@@ -66,11 +70,11 @@ def print(
 
 def log(
     fmt: str = NOT_GIVEN,
-    *args: Any,
+    *args: PyTree,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
-    **kwargs: Any,
+    **kwargs: PyTree,
 ) -> Any:
     """As `debug.print`, but the text goes to Python's logging, at level INFO of the logger "jitscope.debug", with the file
     and line of the call."""

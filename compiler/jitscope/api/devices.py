@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from ..core.trace import Tracer
 from ..xla import client, processes
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+T = TypeVar("T")
+
+
 __all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices", "live_arrays"]
 
 
@@ -34,8 +41,8 @@ def devices(backend: str | None = None) -> list[Any]:
 
 
 def device_put(
-    x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: bool | None = None
-) -> Any:
+    x: PyTree, device: PyTree = None, *, src: PyTree = None, donate: PyTree = False, may_alias: bool | None = None
+) -> PyTree:
     """A tree with its arrays on a device. NumPy arrays and numbers become arrays there.
 
     `device` is a device, a sharding, a PartitionSpec (for the mesh in force), a `memory.Space` (which names the memory that an array over a mesh
@@ -143,7 +150,7 @@ def _freed(old: Array, new: Array, free: bool) -> Array:
     return new
 
 
-def device_get(x: Any) -> Any:
+def device_get(x: PyTree) -> PyTree:
     """A tree with its arrays as NumPy arrays (without a copy). Keys, and leaves that are not arrays, stay as they are."""
 
     def get(leaf: Any) -> Any:
@@ -153,7 +160,7 @@ def device_get(x: Any) -> Any:
     return tree.map(get, x)
 
 
-def block_until_ready(x: Any) -> Any:
+def block_until_ready(x: T) -> T:
     """Wait until all arrays of a tree are computed; gives the tree. Raises DeletedArrayError for arrays that are gone."""
     client.block_until_ready([leaf.memory for leaf in tree.leaves(x) if isinstance(leaf, Array)])
     return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import tree
 from ..backend.arranged import in_order
@@ -10,10 +10,17 @@ from ..control.layout_constraint import layout_constraint_p
 from ..core.formats import Layout
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+T = TypeVar("T")
+
+
 __all__ = ["with_layout_constraint"]
 
 
-def with_layout_constraint(x: Any, layouts: Any) -> Any:
+def with_layout_constraint(x: T, layouts: PyTree) -> T:
     """A tree whose arrays lie in memory as `layouts` say: a Layout, or a tree of those that is a prefix of `x`. Differentiable; under
     vmap the mapped axis is the slowest. Raises TypeError for what is no Layout, ValueError for layouts of other ranks."""
     leaves, treedef = tree.flatten(x)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.array import to_array
@@ -10,10 +11,15 @@ from ..control.inspecting import inspect_sharding_p
 from ..xla import client
 
 
+if TYPE_CHECKING:
+    from ..core.shardings import Sharding
+    from ..typing import PyTree
+
+
 __all__ = ["inspect_array_sharding"]
 
 
-def inspect_array_sharding(value: Any, *, callback: Any) -> None:
+def inspect_array_sharding(value: PyTree, *, callback: Callable[[Sharding], None]) -> None:
     """Call `callback(sharding)` for each array of a tree: at once, or for values of a compiled function when that is compiled
     (not again while its program is known). Raises TypeError for a `callback` that is not a function."""
     if not callable(callback):

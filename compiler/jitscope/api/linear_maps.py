@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .. import tree
 from ..backend.array import Array, one_device
@@ -23,10 +23,28 @@ from ._flat import Flat, as_values, check_array, check_callable
 from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+S = TypeVar("S")
+Aux = TypeVar("Aux")
+
+
 __all__ = ["jvp", "linearize", "vjp"]
 
 
-def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+@overload
+def jvp(
+    fun: Callable[..., S], primals: Sequence[PyTree], tangents: Sequence[PyTree], has_aux: Literal[False] = False
+) -> tuple[S, S]: ...
+@overload
+def jvp(
+    fun: Callable[..., tuple[S, Aux]], primals: Sequence[PyTree], tangents: Sequence[PyTree], has_aux: Literal[True]
+) -> tuple[S, S, Aux]: ...
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[PyTree], tangents: Sequence[PyTree], has_aux: bool = False
+) -> tuple[Any, ...]:
     """`fun(*primals)` and its directional derivative along `tangents` (same structure, shapes and dtypes).
 
     Gives (result, tangent), or (result, tangent, aux) with `has_aux`. Raises TypeError where structures or dtypes of
@@ -78,7 +96,17 @@ def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
     )
 
 
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, in_nzs: Any = None) -> Any:
+@overload
+def linearize(
+    fun: Callable[..., S], *primals: PyTree, has_aux: Literal[False] = False, in_nzs: PyTree = None
+) -> tuple[S, Pushforward]: ...
+@overload
+def linearize(
+    fun: Callable[..., tuple[S, Aux]], *primals: PyTree, has_aux: Literal[True], in_nzs: PyTree = None
+) -> tuple[S, Pushforward, Aux]: ...
+def linearize(
+    fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False, in_nzs: PyTree = None
+) -> tuple[Any, ...]:
     """`fun(*primals)`, and the linear function from tangents, of the structure, shapes and dtypes of the primals, to
     tangents of the result.
 
@@ -96,9 +124,29 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, in_
         return _linear(fun, primals, has_aux, Pushforward, "linearize", in_nzs)
 
 
+@overload
 def vjp(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = (), in_nzs: Any = None
-) -> Any:
+    fun: Callable[..., S],
+    *primals: PyTree,
+    has_aux: Literal[False] = False,
+    reduce_axes: Sequence[Any] = (),
+    in_nzs: PyTree = None,
+) -> tuple[S, Pullback]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[S, Aux]],
+    *primals: PyTree,
+    has_aux: Literal[True],
+    reduce_axes: Sequence[Any] = (),
+    in_nzs: PyTree = None,
+) -> tuple[S, Pullback, Aux]: ...
+def vjp(
+    fun: Callable[..., Any],
+    *primals: PyTree,
+    has_aux: bool = False,
+    reduce_axes: Sequence[Any] = (),
+    in_nzs: PyTree = None,
+) -> tuple[Any, ...]:
     """`fun(*primals)`, and the function from the result's cotangent, of its structure, shapes and dtypes, to cotangents
     of the primals (a tuple).
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.arguments import Arguments
@@ -25,12 +25,16 @@ from ..core.wrapping import wraps
 from ._flat import check_callable
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 __all__ = ["ensure_compile_time_eval", "eval_shape", "make_jaxpr"]
 
 
 def make_jaxpr(
     fun: Callable[..., Any],
-    static_argnums: Any = (),
+    static_argnums: int | Iterable[int] = (),
     axis_env: Sequence[tuple[Hashable, int]] | None = None,
     return_shape: bool = False,
 ) -> Callable[..., Any]:
@@ -81,7 +85,7 @@ def _trace(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> t
     return trace_to_jaxpr(flat_fun, avals, debug), out_trees[0]
 
 
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: Callable[..., Any], *args: PyTree, **kwargs: PyTree) -> PyTree:
     """Shapes and dtypes of `fun(*args, **kwargs)`, as a tree of ShapeDtypeStructs; nothing is computed.
 
     Arguments are trees of arrays, numbers, or anything with a shape and a dtype. Raises what `fun` raises while traced.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,12 +32,25 @@ from ..xla.spread import Layout
 from .devices import devices as all_devices
 
 
+if TYPE_CHECKING:
+    from ..core.formats import Format
+    from ..typing import DTypeLike, PyTree
+    from ..xla.client import Device
+
+
+T = TypeVar("T")
+
+
 __all__ = ["auto_axes", "device_put_replicated", "device_put_sharded", "explicit_axes", "make_array_from_callback", "make_array_from_process_local_data",
            "make_array_from_single_device_arrays", "make_mesh", "reshard", "with_sharding_constraint"]  # fmt: skip
 
 
 def make_mesh(
-    axis_sizes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
+    axis_sizes: Sequence[int],
+    axis_names: Sequence[Any],
+    axis_types: Sequence[AxisType] | None = None,
+    *,
+    devices: Sequence[Device] | None = None,
 ) -> Mesh:
     """A mesh of the first devices there are (or of `devices`): `make_mesh((4, 2), ("data", "model"))`.
 
@@ -61,7 +74,7 @@ def make_mesh(
     return Mesh(grid.reshape(sizes), names, types)
 
 
-def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+def with_sharding_constraint(x: T, shardings: PyTree) -> T:
     """A tree whose arrays the compiler lays out as `shardings` say (a sharding, a PartitionSpec for the mesh in force, or a tree
     of those that is a prefix of `x`); outside of compiled functions they are moved. Differentiable.
 
@@ -92,7 +105,7 @@ def _left_to_compiler(x: Any, sharding: NamedSharding) -> Any:
     return constrained(x, sharding)
 
 
-def reshard(xs: Any, out_shardings: Any) -> Any:
+def reshard(xs: T, out_shardings: PyTree) -> T:
     """A tree of arrays in other layouts (NamedShardings, or PartitionSpecs for the mesh in force), which their types say: the specs
     name Explicit axes alone. Raises ValueError for other axes, a PartitionSpec without a mesh in force, None, and for shapes that do not
     fit; TypeError for what is no layout."""
@@ -121,7 +134,7 @@ def _explicit(given: Any) -> NamedSharding:
     return found
 
 
-def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
+def auto_axes(f: Any = None, /, *, axes: str | Sequence[str] | None = None, out_sharding: PyTree = None) -> Any:
     """`f`, in which the compiler decides how values lie along `axes` of the mesh in force (one, several, or None: all); its result
     lies as `out_sharding` says (a sharding, a PartitionSpec, or a tree of those that is a prefix of it). Without `out_sharding`, it is
     given at each call, by name. Also a decorator without `f`. Raises TypeError where it is not given."""
@@ -142,7 +155,7 @@ def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -
     return run
 
 
-def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None) -> Any:
+def explicit_axes(f: Any = None, /, *, axes: str | Sequence[str] | None = None, in_sharding: PyTree = None) -> Any:
     """`f`, in which types say how values lie along `axes` of the mesh in force (one, several, or None: all): its arguments are laid
     out as `in_sharding` says, as in `reshard`. Without `in_sharding`, it is given at each call, by name. Also a decorator without `f`.
     Raises TypeError where it is not given, ValueError where no mesh is in force."""
@@ -212,18 +225,21 @@ def _whole(name: str, shape: Any, sharding: Any) -> tuple[tuple[int, ...], Any]:
 
 
 def make_array_from_callback(
-    shape: Any, sharding: Any, data_callback: Callable[[Any], Any], dtype: Any = None
+    shape: Sequence[int],
+    sharding: Sharding | Format,
+    data_callback: Callable[[Any], Any],
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """An array of `shape` in a layout, whose parts `data_callback(index)` gives: `index` are slices of the whole. It is asked
     once for each different part on this process's devices. `dtype` is what they give, if left out.
 
     Raises ValueError for parts of other shapes or dtypes, TypeError for parts that are no arrays.
     """
-    shape, sharding = _whole("make_array_from_callback", shape, sharding)
+    shape, layout = _whole("make_array_from_callback", shape, sharding)
     known: dict[Any, np.ndarray] = {}
     parts: list[np.ndarray] = []
-    expected, keys = sharding.shard_shape(shape), None
-    for index in sharding.addressable_devices_indices_map(shape).values():
+    expected, keys = layout.shard_shape(shape), None
+    for index in layout.addressable_devices_indices_map(shape).values():
         key = tuple((s.start, s.stop) for s in index)
         if key not in known:
             value = data_callback(index)
@@ -251,7 +267,7 @@ def make_array_from_callback(
 
 
 def make_array_from_single_device_arrays(
-    shape: Any, sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
+    shape: Sequence[int], sharding: Sharding, arrays: Sequence[Any], *, dtype: DTypeLike | None = None
 ) -> Array:
     """An array of `shape` made of arrays that are on one device each, all of this process's devices in the layout; no copy.
 
@@ -286,7 +302,7 @@ def make_array_from_single_device_arrays(
     return Array(assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))
 
 
-def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
+def make_array_from_process_local_data(sharding: PyTree, local_data: PyTree, global_shape: PyTree = None) -> PyTree:
     """A tree of arrays of which each process gives its own part: `local_data`, the rows (or other block) that its devices hold.
 
     `sharding` is a sharding, a PartitionSpec for the mesh in force, or a tree of those that is a prefix of the data's. `global_shape` is
@@ -345,7 +361,7 @@ def _processes(sharding: Any, axis: int, ndim: int) -> int:
     return count // len(mine)
 
 
-def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
+def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> PyTree:
     """Trees, one for each device, as one tree of arrays with a new first axis that lies along the devices. Raises ValueError for
     another number of them."""
     if len(shards) != len(devices):
@@ -361,7 +377,7 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
     return tree.map(together, *shards)
 
 
-def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
+def device_put_replicated(x: PyTree, devices: Sequence[Any]) -> PyTree:
     """A tree with its arrays repeated along a new first axis that lies along the devices."""
     return device_put_sharded([x] * len(devices), devices)
 

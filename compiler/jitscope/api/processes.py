@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import tree
 from ..backend.array import Array
 from ..xla import client, processes
+
+
+T = TypeVar("T")
 
 
 __all__ = ["copy_to_host_async", "default_backend", "device_count", "effects_barrier", "host_count", "host_id",
@@ -74,7 +77,7 @@ host_count, host_id, host_ids = process_count, process_index, process_indices
 """What processes were called before."""
 
 
-def copy_to_host_async(x: Any) -> Any:
+def copy_to_host_async(x: T) -> T:
     """Start copying the arrays of a tree to the host, where reading them then waits less; gives the tree. Values that are
     no arrays are passed over. Raises DeletedArrayError."""
     for leaf in tree.leaves(x):

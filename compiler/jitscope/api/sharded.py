@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence, Set
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -30,6 +30,14 @@ from ._flat import check_callable
 from .jit import jit
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+P = ParamSpec("P")
+S = TypeVar("S")
+
+
 __all__ = ["pmap", "shard_map", "smap"]
 
 
@@ -41,14 +49,36 @@ class _Infer:
 Infer = _Infer()
 
 
+@overload
 def shard_map(
-    f: Any = None,
+    f: Callable[P, S],
     /,
     *,
-    out_specs: Any,
-    in_specs: Any = Infer,
-    mesh: Any = None,
-    axis_names: Any = frozenset(),
+    out_specs: PyTree,
+    in_specs: PyTree = Infer,
+    mesh: Mesh | AbstractMesh | None = None,
+    axis_names: Set[Hashable] = frozenset(),
+    check_vma: bool = True,
+) -> Callable[P, S]: ...
+@overload
+def shard_map(
+    f: None = None,
+    /,
+    *,
+    out_specs: PyTree,
+    in_specs: PyTree = Infer,
+    mesh: Mesh | AbstractMesh | None = None,
+    axis_names: Set[Hashable] = frozenset(),
+    check_vma: bool = True,
+) -> Callable[[Callable[P, S]], Callable[P, S]]: ...
+def shard_map(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    out_specs: PyTree,
+    in_specs: PyTree = Infer,
+    mesh: Mesh | AbstractMesh | None = None,
+    axis_names: Set[Hashable] = frozenset(),
     check_vma: bool = True,
 ) -> Any:
     """`f` run on each device with its part of the arguments; collectives (`lax.psum`, …) work along the axes of the mesh.
@@ -75,7 +105,15 @@ def shard_map(
     return mapped
 
 
-def smap(f: Any = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Hashable) -> Any:
+@overload
+def smap(f: Callable[P, S], /, *, in_axes: PyTree = Infer, out_axes: PyTree, axis_name: Hashable) -> Callable[P, S]: ...
+@overload
+def smap(
+    f: None = None, /, *, in_axes: PyTree = Infer, out_axes: PyTree, axis_name: Hashable
+) -> Callable[[Callable[P, S]], Callable[P, S]]: ...
+def smap(
+    f: Callable[..., Any] | None = None, /, *, in_axes: PyTree = Infer, out_axes: PyTree, axis_name: Hashable
+) -> Any:
     """`shard_map` over one axis of the mesh in force, with axes as in `vmap`: `in_axes` and `out_axes` are ints, None, or trees
     of those that are prefixes."""
     if f is None:
@@ -268,17 +306,17 @@ def _check_results(f: Any, mesh: Any, axes: Sequence[Any], specs: Sequence[Any],
 
 
 def pmap(
-    fun: Any,
-    axis_name: Any = None,
+    fun: Callable[P, S],
+    axis_name: Hashable = None,
     *,
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    static_broadcasted_argnums: Any = (),
+    in_axes: PyTree = 0,
+    out_axes: PyTree = 0,
+    static_broadcasted_argnums: int | Sequence[int] = (),
     devices: Sequence[Any] | None = None,
     backend: str | None = None,
     axis_size: int | None = None,
-    donate_argnums: Any = (),
-) -> Callable[..., Any]:
+    donate_argnums: int | Sequence[int] = (),
+) -> Callable[P, S]:
     """`fun` mapped over an axis of its arguments, one example on each device: a compiled `shard_map` over a mesh of one axis.
 
     `in_axes`, `out_axes`: as for `vmap` (None: the same on all devices). `axis_name` names the axis for collectives.

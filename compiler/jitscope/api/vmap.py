@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -23,17 +23,21 @@ from ._flat import Flat, as_values, check_array, check_callable
 from .vmappable import has_vmappable, map_parts
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def vmap(
     fun: Callable[P, R],
-    in_axes: Any = 0,
-    out_axes: Any = 0,
+    in_axes: PyTree = 0,
+    out_axes: PyTree = 0,
     axis_name: Hashable = None,
     axis_size: int | None = None,
-    spmd_axis_name: Any = None,
+    spmd_axis_name: Hashable | None = None,
     sum_match: bool = False,
 ) -> Callable[P, R]:
     """`fun` mapped over an axis of its arguments, as one operation on all examples instead of a loop.

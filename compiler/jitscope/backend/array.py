@@ -32,6 +32,7 @@ from .guarding import guard
 
 if TYPE_CHECKING:
     from ..core.shardings import Sharding
+    from ..xla.client import Device
 
 
 class Array(Operators):
@@ -278,7 +279,7 @@ class Array(Operators):
         shards = self.addressable_shards
         if not 0 <= index < len(shards):
             raise IndexError(f"the array is on {len(shards)} devices of this process; there is no part {index}")
-        return self if len(shards) == 1 and self.is_fully_addressable else shards[index].data
+        return self if len(shards) == 1 and self.is_fully_addressable else shards[index].data  # pyright: ignore[reportReturnType]
 
     def on_device_size_in_bytes(self) -> int:
         """Size in memory, in bytes; elements of 4 bits take half a byte. Raises DeletedArrayError."""
@@ -551,7 +552,7 @@ class Shard:
 
     __slots__ = ("data", "device", "index", "replica_id")
 
-    def __init__(self, device: Any, index: tuple[slice, ...], replica_id: int, data: Any):
+    def __init__(self, device: Device, index: tuple[slice, ...], replica_id: int, data: Array | None):
         self.device, self.index, self.replica_id, self.data = device, index, replica_id, data
 
     def __repr__(self) -> str:

@@ -55,6 +55,7 @@ from .watching import test_in_force, watched
 
 
 if TYPE_CHECKING:
+    from ..xla.client import Device
     from .spread_calls import Shardings
     from .stages import LoweredStage, TracedStage
 
@@ -100,7 +101,7 @@ class JitFunction(Generic[P, R]):
         fun: Callable[P, R],
         spec: StaticSpec,
         options: Options = (),
-        device: Any = None,
+        device: Device | None = None,
         auto_static: bool = False,
         keep_unused: bool = False,
         inline: bool = False,

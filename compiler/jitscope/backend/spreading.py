@@ -27,7 +27,7 @@ from .array import Array, put_on, stays, to_array
 
 def said_of(at: Any) -> Any:
     """What a user knows a layout over several devices by; None for others."""
-    return (at.said or NamedSharding(at._device.mesh, PartitionSpec())) if isinstance(at, Layout) else None
+    return (at.said or NamedSharding(at._device.mesh, PartitionSpec())) if isinstance(at, Layout) else None  # pyright: ignore[reportArgumentType]
 
 
 def place_of(mesh: Any) -> Any:

@@ -40,6 +40,11 @@ from .watching import watched
 
 
 if TYPE_CHECKING:
+    from ..core.avals import ManualAxisType
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike, DTypeLike, PyTree, SupportsShape
+    from ..xla.pytrees import PyTreeDef
+    from .arranged import Orders
     from .caches import Traced
     from .dispatch import JitFunction
 
@@ -73,12 +78,12 @@ class ShapeDtypeStruct:
 
     def __init__(
         self,
-        shape: Any,
-        dtype: Any,
+        shape: Sequence[int],
+        dtype: DTypeLike,
         *,
-        sharding: Any = None,
+        sharding: Sharding | Format | PartitionSpec | None = None,
         weak_type: bool = False,
-        manual_axis_type: Any = None,
+        manual_axis_type: ManualAxisType | None = None,
         is_ref: bool = False,
     ):
         if dtype is None:
@@ -93,7 +98,7 @@ class ShapeDtypeStruct:
         self.weak_type, self.is_ref = weak_type, bool(is_ref)
 
     @classmethod
-    def like(cls, x: Any) -> ShapeDtypeStruct:
+    def like(cls, x: ArrayLike | SupportsShape) -> ShapeDtypeStruct:
         """The shape, dtype and weak type of an array, or of anything that has a shape and a dtype. Raises TypeError for others."""
         aval = aval_like(x)
         return cls(
@@ -105,7 +110,7 @@ class ShapeDtypeStruct:
         )
 
     @property
-    def aval(self) -> Any:
+    def aval(self) -> ShapedArray | AbstractRef:
         """What an array (or a reference) like this is while tracing: its dtype is the canonical one."""
         inner = ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
         if self.sharding is not None:
@@ -129,7 +134,7 @@ class ShapeDtypeStruct:
         """The number of elements."""
         return math.prod(self.shape)
 
-    def update(self, **changes: Any) -> ShapeDtypeStruct:
+    def update(self, **changes: object) -> ShapeDtypeStruct:
         """A copy with some of shape, dtype, sharding, weak_type and is_ref changed. Raises TypeError for other names."""
         fields = {name: getattr(self, name) for name in self.__slots__ if name != "layout"}
         fields["sharding"] = self.sharding if self.layout is None else self.format
@@ -186,7 +191,7 @@ class ArgInfo:
         return self.aval.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         """The dtype of the array, as the program takes it."""
         return self.aval.dtype
 
@@ -310,11 +315,11 @@ class TracedStage(_Stage):
         self,
         function: JitFunction,
         traced: Traced,
-        in_tree: Any,
+        in_tree: PyTreeDef,
         device: Any,
         donated: tuple,
         statics: Any,
-        orders: Any,
+        orders: Orders | None,
     ):
         self._function, self._traced, self._in_tree = function, traced, in_tree
         self._device, self._donated, self._statics, self._orders = device, donated, statics, orders
@@ -333,7 +338,7 @@ class TracedStage(_Stage):
         return self._traced.closed
 
     @property
-    def out_avals(self) -> Any:
+    def out_avals(self) -> PyTree:
         """The avals of the result, in its structure."""
         return self.out_tree.unflatten(self.jaxpr.out_avals)
 
@@ -349,7 +354,7 @@ class TracedStage(_Stage):
             raise NotImplementedError(f"this release lowers for the CPU, not for {tuple(lowering_platforms)}")
         return LoweredStage(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """Run the equations on arguments of the same structure, static ones left out or as they were; under a transformation
         too. Raises TypeError for another structure and for other static values."""
         with folding:
@@ -478,7 +483,7 @@ class CompiledStage(_Stage):
     def __init__(self, traced: TracedStage, program: Program, device: Any):
         self._stage, self._program, self._device = traced, program, device
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for another structure,
         other shapes, dtypes or static values, and for tracers; ValueError for arrays on other devices or in another
         layout."""
@@ -543,7 +548,7 @@ class CompiledStage(_Stage):
         return self._program.executable
 
     @property
-    def input_shardings(self) -> Any:
+    def input_shardings(self) -> PyTree:
         """How each argument is laid out, in their structure."""
         device, count = self._device, self.in_tree.num_leaves
         return self.in_tree.unflatten(
@@ -551,7 +556,7 @@ class CompiledStage(_Stage):
         )
 
     @property
-    def output_shardings(self) -> Any:
+    def output_shardings(self) -> PyTree:
         """How each result is laid out, in their structure."""
         device, count = self._device, self.out_tree.num_leaves
         found = self._program.executable.layouts if type(device) is Spread else getattr(device, "outs", None)
@@ -559,7 +564,7 @@ class CompiledStage(_Stage):
         return self.out_tree.unflatten(_said(layouts, device))
 
     @property
-    def input_formats(self) -> Any:
+    def input_formats(self) -> PyTree:
         """Where each argument lies and in which order its axes lie in memory, in their structure; of those that nobody reads, a
         Format that says nothing."""
         at = tree.leaves(self.input_shardings)
@@ -569,7 +574,7 @@ class CompiledStage(_Stage):
         return self.in_tree.unflatten(found)
 
     @property
-    def output_formats(self) -> Any:
+    def output_formats(self) -> PyTree:
         """Where each result lies and in which order its axes lie in memory, in their structure."""
         orders = self._program.executable.orders()[1]
         return self.out_tree.unflatten(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from .. import tree
 from ..core import dtypes, source
@@ -17,9 +17,21 @@ from .custom_vjp import custom_vjp
 from .rule_values import pair_of
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+P = ParamSpec("P")
+S = TypeVar("S")
+
+
 __all__ = ["closure_convert", "custom_gradient"]
 
 
+@overload
+def custom_gradient(fun: Callable[P, tuple[S, Any]]) -> custom_vjp[P, S]: ...
+@overload
+def custom_gradient(fun: None = None) -> Callable[[Callable[P, tuple[S, Any]]], custom_vjp[P, S]]: ...
 def custom_gradient(fun: Callable[..., Any] | None = None) -> Any:
     """Decorator: `fun` returns (result, pullback), where `pullback(cotangent)` gives a tuple with the cotangent of each
     argument (of one argument, also the cotangent itself). The pullback may capture what fun computed; it is traced.
@@ -93,7 +105,7 @@ class _Pullback:
         return cls(consts, *data)
 
 
-def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
+def closure_convert(fun: Callable[..., Any], *example_args: PyTree) -> tuple[Callable[..., Any], list[Any]]:
     """`fun` with the values it captures that may have a derivative as further arguments, and those values.
 
     `example_args` say what its own arguments are like; the new function takes such arguments, then the values. So a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -36,6 +36,13 @@ from .bodies import Body, check_leaves, lift_constants, name_of, short, shown, t
 from .call import call
 from .carry import made_in, place_made, with_result_avals
 from .effects import example_by_example, has_effects
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, PyTree
+
+
+S = TypeVar("S")
 
 
 __all__ = ["cond", "platform_dependent", "switch"]
@@ -338,9 +345,30 @@ def platform_number(platform: str, platforms: Sequence[Any]) -> int:
 # What users call -----------------------------------------------------------------------------------------------------
 
 
+@overload
 def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, operand: Any = NOT_GIVEN
-) -> Any:
+    pred: ArrayLike,
+    true_fun: Callable[..., S],
+    false_fun: Callable[..., S],
+    *operands: PyTree,
+    operand: PyTree = NOT_GIVEN,
+) -> S: ...
+@overload
+def cond(
+    pred: ArrayLike,
+    true_operand: PyTree,
+    true_fun: Callable[[Any], S],
+    false_operand: PyTree,
+    false_fun: Callable[[Any], S],
+    /,
+) -> S: ...
+def cond(
+    pred: ArrayLike,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: PyTree,
+    operand: PyTree = NOT_GIVEN,
+) -> PyTree:
     """`true_fun(*operands) if pred else false_fun(*operands)` for a computed `pred`, a scalar. Only one of them runs, but
     under vmap with a `pred` that differs between examples: then both do.
 
@@ -370,7 +398,7 @@ def _cond_of_two_operands(pred: Any, true_operand: Any, true_fun: Any, false_ope
     return cond(pred, lambda x, _: true_fun(x), lambda _, x: false_fun(x), true_operand, false_operand)
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = NOT_GIVEN) -> Any:
+def switch(index: ArrayLike, branches: Sequence[Callable[..., S]], *operands: PyTree, operand: PyTree = NOT_GIVEN) -> S:
     """`branches[index](*operands)`; `index`, an integer scalar, is moved into range. Only that branch runs, but under vmap
     with an index that differs between examples: then all do.
 
@@ -395,14 +423,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
         return next(iter(named.values()))(*operands)
     last = len(named) - 1
     if settings().disable_jit and not isinstance(index, Tracer):
-        return list(named.values())[min(max(int(index), 0), last)](*operands)
+        return list(named.values())[min(max(int(index), 0), last)](*operands)  # pyright: ignore[reportArgumentType]
     number = clamp_p(np.int32(0), convert(index, dtypes.int32), np.int32(last))
     return _choose("switch", number, named, operands)
 
 
 def platform_dependent(
-    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
-) -> Any:
+    *args: PyTree, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> PyTree:
     """`per_platform[platform](*args)` for the platform the program is compiled for (`cpu`, `cuda`, `tpu`, …), `default` for
     all others. All give the same structure, shapes and dtypes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import tree
 from ..core.avals import aval_of, tangent_aval
@@ -17,6 +17,10 @@ from .rule_arguments import Arguments, Results
 from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results, vary_unlike
 from .ruled import FlatCall, Ruled
 from .ruled_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
+
+
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
 __all__ = ["custom_jvp", "custom_jvp_call_p"]
@@ -126,7 +130,7 @@ def _checked_tangent(rule: Any, out: Any, t: Any, what: str) -> Any:
     return Zero(wanted) if is_zero(t) else as_zero(t)
 
 
-class custom_jvp(Ruled):
+class custom_jvp(Ruled, Generic[P, S]):
     """Decorator: a function whose derivative, forward and (by transposing that) reverse, is a rule given with `defjvp`
     or `defjvps`.
 
@@ -138,7 +142,9 @@ class custom_jvp(Ruled):
     kind = "custom_jvp"
     advice = " Name it in nondiff_argnums if no derivative with respect to it is meant"
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self, fun: Callable[P, S], nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
+    ):
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.jvp: Callable[..., Any] | None = None
         self.symbolic_zeros = False
@@ -168,7 +174,7 @@ class custom_jvp(Ruled):
                     f"{name_of(self.fun)} was called with {len(primals)} arguments; defjvps gave {len(jvps)} rules. "
                     "None stands for an argument that the result does not depend on"
                 )
-            out = self(*primals)
+            out = self(*primals)  # pyright: ignore[reportCallIssue]
             total = tree.map(zero_of, out)
             for jvp, t in zip(jvps, tangents):
                 if jvp is not None:
@@ -180,14 +186,14 @@ class custom_jvp(Ruled):
         rule.__name__ = f"{name_of(self.fun)}_jvps"
         self.defjvp(rule)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         name = name_of(self.fun)
         if self.jvp is None:
             raise AttributeError(f"the custom_jvp function {name} has no rule yet: give it one with defjvp")
-        args = self.positional(args, kwargs)
+        given = self.positional(args, kwargs)
         if evaluating():
-            return self.fun(*args)
-        arguments, flat = self.split(args)
+            return self.fun(*given)
+        arguments, flat = self.split(given)
         results = Results()
         outs = custom_jvp_call_p.bind(
             *flat,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from .. import tree
 from ..core import dtypes, source
@@ -23,6 +23,14 @@ from .rule_arguments import Arguments, Results, result_avals
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
 from .ruled import FlatCall, Ruled
 from .ruled_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
 __all__ = ["CustomVJPPrimal", "custom_vjp", "custom_vjp_call_p", "custom_vjp_primal_tree_values"]
@@ -229,7 +237,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-def custom_vjp_primal_tree_values(primals: Any) -> Any:
+def custom_vjp_primal_tree_values(primals: PyTree) -> PyTree:
     """The values of a tree of `CustomVJPPrimal`. Raises TypeError for other leaves."""
 
     def value(leaf: Any) -> Any:
@@ -364,7 +372,7 @@ def _cotangent(rule: Any, ct: Any, aval: ShapedArray, what: str) -> Any:
     return ct if own.dtype == wanted.dtype else convert(ct, wanted.dtype)
 
 
-class custom_vjp(Ruled):
+class custom_vjp(Ruled, Generic[P, S]):
     """Decorator: a function whose reverse derivative is a pair of rules given with `defvjp`. Forward mode raises
     TypeError.
 
@@ -376,7 +384,9 @@ class custom_vjp(Ruled):
     kind = "custom_vjp"
     advice = " Name it in nondiff_argnums if no derivative with respect to it is meant"
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self, fun: Callable[P, S], nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
+    ):
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
@@ -404,15 +414,15 @@ class custom_vjp(Ruled):
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         name = name_of(self.fun)
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"the custom_vjp function {name} has no rules yet: give it some with defvjp")
-        args = self.positional(args, kwargs)
+        given = self.positional(args, kwargs)
         if evaluating():
-            return self.fun(*args)
-        self._refuse_tracers(args)
-        arguments, flat = self.split(args)
+            return self.fun(*given)
+        self._refuse_tracers(given)
+        arguments, flat = self.split(given)
         results = Results()
         outs = custom_vjp_call_p.bind(
             *flat,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import tree
 from ..core.avals import ShapedArray, aval_of, tangent_aval
@@ -22,6 +22,10 @@ from .rule_arguments import Arguments, Results, result_avals
 from .rule_values import call_rule, called_like, pair_of
 from .ruled import FlatCall, Ruled
 from .ruled_call import NamedCall, closed_over
+
+
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
 __all__ = ["custom_vmap", "sequential_vmap"]
@@ -165,7 +169,7 @@ class _FlatRule:
         return name_of(self.rule)
 
 
-class custom_vmap(Ruled):
+class custom_vmap(Ruled, Generic[P, S]):
     """Decorator: a function whose mapped form is a rule given with `def_vmap`. Without vmap it is the function itself.
 
     Under derivatives the rule is differentiated as the function is. The function is traced when it meets a
@@ -174,7 +178,7 @@ class custom_vmap(Ruled):
 
     kind = "custom_vmap"
 
-    def __init__(self, fun):
+    def __init__(self, fun: Callable[P, S]):
         super().__init__(fun)
         self.vmap_rule: Callable[..., Any] | None = None
 
@@ -185,12 +189,11 @@ class custom_vmap(Ruled):
         self.vmap_rule = vmap_rule
         return vmap_rule
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> S:
         name = name_of(self.fun)
         if self.vmap_rule is None:
             raise AttributeError(f"the custom_vmap function {name} has no rule yet: give it one with def_vmap")
-        args = self.positional(args, kwargs)
-        arguments, flat = self.split(args)
+        arguments, flat = self.split(self.positional(args, kwargs))
         if evaluating():  # numbers are weak arrays, as where the function is traced
             arrays = [convert(x, aval_of(x).dtype, aval_of(x).weak_type) for x in flat]
             return self.fun(*arguments.trees(arrays))

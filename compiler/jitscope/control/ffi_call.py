@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ..core.primitive import Primitive
 from ..ops.linear import reshape
 from .bodies import check_leaves
 from .fori_loop import map as map_one_by_one
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 VMAP_METHODS = ("sequential", "expand_dims", "broadcast_all")
@@ -88,12 +92,12 @@ ffi_call_p = FFICall("ffi_call")
 
 def ffi_call(
     target_name: str,
-    result_shape_dtypes: Any,
+    result_shape_dtypes: PyTree,
     *,
     has_side_effect: bool = False,
     vmap_method: str | None = None,
     input_layouts: Sequence[Any] | None = None,
-    output_layouts: Any = None,
+    output_layouts: Sequence[Any] | None = None,
     input_output_aliases: Mapping[int, int] | None = None,
     custom_call_api_version: int = 4,
     legacy_backend_config: str | None = None,

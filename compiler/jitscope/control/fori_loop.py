@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,24 @@ from .scan import scan
 from .while_loop import while_loop
 
 
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, PyTree
+
+
+T = TypeVar("T")
+
+
 __all__ = ["fori_loop", "map"]
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any, *, unroll: int | bool | None = None
-) -> Any:
+    lower: ArrayLike,
+    upper: ArrayLike,
+    body_fun: Callable[[Any, T], T],
+    init_val: T,
+    *,
+    unroll: int | bool | None = None,
+) -> T:
     """`val = init_val; for i in range(lower, upper): val = body_fun(i, val)`, compiled; gives the last `val`.
 
     With bounds that are known before running it is a `scan` and differentiates in both modes, else a `while_loop` (forward
@@ -123,7 +135,7 @@ def _below(state: Any) -> Any:
     return lt_p(i, end)
 
 
-def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+def map(f: Callable[[Any], T], xs: PyTree, *, batch_size: int | None = None) -> T:
     """`f` on each element of `xs` (a tree of arrays) along its leading axis, one after another; the results stacked.
 
     Like `vmap(f)(xs)` with less memory and less speed; `batch_size` elements at a time are vmapped. Raises ValueError for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core.primitive import HigherOrder
@@ -14,6 +14,10 @@ from ..ops.linear import instantiate
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, short, trace_body
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 __all__ = ["linear_call"]
@@ -71,8 +75,8 @@ linear_call_p = LinearCall("linear_call")
 
 
 def linear_call(
-    fun: Callable[[Any, Any], Any], fun_transpose: Callable[[Any, Any], Any], residual_args: Any, linear_args: Any
-) -> Any:
+    fun: Callable[[Any, Any], Any], fun_transpose: Callable[[Any, Any], Any], residual_args: PyTree, linear_args: PyTree
+) -> PyTree:
     """`fun(residual_args, linear_args)`, linear in `linear_args`, whose transpose is `fun_transpose(residual_args, cotangent)`.
 
     Arguments and results are trees of arrays; `fun_transpose` takes a cotangent like fun's result and gives one like `linear_args`.

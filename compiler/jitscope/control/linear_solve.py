@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import tree
 from ..core import source
@@ -19,6 +19,10 @@ from ..transforms.jvp import jvp_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of
 from .transposing import LinearFunction
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 __all__ = ["custom_linear_solve"]
@@ -130,12 +134,12 @@ def _mapped(axis: Any, closed: ClosedJaxpr | None, dims: Sequence[int | None], v
 
 def custom_linear_solve(
     matvec: Callable[[Any], Any],
-    b: Any,
+    b: PyTree,
     solve: Callable[[Callable[[Any], Any], Any], Any],
     transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
     symmetric: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> PyTree:
     """`solve(matvec, b)`, differentiated as the x for which `matvec(x) == b`, a linear map, and not through the solver.
 
     `b` is a tree of arrays, and x one like it. Derivatives with respect to b and to what `matvec` captures solve again:

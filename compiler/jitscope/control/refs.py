@@ -8,7 +8,7 @@ variable, and `get`, `swap`, `addupdate` are equations with effects on it; `cont
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ..core import dtypes, source
@@ -29,6 +29,12 @@ from .ref_errors import ended, leaked, of_another, refuse_aliases
 from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..core.operators import Index
+    from ..typing import ArrayLike, SupportsShape
+
+
 __all__ = ["Ref", "empty_ref", "free_ref", "freeze", "new_ref"]
 
 
@@ -39,7 +45,7 @@ class AbstractRef(ReferenceAval):
     weak_type = False
     mark = None
 
-    def __new__(cls, inner_aval: ShapedArray, memory_space: Any = None, kind: Any = None) -> AbstractRef:
+    def __new__(cls, inner_aval: ShapedArray, memory_space: object = None, kind: object = None) -> AbstractRef:
         found = _avals.get(inner_aval)
         if found is None:
             found = object.__new__(cls)
@@ -100,12 +106,12 @@ class Ref(Reference):
     def __setitem__(self, index: Any, value: Any) -> None:
         put(self, index, value)
 
-    def put(self, index: Any, value: Any, add: bool) -> None:
+    def put(self, index: Index, value: ArrayLike, add: bool) -> None:
         """`ref[index] = value`, or += in one operation. Raises ValueError for an index out of bounds and a value of
         another shape, TypeError for what is not an array."""
         put(self, index, value, add)
 
-    def addupdate(self, x: Any, idx: Any = ()) -> None:
+    def addupdate(self, x: ArrayLike, idx: Index = ()) -> None:
         """`ref[idx] += x` in one operation. Raises ValueError, TypeError as `put`."""
         put(self, idx, x, add=True)
 
@@ -114,11 +120,11 @@ class Ref(Reference):
         """`ref.at[index]` is the part there, which is read and written like a reference."""
         return At(self, ())
 
-    def swap(self, idx: Any, value: Any) -> Any:
+    def swap(self, idx: Index, value: ArrayLike) -> Array:
         """`ref[idx] = value`; gives what was there before. Raises ValueError, TypeError as `put`."""
         return put(self, idx, value, old=True)
 
-    def end(self) -> Any:
+    def end(self) -> Array:
         """What it holds; it ends with that. Raises ValueError as `freeze`."""
         return freeze(self)
 
@@ -309,7 +315,7 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 # Reading and changing ------------------------------------------------------------------------------------------------
 
 
-def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None, pin: bool = False) -> Ref:
+def new_ref(init_val: ArrayLike, *, memory_space: object = None, kind: str | None = None, pin: bool = False) -> Ref:
     """A mutable array that holds `init_val`, an array or a number (whose type stays weak).
 
     `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` nor `pin` changes anything. Raises TypeError for what is not an
@@ -324,12 +330,12 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None,
     return new_ref_p.bind(init_val)
 
 
-def empty_ref(ty: Any, memory_space: Any = None, pin: bool = False) -> Ref:
+def empty_ref(ty: SupportsShape, memory_space: object = None, pin: bool = False) -> Ref:
     """A mutable array like `ty`, anything with a shape and a dtype. What it holds is not defined (here: zeros)."""
     return new_ref(zeros(ShapedArray(tuple(ty.shape), dtypes.canonicalize(ty.dtype))))
 
 
-def freeze(ref: Ref) -> Any:
+def freeze(ref: Ref) -> Array:
     """What the reference holds; it ends with that. Raises ValueError where it was not made in the function that runs now."""
     return _end(ref, "freeze")
 
@@ -362,7 +368,7 @@ def _end(ref: Ref, what: str) -> Any:
         return value
 
 
-def get(ref: Any, idx: Any = None) -> Any:
+def get(ref: Ref | View, idx: Index | None = None) -> Array:
     """`ref[idx]`: the value there, an array. `idx` is what NumPy takes as an index; None is all.
 
     Raises ValueError for an index out of bounds, and for a reference that was frozen or freed.
@@ -386,18 +392,18 @@ def get(ref: Any, idx: Any = None) -> Any:
         return cell.get(parts, operands)
 
 
-def set_(ref: Any, idx: Any, value: Any) -> None:
+def set_(ref: Ref | View, idx: Index, value: ArrayLike) -> None:
     """`ref[idx] = value`. The value has the shape and dtype of `ref[idx]`. Raises ValueError where it has not, and where it is
     differentiated or mapped and the reference is not."""
     put(ref, idx, value)
 
 
-def swap(ref: Any, idx: Any, value: Any, _function_name: str = "ref_swap") -> Any:
+def swap(ref: Ref | View, idx: Index, value: ArrayLike, _function_name: str = "ref_swap") -> Array:
     """`ref[idx] = value`; gives what was there before."""
     return put(ref, idx, value, old=True)
 
 
-def addupdate(ref: Any, idx: Any, x: Any) -> None:
+def addupdate(ref: Ref | View, idx: Index, x: ArrayLike) -> None:
     """`ref[idx] += x`, in one operation."""
     put(ref, idx, x, add=True)
 

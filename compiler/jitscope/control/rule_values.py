@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core import dtypes, source
@@ -13,6 +13,10 @@ from ..core.part_types import varying
 from ..core.references import OfAval
 from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 __all__ = ["SymbolicZero", "zero_from_primal"]
@@ -63,7 +67,7 @@ class SymbolicZero(OfAval):
         return f"SymbolicZero({self.aval.short()})"
 
 
-def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(val: PyTree, symbolic_zeros: bool = False) -> PyTree:
     """The zero tangent of each array in a tree: zeros of its shape and dtype (float0 for integers), or a `SymbolicZero` that says so."""
 
     def zero_tangent(x: Any) -> Any:

@@ -21,7 +21,10 @@ class Ruled:
     advice = ""
 
     def __init__(
-        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
+        self,
+        fun: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
     ):
         if not callable(fun):
             raise TypeError(f"{self.kind} decorates functions; it got {type(fun).__name__}")

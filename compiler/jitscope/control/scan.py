@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,11 @@ from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
+
+
+Carry = TypeVar("Carry")
+X = TypeVar("X")
+Y = TypeVar("Y")
 
 
 __all__ = ["scan"]
@@ -374,14 +379,14 @@ scan_p = Scan("scan")
 
 
 def scan(
-    f: Callable[[Any, Any], tuple[Any, Any]],
-    init: Any,
-    xs: Any = None,
+    f: Callable[[Carry, X], tuple[Carry, Y]],
+    init: Carry,
+    xs: X | None = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Carry, Y]:
     """`carry, y = f(carry, x)` for each element x of `xs` along its leading axis; the final carry, and all y stacked.
 
     `init` is the first carry; structure, shapes and dtypes of the carry stay the same (a number may become the dtype it is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tree
 from ..core import dtypes, source
@@ -28,6 +28,13 @@ from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
 from .cond import beside
 from .effects import example_by_example, has_effects, silent
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+
+T = TypeVar("T")
 
 
 __all__ = ["while_loop"]
@@ -268,7 +275,7 @@ def _read_by(closed: ClosedJaxpr) -> list[bool]:
 while_p = While("while")
 
 
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+def while_loop(cond_fun: Callable[[T], ArrayLike], body_fun: Callable[[T], T], init_val: T) -> T:
     """`val = init_val; while cond_fun(val): val = body_fun(val)`, compiled; gives the last `val`.
 
     `init_val` is a tree of arrays; `body_fun` gives one of the same structure, shapes and dtypes, `cond_fun` a boolean

@@ -1,12 +1,14 @@
 """Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
 
+from __future__ import annotations
+
 import dataclasses
 import enum
 import functools
 import math
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,11 +20,17 @@ from .operators import Operators
 from .references import Reference
 
 
+if TYPE_CHECKING:
+    from ..typing import DTypeLike
+    from .meshes import AbstractMesh, Mesh
+    from .shardings import NamedSharding
+
+
 __all__ = ["AbstractValue", "ShapedArray"]
 
 
 Shape = tuple[int, ...]
-_interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
+_interned: WeakValueDictionary[Any, ShapedArray] = WeakValueDictionary()
 
 
 marked: set[bool] = set()
@@ -50,7 +58,9 @@ class ShapedArray(AbstractValue):
     mark: Any
     ndim: int
 
-    def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
+    def __new__(
+        cls, shape: Shape, dtype: DTypeLike, weak_type: bool = False, sharding: NamedSharding | None = None
+    ) -> ShapedArray:
         key = (shape, dtype, weak_type, sharding)
         try:
             found = _interned.get(key)
@@ -74,8 +84,12 @@ class ShapedArray(AbstractValue):
         return ShapedArray, (self.shape, self.dtype, self.weak_type, self.mark)
 
     def update(
-        self, shape: Shape | None = None, dtype: Any = None, weak_type: bool | None = None, **changes: Any
-    ) -> "ShapedArray":
+        self,
+        shape: Shape | None = None,
+        dtype: DTypeLike | None = None,
+        weak_type: bool | None = None,
+        **changes: object,
+    ) -> ShapedArray:
         """A copy with some fields changed. Raises TypeError for other names."""
         return ShapedArray(
             self.shape if shape is None else shape,
@@ -85,7 +99,7 @@ class ShapedArray(AbstractValue):
         )
 
     @property
-    def sharding(self) -> Any:
+    def sharding(self) -> NamedSharding:
         """How it lies along the Explicit axes of a mesh: a NamedSharding, whole where the type says nothing (over the mesh in force, which
         may have no axes)."""
         laid = getattr(self.mark, "laid", self.mark)
@@ -113,15 +127,15 @@ class ShapedArray(AbstractValue):
         """Size in memory, in bytes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def to_tangent_aval(self) -> "ShapedArray":
+    def to_tangent_aval(self) -> ShapedArray:
         """The aval of tangents of such an array."""
         return tangent_aval(self)
 
-    def at_least_vspace(self) -> "ShapedArray":
+    def at_least_vspace(self) -> ShapedArray:
         """`to_tangent_aval`, by the name that libraries know it by."""
         return self.to_tangent_aval()
 
-    def to_ct_aval(self) -> "ShapedArray":
+    def to_ct_aval(self) -> ShapedArray:
         """The aval of cotangents of such an array: what is reduced over mesh axes is unreduced in them, and the other way round."""
         return cotangent_aval(self)
 
@@ -136,11 +150,11 @@ class ShapedArray(AbstractValue):
             return self.mark.shape_text(self.shape)
         return f"[{','.join(map(str, self.shape))}]"
 
-    def strong(self) -> "ShapedArray":
+    def strong(self) -> ShapedArray:
         """The same without a weak type."""
         return ShapedArray(self.shape, self.dtype, False, self.mark) if self.weak_type else self
 
-    def strip_weak_type(self) -> "ShapedArray":
+    def strip_weak_type(self) -> ShapedArray:
         """JAX's name of `strong`."""
         return self.strong()
 
@@ -171,7 +185,7 @@ class ShapedArray(AbstractValue):
         return getattr(self.mark, "varying", frozenset())
 
     @property
-    def manual_axis_type(self) -> "ManualAxisType":
+    def manual_axis_type(self) -> ManualAxisType:
         """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
         mark = self.mark
         if not hasattr(mark, "varying"):
@@ -197,11 +211,11 @@ class ManualAxisType:
             if both := self.varying & getattr(self, word):
                 raise ValueError(f"along {set(both)} a value cannot be both varying and {word}")
 
-    def update(self, **changes: Any) -> "ManualAxisType":
+    def update(self, **changes: object) -> ManualAxisType:
         """The same with some parts changed."""
         return dataclasses.replace(self, **changes)
 
-    def to_ct_mat(self) -> "ManualAxisType":
+    def to_ct_mat(self) -> ManualAxisType:
         """Of cotangents of such a value."""
         return ManualAxisType(varying=self.varying, unreduced=self.reduced, reduced=self.unreduced)
 
@@ -215,7 +229,7 @@ class ManualAxisType:
         """Whether the value is the same on all devices, and nothing is to be summed."""
         return not self.vur
 
-    def invarying(self, mesh: Any) -> frozenset:
+    def invarying(self, mesh: Mesh | AbstractMesh) -> frozenset:
         """The Manual axes of a mesh along which nothing is said."""
         return frozenset(mesh.manual_axes) - self.vur
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+
+if TYPE_CHECKING:
+    from .shardings import Sharding
 
 
 class _Auto:
@@ -49,7 +53,7 @@ class Layout:
         order, tiling, bits = self._key()
         return f"Layout(major_to_minor={order}, tiling={tiling}, sub_byte_element_size_in_bits={bits})"
 
-    def update(self, **changes: Any) -> Layout:
+    def update(self, **changes: object) -> Layout:
         """A copy with some of its three parts changed. Raises TypeError for other names."""
         return Layout(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
 
@@ -76,7 +80,7 @@ class Format:
 
     __slots__ = ("layout", "sharding")
 
-    def __init__(self, layout: Any = None, sharding: Any = None):
+    def __init__(self, layout: Layout | None = None, sharding: Sharding | None = None):
         from .shardings import Sharding  # few programs ask
 
         if not isinstance(layout, (Layout, _Auto, type(None))):

@@ -130,7 +130,9 @@ class Mesh(_Grid):
 
     devices: np.ndarray
 
-    def __new__(cls, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
+    def __new__(
+        cls, devices: Any, axis_names: str | Sequence[Hashable], axis_types: AxisType | Sequence[AxisType] | None = None
+    ) -> Mesh:
         devices = devices if isinstance(devices, np.ndarray) else np.array(devices)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if any(name is None for name in names):
@@ -157,10 +159,15 @@ class Mesh(_Grid):
     def __reduce__(self) -> Any:
         return _with_ids, (self.device_ids, self.axis_names, self.axis_types)
 
-    def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
+    def update(
+        self,
+        devices: Any = None,
+        axis_names: str | Sequence[Hashable] | None = None,
+        axis_types: AxisType | Sequence[AxisType] | None = None,
+    ) -> Mesh:
         """A mesh with some parts changed. Raises ValueError where they do not fit."""
-        given = (devices, axis_names, axis_types)
-        return Mesh(*[old if new is None else new for new, old in zip(given, (self.devices, self.axis_names, self.axis_types))])  # fmt: skip
+        given: Any = (devices, axis_names, axis_types)
+        return Mesh(*[old if new is None else new for new, old in zip(given, (self.devices, self.axis_names, self.axis_types))])  # fmt: skip  # pyright: ignore[reportArgumentType]
 
     @property
     def device_ids(self) -> np.ndarray:
@@ -232,8 +239,8 @@ class AbstractMesh(_Grid):
     def __new__(
         cls,
         axis_sizes: Sequence[int] = (),
-        axis_names: Any = (),
-        axis_types: Any = None,
+        axis_names: str | Sequence[Hashable] = (),
+        axis_types: AxisType | Sequence[AxisType] | None = None,
         *,
         abstract_device: Any = None,
     ) -> AbstractMesh:

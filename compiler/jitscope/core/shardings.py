@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -12,6 +12,10 @@ import numpy as np
 from ..xla.devices import all_devices
 from .meshes import AbstractMesh, AxisType, Mesh
 from .part_types import sums_text
+
+
+if TYPE_CHECKING:
+    from ..xla.client import Device
 
 
 class _Unconstrained:
@@ -105,12 +109,12 @@ class PartitionSpec:
     def __radd__(self, other: Any) -> PartitionSpec:
         return PartitionSpec(*other, *self.partitions) if isinstance(other, tuple) else NotImplemented
 
-    def index(self, value: Any) -> int:
+    def index(self, value: str | tuple[str, ...] | None) -> int:
         """The first axis of the array that lies along `value` (a name, a tuple of names, None). Raises ValueError if none
         does."""
         return self.partitions.index(_entry(value))
 
-    def count(self, value: Any) -> int:
+    def count(self, value: str | tuple[str, ...] | None) -> int:
         """How many axes of the array lie along `value` (a name, a tuple of names, None)."""
         return self.partitions.count(_entry(value))
 
@@ -169,13 +173,13 @@ class Sharding:
         """The devices. Raises NotImplementedError here, in the base class."""
         raise NotImplementedError
 
-    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Any, tuple[slice, ...]]:
         """For each device the slices, one for each axis, of an array of that shape that it has. Raises IndivisibleError
         for sizes that the devices do not divide, ValueError for a shape of too few axes; NotImplementedError in the
         base class."""
         raise NotImplementedError
 
-    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of each device's part of an array of that shape. Raises IndivisibleError for sizes that the devices do
         not divide, ValueError for a shape of too few axes; NotImplementedError in the base class."""
         raise NotImplementedError
@@ -195,7 +199,7 @@ class Sharding:
         """The devices of this process."""
         return {d for d in self.device_set if d.process_index == d.client.process_index()}
 
-    def addressable_devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+    def addressable_devices_indices_map(self, global_shape: Sequence[int]) -> dict[Any, tuple[slice, ...]]:
         """`devices_indices_map`, of the devices of this process."""
         mine = self.addressable_devices
         return {d: index for d, index in self.devices_indices_map(global_shape).items() if d in mine}
@@ -220,7 +224,7 @@ class Sharding:
         """Whether each device has all of the array."""
         return False
 
-    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         """Whether both lay out arrays of `ndim` axes in the same way."""
         shape = (math.lcm(self.num_devices, other.num_devices),) * ndim
         return self.devices_indices_map(shape) == other.devices_indices_map(shape)
@@ -241,7 +245,9 @@ class NamedSharding(Sharding):
     _memory_kind: str | None
     _layouts: dict[int, Any]
 
-    def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None) -> NamedSharding:
+    def __new__(
+        cls, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: str | None = None
+    ) -> NamedSharding:
         spec = PartitionSpec() if spec is None else spec
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"the spec of a NamedSharding is a PartitionSpec, not {type(spec).__name__}: {spec!r}")
@@ -284,7 +290,7 @@ class NamedSharding(Sharding):
         """The same layout in another kind of memory. Raises ValueError for a kind that the devices do not have."""
         return NamedSharding(self.mesh, self.spec, memory_kind=kind)
 
-    def with_spec(self, spec: Any) -> NamedSharding:
+    def with_spec(self, spec: PartitionSpec | Sequence[str | tuple[str, ...] | None]) -> NamedSharding:
         """Another layout over the same mesh, a spec or its entries. Raises ValueError, DuplicateSpecError as
         `NamedSharding`."""
         return NamedSharding(self.mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec), memory_kind=self._memory_kind)  # fmt: skip
@@ -333,12 +339,12 @@ class NamedSharding(Sharding):
                     f"{self} cuts axis {axis} into {parts} parts, which do not divide its size {size} evenly (the shape is {shape})"
                 )
 
-    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
         shape = tuple(global_shape)
         self.check(shape)
         return tuple(n // parts for n, parts in zip(shape, self.factors(len(shape))))
 
-    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Any, tuple[slice, ...]]:
         shape = tuple(global_shape)
         self.check(shape)
         if self.spec.unreduced:
@@ -363,7 +369,7 @@ class NamedSharding(Sharding):
     def is_fully_replicated(self) -> bool:
         return not self.spec.unreduced and all(n == 1 for n in self.factors(0))
 
-    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         if self is other:
             return True
         if isinstance(other, NamedSharding) and self.mesh is other.mesh:
@@ -479,7 +485,7 @@ class SingleDeviceSharding(Sharding):
     _device: Any
     _memory_kind: str | None
 
-    def __new__(cls, device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
+    def __new__(cls, device: Device, *, memory_kind: str | None = None) -> SingleDeviceSharding:
         key = (device, memory_kind)
         found = _single.get(key)
         if found is None:
@@ -511,10 +517,10 @@ class SingleDeviceSharding(Sharding):
     def _device_assignment(self) -> tuple[Any, ...]:
         return (self._device,)
 
-    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Any, tuple[slice, ...]]:
         return {self._device: (slice(None),) * len(tuple(global_shape))}
 
-    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
         return tuple(global_shape)
 
     @property
@@ -529,6 +535,6 @@ def _on_device(number: int, kind: str | None) -> SingleDeviceSharding:
     return SingleDeviceSharding({d.id: d for d in all_devices()}[number], memory_kind=kind)
 
 
-def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
+def make_single_device_sharding(device: Device, *, memory_kind: str | None = None) -> SingleDeviceSharding:
     """The layout of arrays that are on one device."""
     return SingleDeviceSharding(device, memory_kind=memory_kind)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .avals import aval_of
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 class Slice(NamedTuple):
@@ -39,7 +43,7 @@ class Slice(NamedTuple):
         return Slice(min(max(start, 0), length - span) if isinstance(length, int) else start, self.size, self.stride)
 
 
-def ds(start: Any, size: Any = None, stride: int | None = None) -> Any:
+def ds(start: ArrayLike | None, size: ArrayLike | None = None, stride: int | None = None) -> Any:
     """A slice for use between brackets, of an array or a reference, whose start may be traced: x[ds(i, 4)] are four elements from i.
 
     `ds(i, n, stride)` takes every stride-th; `ds(n)` are the first n, `ds(None)` all. A slice that would leave the array is moved
@@ -51,12 +55,13 @@ def ds(start: Any, size: Any = None, stride: int | None = None) -> Any:
     """
     if start is None:
         return slice(None)
+    first: Any = start
     if size is None:
-        start, size = 0, start
+        first, size = 0, start
     n, step = _number(size, "size"), _number(1 if stride is None else stride, "stride")
     if n < 0 or step < 1:
         raise ValueError(f"ds: the size must be at least 0 and the stride at least 1; they are {n} and {step}")
-    return Slice(start, n, step)
+    return Slice(first, n, step)
 
 
 def _number(x: Any, what: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of
@@ -12,10 +12,14 @@ from ..ops.linear import convert, rev_p
 from ..ops.scanning import odd_even
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 __all__ = ["associative_scan"]
 
 
-def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+def associative_scan(fn: Callable[[Any, Any], Any], elems: PyTree, reverse: bool = False, axis: int = 0) -> PyTree:
     """The results of combining the first 1, 2, 3, … elements of `elems` along `axis` by an associative `fn`.
 
     `fn(a, b)` takes two trees like `elems`, of any (equal) size along the axis, and combines them element by element;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..control.bodies import check_leaves, lift_constants, name_of
@@ -19,16 +19,20 @@ from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 __all__ = ["custom_root"]
 
 
 def custom_root(
     f: Callable[[Any], Any],
-    initial_guess: Any,
+    initial_guess: PyTree,
     solve: Callable[[Callable[[Any], Any], Any], Any],
     tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
     has_aux: bool = False,
-) -> Any:
+) -> PyTree:
     """`solve(f, initial_guess)`, differentiated as an x for which `f(x)` is zero, and not through the search.
 
     x and f(x) are trees like `initial_guess`. Derivatives with respect to what `f` captures are found by the implicit
