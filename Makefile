@@ -26,13 +26,14 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs t test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax'
+	@echo 'make t ROOM=x the Python tests of one room: core, ops, observe, advise, widgets …'
 	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
@@ -83,6 +84,10 @@ test-front: $(PACKAGES) $(FORMS)
 	npm run --silent typecheck
 	npm run --silent test
 
+# The tests of one room: make t ROOM=core, ROOM=observe, ROOM=widgets.
+t: $(INSTALLED)
+	$(PY) -m pytest $(wildcard tests/$(ROOM) tests/compiler/$(ROOM) tests/scope/$(ROOM)) -n $(JOBS) -q
+
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
@@ -104,7 +109,7 @@ test-jax: .venv-watch/.installed
 # The oldest release of jaxlib that is supported, one between, the newest: docs/versions.md. All are run, and a failure told at the end.
 test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
 	@failed=; for version in $(JAXLIBS); do echo "jaxlib $$version"; \
-	  PYTHONPATH=compiler:kernel_ext:widgets .venv-jaxlib-$$version/bin/python -m pytest tests/compiler -m jaxlib -q -n $(JOBS) --dist worksteal \
+	  PYTHONPATH=compiler:kernel_ext:widgets .venv-jaxlib-$$version/bin/python -m pytest tests/compiler tests/scope -m jaxlib -q -n $(JOBS) --dist worksteal \
 	  || failed="$$failed $$version"; done; test -z "$$failed" || { echo "failed with jaxlib$$failed" >&2; exit 1; }
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.

@@ -8,7 +8,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from tests import extent, sharding
+from tests import extent, jaxlib_files, sharding
 from tests.compiling import compile_quickly
 
 
@@ -34,8 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    jaxlib_files.mark(items)
     _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
-    # What takes long begins first, so that no worker is left with it at the end; what is compiled alike comes together.
+    # Slow tests start first; those that compile alike run together.
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, not extent.quick(item)))
     if text := config.getoption("--shard"):
         try:

@@ -30,28 +30,36 @@ QUICK: dict[str, bool | int] = {
 }
 """XLA's options for programs of which only the values matter: they compile in less than half the time."""
 
-QUICK_FILES = frozenset(
-    f"tests/{file}.py"
-    for file in """
-    advise/test_check advise/test_nans advise/test_repair compiler/test_api compiler/test_array compiler/test_array_api
-    compiler/test_bad_input compiler/test_branches_under_vmap compiler/test_call_tree compiler/test_callback_runs compiler/test_callbacks
-    compiler/test_checkify compiler/test_checkpoint compiler/test_control_flow compiler/test_control_flow_results compiler/test_convolutions
-    compiler/test_custom_derivatives compiler/test_custom_vmap compiler/test_debugging compiler/test_dtypes compiler/test_errors
-    compiler/test_experimental compiler/test_extend_core compiler/test_extending compiler/test_fft compiler/test_float0
-    compiler/test_freshness compiler/test_hunt compiler/test_hunt_planted compiler/test_hypothesis_numpy
-    compiler/test_image compiler/test_indexing compiler/test_initializers compiler/test_jet compiler/test_jit compiler/test_keys
-    compiler/test_lax compiler/test_linalg compiler/test_linalg_derivatives compiler/test_linear_solve compiler/test_mapping compiler/test_nn
-    compiler/test_numpy compiler/test_ode compiler/test_operators compiler/test_ops compiler/test_optimizers compiler/test_products
-    compiler/test_promotion compiler/test_random compiler/test_random_distributions compiler/test_recompiling compiler/test_reducing
-    compiler/test_ref_errors compiler/test_ref_transforms compiler/test_refs compiler/test_rules compiler/test_scipy_linalg
-    compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse compiler/test_scipy_spatial compiler/test_scipy_stats
-    compiler/test_slices_from_anywhere compiler/test_special compiler/test_structures compiler/test_symbolic_export
-    compiler/test_symbolic_shapes compiler/test_testing compiler/test_tracer_errors compiler/test_transformations compiler/test_transforms
-    compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
-    examples/test_programs kernel_ext/test_cell kernel_ext/test_sharp_bits kernel_ext/test_watch kernel_ext/test_wrapping
-    oracle/test_cases oracle/test_library
-    """.split()
-)
+_QUICK = {
+    "compiler/api": "api bad_input checkify debugging",
+    "compiler/backend": "array jit",
+    "compiler/control": (
+        "branches_under_vmap callback_runs callbacks checkpoint control_flow control_flow_results custom_derivatives "
+        "custom_vmap linear_solve mapping ref_errors ref_transforms refs"
+    ),
+    "compiler/core": "dtypes errors float0 promotion tracer_errors weak_types",
+    "compiler/extend": "experimental extend_core extending jet symbolic_export used_by_libraries",
+    "compiler/lax": "lax",
+    "compiler/nn": "image initializers nn optimizers",
+    "compiler/numpy": (
+        "array_api hypothesis_numpy indexing linalg linalg_derivatives numpy operators products reducing "
+        "slices_from_anywhere ufuncs"
+    ),
+    "compiler/ops": "convolutions fft ops rules",
+    "compiler/random": "keys random random_distributions",
+    "compiler/scipy": "ode scipy_linalg scipy_optimize scipy_signal scipy_sparse scipy_spatial scipy_stats",
+    "compiler/special": "special",
+    "compiler/symbolic": "symbolic_shapes",
+    "compiler/transforms": "transforms",
+    "examples": "programs",
+    "kernel_ext": "cell sharp_bits watch wrapping",
+    "oracle": "cases library",
+    "scope/advise": "check nans repair",
+    "scope/nans": "hunt hunt_planted",
+    "scope/observe": "call_tree freshness structures transformations",
+    "scope/recompiling": "recompiling testing",
+}
+QUICK_FILES = frozenset(f"tests/{folder}/test_{name}.py" for folder, names in _QUICK.items() for name in names.split())
 """Files whose tests compare values, and nothing that XLA made. `make test` compiles their programs quickly, and those of the tests
 that watch jax, and some that begin processes; `make test-all` compiles everything as users do."""
 

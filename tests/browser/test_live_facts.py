@@ -12,10 +12,10 @@ import pytest
 import jitscope as jx
 from jitscope_scope import observe
 from tests.browser.bare import Bare
-from tests.compiler.fact_sheets import made
-from tests.compiler.test_facts import equations_in
-from tests.compiler.xla_text import Program
 from tests.extent import some
+from tests.scope.fact_sheets import made
+from tests.scope.observe.test_facts import equations_in
+from tests.scope.xla_text import Program
 
 
 NAMES = some(

@@ -12,8 +12,8 @@ from jitscope_kernel import jax_cells
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch import marks
 from jitscope_widgets import validate
-from tests.compiler.redefinitions import CHANGES
 from tests.kernel_ext.conftest import bare_shell, fresh_kernel, shell  # noqa: F401
+from tests.scope.redefinitions import CHANGES
 
 
 SETUP = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nfrom jax import lax\nx = jnp.ones((3, 3))"

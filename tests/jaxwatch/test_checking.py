@@ -1,4 +1,4 @@
-"""`jitscope check --run` on programs of jax's: the programs of tests/advise, in jax's spelling, that a look alone cannot tell, and
+"""`jitscope check --run` on programs of jax's: the programs of tests/scope/advise, in jax's spelling, that a look alone cannot tell, and
 their look-alikes."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pytest
 
 from jitscope_kernel.check import check
 from jitscope_scope.advise.program import read
-from tests.advise.programs import HEADER, Program, programs
 from tests.extent import one_in
+from tests.scope.advise.programs import HEADER, Program, programs
 
 
 JAX = "import jax\nimport jax.numpy as jnp\nfrom jax import lax\nimport numpy as np\n"

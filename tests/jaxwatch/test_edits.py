@@ -15,7 +15,7 @@ from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
 from jitscope_scope.observe.recorded import recorder
-from tests.compiler.edited_programs import PROGRAMS
+from tests.scope.edited_programs import PROGRAMS
 
 
 HEADER = "import functools\nimport jax\nimport jax.numpy as jnp\nimport numpy as np\nout = []\n"

@@ -1,6 +1,6 @@
 """Samples of every primitive: arguments, parameters, and what NumPy says the result is.
 
-A primitive of `jitscope.ops` without samples fails `tests/compiler/test_rules.py`. To add one, register a function in a file
+A primitive of `jitscope.ops` without samples fails `tests/compiler/ops/test_rules.py`. To add one, register a function in a file
 of this folder (all are loaded):
 
     @samples(sin_p, "fc")

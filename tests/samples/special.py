@@ -1,4 +1,4 @@
-"""A special function, for the rules that all of them share; as functions they are tested in tests/compiler/test_special.py."""
+"""A special function, for the rules that all of them share; as functions they are tested in tests/compiler/special/test_special.py."""
 
 from scipy import special
 

@@ -75,7 +75,7 @@ LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
     "XLA merges reductions and elementwise operations of some 10,000 elements into library kernels, in which two logarithms whose "
     "operands differ by a constant factor become one. Programs that may have two such (`backend.guards`) keep the library for matrix "
     "products alone.",
-    "sum(log(x) + log(2 x)) gives 2 sum(log(x)): tests/compiler/test_guards.py",
+    "sum(log(x) + log(2 x)) gives 2 sum(log(x)): tests/compiler/backend/test_guards.py",
     "those tests pass without it",
     {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"},
     jaxlibs=(),
@@ -83,7 +83,7 @@ LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
 LONG_CHAINS = Tuning(
     "XLA's newest emitter goes from a kernel's result to its operands by recursion, on a stack of a fixed size: a chain of some 21,000 "
     "operations ends the process. A program that may have one so long is compiled without it (as all were before there was it).",
-    "30,000 sines of a number one after the other: tests/compiler/test_long_chains.py; a cumulative sum takes 1.25 of the time without",
+    "30,000 sines of a number one after the other: tests/compiler/backend/test_long_chains.py; a cumulative sum takes 1.25 of the time without",
     "those programs compile without it",
     {"xla_cpu_disable_tiled_emitter": "true"},
     jaxlibs=(),
@@ -94,7 +94,7 @@ NOT_FUSED = Tuning(
     "each of them: its time doubles every few links, and a kernel of some 350 ends the process. A program with more than 128 in a chain "
     "is compiled without fusion.",
     "100 times 0.5 * (x + jnp.roll(x, 1)) for 100,000 numbers: 0.01 of the time, compiled in 0.13 of it; 400 times: compiled in 2.5 s "
-    "of 46 s; 400 rolls alone ended the process: tests/compiler/test_long_chains.py",
+    "of 46 s; 400 rolls alone ended the process: tests/compiler/backend/test_long_chains.py",
     "those programs compile without it, as quickly",
     {"xla_disable_hlo_passes": "fusion"},
     jaxlibs=(),

@@ -1,7 +1,7 @@
 """Expressions over numpy for many dtypes and shapes: the dtype, weak type and shape of what they give.
 
 In an expression `x` is the array, `y` another of the same shape and dtype, `m` a boolean one, and `np` the module of functions:
-numpy itself for the reference, jitscope.numpy (or jax.numpy) otherwise; `onp` is always numpy. tests/compiler/test_numpy.py compares their values with numpy's.
+numpy itself for the reference, jitscope.numpy (or jax.numpy) otherwise; `onp` is always numpy. tests/compiler/numpy/test_numpy.py compares their values with numpy's.
 """
 
 from __future__ import annotations

@@ -1,0 +1,74 @@
+"""Each sharp bit has a page, with an example that steps on it and one that does not."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from jitscope_kernel import cli
+from jitscope_kernel.check import check
+from jitscope_scope.advise import CATALOGUE, WHY
+from jitscope_scope.advise.pages import examples, page_of
+from jitscope_scope.advise.program import read
+from tests.scope.advise.programs import HEADER
+
+
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "sharp-bits.md"
+APART = [id for id in CATALOGUE if "num_cpu_devices" in examples()[id].wrong]
+"""These choose the number of devices, which a process does once."""
+
+
+def program(text: str) -> str:
+    """An example as a program of the library's; what is told of jax alone is looked at as it stands."""
+    return text if "\nimport jax\n" in f"\n{text}" else HEADER + text.replace("from jax.", "from jitscope.")
+
+
+def test_each_id_has_its_page_in_the_documentation():
+    assert list(WHY) == list(CATALOGUE) == list(examples())
+    documentation = DOCUMENTATION.read_text(encoding="utf-8")
+    for id in CATALOGUE:
+        assert f"\n### {id}\n\n{page_of(id)}\n\n" in documentation, "python -m tests.scope.advise.table --pages"
+
+
+@pytest.mark.parametrize("id", [id for id in CATALOGUE if id not in APART])
+def test_an_example_steps_on_it_and_what_to_write_instead_does_not(id: str, tmp_path: Path):
+    for text, expected, name in zip(examples()[id], ({id}, set()), ("wrong", "right")):
+        file = tmp_path / f"{name}.py"
+        file.write_text(program(text))
+        with warnings.catch_warnings(record=True), contextlib.redirect_stderr(io.StringIO()):
+            found = check(read(str(file)), run="import jitscope" in program(text))
+        assert {one.one.id for one in found} == expected, text
+
+
+def test_examples_of_several_devices(tmp_path: Path):
+    files = {}
+    for id in APART:
+        for text, expected in zip(examples()[id], ([id], [])):
+            file = tmp_path / f"{len(files)}.py"
+            file.write_text(program(text).replace('"jax_num_cpu_devices", 2', '"jax_num_cpu_devices", 4'))
+            files[str(file)] = expected
+    command = [sys.executable, "-m", "jitscope", "check", "--run", "--json", *files]
+    done = subprocess.run(command, capture_output=True, text=True)
+    answer = json.loads(done.stdout)
+    found: dict[str, list[str]] = {file: [] for file in files}
+    for one in answer["diagnostics"]:
+        found[one["file"]].append(one["id"])
+    assert (found, answer["ended"]) == (files, [])
+
+
+def test_pages_are_printed(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["explain", "key-reuse", "oob-index"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("key-reuse (warning)\n") and "\noob-index (warning)\n" in out
+    assert "    y = jax.random.normal(key, (3,))" in out and WHY["key-reuse"].split()[0] in out
+    assert cli.main(["explain"]) == 0
+    assert all(id in capsys.readouterr().out for id in ["key-reuse"])
+    assert cli.main(["explain", "nothing"]) == 2
+    assert "no sharp bit 'nothing'" in capsys.readouterr().err

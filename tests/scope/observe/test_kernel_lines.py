@@ -1,0 +1,116 @@
+"""Which equations kernels stem from, on programs of many kinds of operations in dtypes with and without arithmetic of their own, against
+the names in XLA's own text, which is read here by other means."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+import jitscope as jx
+from jitscope_scope.observe.documents import compilation_document
+from jitscope_scope.observe.ledger import ledger
+from tests.extent import full
+from tests.scope.kernel_programs import DTYPES, KINDS
+
+
+_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (?:\(.*?\)|\S+) ([\w\-]+)\(")
+_NOT_RUN = ("parameter", "tuple", "get-tuple-element", "constant")
+_ALWAYS = (
+    "matmul.bfloat16 cumsum.bfloat16 cumsum_of_the_last_axis.float8_e4m3fn cumprod.bfloat16 cummax.bfloat16 layernorm.bfloat16 "
+    "vmapped.bfloat16 selu_and_sort.float32 window.float16 convolution.int8 softmax.float32 scan.bfloat16 sort.bfloat16"
+).split()
+
+
+@cache
+def compiled(name):
+    """The kernels of the program's document, and XLA's text."""
+    kind, dtype = name.split(".")
+    jx.jit(KINDS[kind].function)(*KINDS[kind].arguments(dtype))
+    *_, row = ledger()
+    return compilation_document(row), row.entry.executable.hlo_modules()[0].to_string()
+
+
+def computations_in(text):
+    """{name: [(instruction, opcode, line)]}"""
+    found, name = {}, ""
+    for line in text.splitlines():
+        if start := re.match(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", line):
+            name = start[1]
+            found[name] = []
+        elif (m := _INSTRUCTION.match(line)) and name:
+            found[name].append((m[1], m[2], line))
+    return found
+
+
+def equations_in(computations, line):
+    """The last part of the name of each equation that an instruction's line names, and the lines of all that it calls."""
+    own = re.search(r'op_name="([^"]*)"', line)
+    found = set(re.findall(r"\be\d+(?=$|[;:).])", own[1])) if own else set()
+    for called in re.findall(r"(?:to_apply|calls)=%?([\w.\-]+)", line):
+        for _, opcode, inner in computations[called]:
+            if opcode not in _NOT_RUN:
+                found |= equations_in(computations, inner)
+    return found
+
+
+def each_kind():
+    names = [f"{name}.{dtype}" for name, kind in KINDS.items() for dtype in DTYPES if dtype in kind.dtypes]
+    return [pytest.param(name, marks=() if name in _ALWAYS else full) for name in names]
+
+
+@pytest.mark.parametrize("name", each_kind())
+def test_a_kernel_has_every_equation_that_xla_names_in_it(name):
+    document, text = compiled(name)
+    computations = computations_in(text)
+    lines = {instruction: line for inner in computations.values() for instruction, _, line in inner}
+    paths = {path.split("/")[-1] for node in document["graph"]["nodes"] for path in node["paths"]}
+    for kernel in document["fusion"]["kernels"]:
+        if kernel["kind"] != "loop" and kernel["name"] in lines:
+            named = equations_in(computations, lines[kernel["name"]]) & paths
+            shown = {part for path in kernel["paths"] for part in path.split("/")}
+            assert named <= shown, (kernel["name"], named - shown)
+
+
+@pytest.mark.parametrize("name", each_kind())
+def test_every_kernel_has_an_origin(name):
+    document, _ = compiled(name)
+    assert document["fusion"]["summary"]["unknown"]["kernels"] == 0
+
+
+def lines_of(name, is_meant):
+    """The source of the equations that the kernels meant stem from."""
+    document, _ = compiled(name)
+    kernels = [kernel for kernel in document["fusion"]["kernels"] if is_meant(kernel)]
+    assert kernels
+    return [{position["text"].strip() for position in kernel["positions"]} for kernel in kernels]
+
+
+def test_rounding_is_of_the_line_whose_value_is_rounded():
+    """XLA of jaxlib 0.10 computes the product in f32, and the next kernel rounds it before anything else."""
+    in_f32 = re.search(r"= f32\S* dot\(", compiled("selu_and_sort.bfloat16")[1])
+    product = "z = x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)"
+    found = lines_of(
+        "selu_and_sort.bfloat16", lambda kernel: any(m["opcode"] == "exponential" for m in kernel["members"])
+    )
+    later = {"y = jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))", "y = y * 1.05"}
+    assert found == [{product, *later} if in_f32 else later]
+
+
+def test_the_last_step_of_a_running_sum_is_of_its_line():
+    for lines in lines_of("cumprod.bfloat16", lambda kernel: any(m["opcode"] == "map" for m in kernel["members"])):
+        assert lines == {"y = jnp.cumprod(x, 0)", "return jnp.where(y > 1, y, 0)"}
+
+
+def test_a_value_that_two_equations_compute_alike_is_of_the_line_that_reads_it():
+    """`x - mean` is written twice and computed once; what the first one's line reads of it is converted for that line."""
+    (found,) = lines_of("layernorm.bfloat16", lambda kernel: kernel["name"] == "wrapped_convert.1")
+    assert found == {"variance = ((x - mean) ** 2).mean(-1, keepdims=True)"}
+
+
+def test_a_transposition_in_a_wider_dtype_is_known():
+    document, _ = compiled("vmapped.bfloat16")
+    moved = [m for k in document["fusion"]["kernels"] for m in k["members"] if m["opcode"] == "transpose"]
+    transposed = [n["paths"][0] for n in document["graph"]["nodes"] if n["label"] == "transpose"]
+    assert moved and all(m["paths"] == transposed for m in moved)

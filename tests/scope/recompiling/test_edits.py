@@ -1,0 +1,148 @@
+"""Edits that spare recompilations: each one that is offered is made, and the edited program runs with equal results and the promised count."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import itertools
+import linecache
+import re
+import sys
+import types
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+from jitscope_scope.advise.diagnostic import Edit, Span, applied
+from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe.ledger import Ledger
+from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
+from jitscope_scope.observe.recompiling.groups import groups
+from jitscope_scope.observe.recorded import Recorder, recorder
+from tests.scope.edited_programs import PROGRAMS
+from tests.scope.recompiling_programs import HEADER
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def recorded() -> Iterator[None]:
+    stop = recorder.begin()
+    yield
+    stop()
+    sys.modules.pop("edited", None)
+
+
+def run(text: str) -> tuple[list[Any], Ledger]:
+    """A program as a module of its own: what it put into `out`, and what was compiled."""
+    file, ledger = f"<edited {next(_numbers)}>", Ledger()
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = sys.modules["edited"] = types.ModuleType("edited")
+    try:
+        exec(compile(text, file, "exec"), vars(module))
+    finally:
+        ledger.close()
+    return [jx.tree_util.tree_leaves(one) for one in module.out], ledger
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_an_edit_that_is_offered_keeps_the_results_and_its_count(program: str) -> None:
+    offered, text = PROGRAMS[program]
+    text = HEADER + "out = []\n" + text.replace("UNIQUE", f"{3 + next(_numbers) / 2048}")
+    before, ledger = run(text)
+    (group,) = groups(ledger)
+    found = edited(group)
+    assert isinstance(found, Edited) is offered, found
+    (card,) = recompilations_document(ledger, "", edited)["cards"]
+    assert bool(card["fix"]["checked"]) is bool(card["fix"]["edits"]) is offered
+    if not isinstance(found, Edited):
+        return
+    changed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in found.edits])
+    after, ledger = run(changed)
+    made = [row for row in ledger if row.what in ("compiled", "recompiled", "reused") and not row.nested]
+    assert len(made) == found.programs < len(group.history)
+    assert len(before) == len(after)
+    for one, other in zip(before, after):
+        for a, b in zip(one, other, strict=True):
+            assert np.asarray(a).dtype == np.asarray(b).dtype
+            np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=0 if found.exact else 1e-5)
+
+
+def test_what_is_recorded_is_small_and_keeps_no_array_alive() -> None:
+    f = jx.jit(lambda x: x.sum())
+    small, large = jx.numpy.ones(1000), jx.numpy.ones(1_000_000)
+    held = [weakref.ref(small), weakref.ref(large)]
+    ledger = Ledger()
+    for x in (small, large):
+        f(x)
+    ledger.close()
+    first, second = list(ledger)
+    assert recorder.of(first.id) is not None and recorder.of(second.id) is None
+    del small, large, x
+    gc.collect()
+    assert [ref() for ref in held] == [None, None]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_calls_are_recorded_only_while_somebody_asked(asked: bool) -> None:
+    other = Recorder()
+    stop = other.begin()
+    if not asked:
+        stop()
+    f, ledger = jx.jit(lambda x: x * 1.03125), Ledger()
+    f(jx.numpy.ones(3))
+    ledger.close()
+    (row,) = ledger
+    assert (other.of(row.id) is not None) is asked
+    stop()
+
+
+def test_another_value_later_in_a_container_does_not_change_what_was_recorded() -> None:
+    f, state, ledger = jx.jit(lambda s: s["a"] * 2), {"a": np.ones(3, np.float32)}, Ledger()
+    f(state)
+    ledger.close()
+    state["a"][:] = 5
+    state["b"] = np.ones(1, np.float32)
+    (row,) = ledger
+    call = recorder.of(row.id)
+    assert call is not None
+    (args, kwargs) = call.arguments()
+    assert list(args[0]) == ["a"] and args[0]["a"].tolist() == [1, 1, 1] and kwargs == {}
+
+
+@pytest.mark.parametrize(
+    ("methods", "how"),
+    [
+        ("def to_numpy(self): return 1", "pass col.to_numpy()"),
+        ("def detach(self): pass\n    def numpy(self): pass", "pass col.detach().cpu().numpy()"),
+    ],
+)
+def test_an_object_of_an_installed_library_is_told_by_how_it_gives_an_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, methods: str, how: str
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "tables.py").write_text(f"class Series:\n    {methods}\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "tables", raising=False)
+    tables = importlib.import_module("tables")
+    with pytest.raises(TypeError, match=re.escape(f"argument col of mean_of is a tables.Series, and no array: {how}")):
+        jx.jit(mean_of)(tables.Series())
+    monkeypatch.delitem(sys.modules, "tables")
+
+
+def mean_of(col: Any) -> Any:
+    return jx.numpy.mean(col)
+
+
+def test_a_number_inside_of_a_captured_object_is_named() -> None:
+    text = HEADER + "out = []\n" + PROGRAMS["a captured optimizer"][1].replace("UNIQUE", f"{3 + next(_numbers) / 2048}")
+    (card,) = recompilations_document(run(text)[1], "", edited)["cards"]
+    assert "`tx = sgd(lr)` holds another number: learning_rate is 0.1, then 0.2." in card["fix"]["text"]
+    assert "become" not in card["fix"]["text"]
