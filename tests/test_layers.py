@@ -32,6 +32,7 @@ LAYERS = [
     "profiler",
     "errors",
     "ir",
+    "memory",
     "sharding",
     "distributed",
     "stages",

@@ -16,6 +16,7 @@ import numpy as np
 from . import dtypes, source, users_source
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
+from .memory_spaces import MemorySpace
 from .operators import Operators
 from .references import Reference
 
@@ -111,10 +112,8 @@ class ShapedArray(AbstractValue):
         return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * self.ndim))
 
     @property
-    def memory_space(self) -> Any:
+    def memory_space(self) -> MemorySpace:
         """`memory.Space.Device`: on a CPU the memory of device and host is one, and types say nothing of it."""
-        from .memory_spaces import MemorySpace  # programs do not ask
-
         return MemorySpace.Device
 
     @property
