@@ -38,7 +38,7 @@ help:
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
-	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, and docs/coverage.md'
+	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
 	@echo 'make clean    remove what was built         make distclean    and what was installed'
 
@@ -71,11 +71,13 @@ lint: $(INSTALLED)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m tests.oracle.coverage --check
+	$(PY) docs/site/magic_pages.py --check
 
 format: $(INSTALLED)
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 	$(PY) -m tests.oracle.coverage --write
+	$(PY) docs/site/magic_pages.py --write
 
 types: $(INSTALLED)
 	$(PY) -m pyright --warnings

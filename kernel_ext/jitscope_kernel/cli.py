@@ -16,8 +16,8 @@ from jitscope_scope.advise.pages import page_text
 from . import check, viewing
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command `jitscope`; the exit status. `arguments` are those of the process if they are not given."""
+def command_line() -> argparse.ArgumentParser:
+    """The commands with their options."""
     parser = argparse.ArgumentParser(prog="jitscope", description="A tracing compiler that shows every step it takes.")
     parser.add_argument("--version", action="version", version=f"jitscope {version()}, {_jaxlib()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -43,6 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     check.add_arguments(checked)
     explain = commands.add_parser("explain", help="say what sharp bits are about, with examples")
     explain.add_argument("ids", nargs="*", metavar="ID", help="such as key-reuse; without one, all are listed")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command `jitscope`; the exit status. `arguments` are those of the process if they are not given."""
+    parser = command_line()
     arguments, passed = list(sys.argv[1:] if arguments is None else arguments), []
     if arguments[:1] == ["check"]:
         arguments, passed = check.parted(arguments)

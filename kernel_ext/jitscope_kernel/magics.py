@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-HELP = argument("-h", "--help", action="store_true", help="Say this.")
+HELP = argument("-h", "--help", action="store_true", help="Show this help and exit.")
 EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an expression of arrays.")
 
 
