@@ -14,6 +14,8 @@ from itertools import chain
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from .generated import is_generated
+
 
 FREE = ("bitcast",)
 """Opcodes that nothing runs for."""
@@ -296,7 +298,12 @@ class _Walk:
             return i.kind == "kCustom" and "triton" not in i.backend_config  # Triton's code is generated
         if i.opcode == "custom-call":
             return True
-        return i.opcode in _LIBRARY and self.optimized
+        return i.opcode in _LIBRARY and self.optimized and not is_generated(i, self.types)
+
+    @functools.cached_property
+    def types(self) -> dict[str, str]:
+        """The type of each instruction, by its name."""
+        return {i.name: i.type for computation in self.computations.values() for i in computation.instructions}
 
 
 def _index(i: Instruction) -> int:
