@@ -57,7 +57,9 @@ def __dir__() -> list[str]:
     return sorted({*globals(), "ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"})
 
 
-def annotate_function(func: Callable[..., Any], name: str | None = None, **decorator_kwargs: Any) -> Callable[..., Any]:
+def annotate_function(
+    func: Callable[..., Any], name: str | None = None, **decorator_kwargs: object
+) -> Callable[..., Any]:
     """Decorator: each call is one event of a recording, called as the function or `name`."""
     called = name or getattr(func, "__qualname__", None) or getattr(func, "__name__", type(func).__name__)
 
@@ -87,7 +89,7 @@ def start_trace(
     log_dir: str | os.PathLike[str],
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
-    profiler_options: Any = None,
+    profiler_options: object = None,
 ) -> None:
     """Begin to record what runs, in all threads; `stop_trace` ends it and writes it to the folder `log_dir`.
 
@@ -122,7 +124,7 @@ def trace(
     log_dir: str | os.PathLike[str],
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
-    profiler_options: Any = None,
+    profiler_options: object = None,
 ) -> Iterator[None]:
     """Context manager: what happens inside is recorded and written to the folder `log_dir`. See `start_trace`."""
     start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)

@@ -15,7 +15,7 @@ import weakref
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .core.registrations import defined_again, registering
 from .xla import pytrees, recursion
@@ -30,6 +30,7 @@ _registry = pytrees.new_registry(__name__, "default_registry")
 
 _flatten, _flatten_with_path = _registry.flatten, _registry.flatten_with_path
 
+C = TypeVar("C", bound=type)
 IsLeaf = Callable[[Any], bool] | None
 """Says of a subtree that it is to be taken as a leaf."""
 
@@ -99,7 +100,7 @@ def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = No
     return treedef.unflatten([f(*xs) for xs in zip(first, *others)])
 
 
-def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _unset, is_leaf: IsLeaf = None) -> Any:
+def reduce(function: Callable[[Any, Any], Any], tree: PyTree, initializer: Any = _unset, is_leaf: IsLeaf = None) -> Any:
     """Combine the leaves from left to right, beginning with `initializer` if it is given.
 
     Raises TypeError for a tree without leaves and no `initializer`.
@@ -109,7 +110,7 @@ def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _u
 
 
 def reduce_associative(
-    operation: Callable[[Any, Any], Any], tree: Any, *, identity: Any = _unset, is_leaf: IsLeaf = None
+    operation: Callable[[Any, Any], Any], tree: PyTree, *, identity: Any = _unset, is_leaf: IsLeaf = None
 ) -> Any:
     """Combine the leaves of both halves, and the two results: few steps one after the other.
 
@@ -442,7 +443,7 @@ def register_pytree_with_keys(
     register_pytree_node(nodetype, flatten_func or plain, unflatten_func, flatten_with_keys)
 
 
-def register_pytree_node_class(cls: type) -> type:
+def register_pytree_node_class(cls: C) -> C:
     """Class decorator: the class has `tree_flatten(self)` and a classmethod `tree_unflatten(cls, data, children)`.
 
     Raises AttributeError for a class without them.
@@ -452,7 +453,7 @@ def register_pytree_node_class(cls: type) -> type:
     return cls
 
 
-def register_pytree_with_keys_class(cls: type) -> type:
+def register_pytree_with_keys_class(cls: C) -> C:
     """Class decorator: the class has `tree_flatten_with_keys(self)`, which gives ([(key, child), …], static data), a
     classmethod `tree_unflatten(cls, data, children)`, and perhaps a quicker `tree_flatten(self)`.
 
@@ -475,11 +476,11 @@ def _check_methods(cls: type, *names: str) -> None:
 
 
 def register_dataclass(
-    nodetype: type,
+    nodetype: C,
     data_fields: Sequence[str] | None = None,
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
-) -> type:
+) -> C:
     """Make a dataclass a node: `data_fields` are children, `meta_fields` static data (hashable). Without them, fields
     marked `metadata={"static": True}` (or made with `tree.static`) are static. `drop_fields` are left out. Any class will
     do whose objects `nodetype(field=value, …)` makes anew, if its fields are named. Returns the class.
@@ -511,7 +512,7 @@ def register_dataclass(
         raise ValueError(f"register_dataclass({name}): {twice} cannot be data and static both")
     with registering(nodetype, _registry.kinds):
         pytrees.register_dataclass(_registry, nodetype, data_fields, meta_fields)
-    return nodetype
+    return nodetype  # pyright: ignore[reportReturnType]
 
 
 def static(**kwargs: Any) -> Any:
@@ -519,7 +520,7 @@ def static(**kwargs: Any) -> Any:
     return dataclasses.field(**{**kwargs, "metadata": {**(kwargs.get("metadata") or {}), "static": True}})
 
 
-def register_static(cls: type) -> type:
+def register_static(cls: C) -> C:
     """Class decorator: values of the class are static data without leaves (they need `__hash__` and `__eq__`)."""
     register_pytree_node(cls, lambda x: ((), x), lambda x, _: x)
     return cls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jitscope
 import jitscope_widgets
@@ -27,6 +27,10 @@ from jitscope_widgets.attached import attached
 
 from . import expressions, user_calls
 from .uses import call_is_for_jax
+
+
+if TYPE_CHECKING:
+    from jitscope.core.jaxpr import ClosedJaxpr
 
 
 Document = dict[str, Any]
@@ -134,7 +138,7 @@ class Inspection(Shown):
         return row
 
     @property
-    def jaxpr(self) -> Any:
+    def jaxpr(self) -> ClosedJaxpr | Program:
         """The traced program."""
         return self._traced.jaxpr
 

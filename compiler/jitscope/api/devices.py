@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from ..xla import client, processes
 
 
 if TYPE_CHECKING:
-    from ..typing import PyTree
+    from ..typing import ArrayLike, PyTree
+    from .arrays import Array as AnyArray
 
 
 T = TypeVar("T")
@@ -33,13 +34,21 @@ __all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices",
 Device = client.Device
 
 
-def devices(backend: str | None = None) -> list[Any]:
+def devices(backend: str | None = None) -> list[Device]:
     """The devices of all processes (see the option num_cpu_devices). Raises RuntimeError for a backend that is not there."""
     if backend not in (None, "cpu"):
         raise RuntimeError(f"there is no backend {backend!r}: this release runs on 'cpu'")
     return list(client.all_devices())
 
 
+@overload
+def device_put(
+    x: ArrayLike, device: PyTree = None, *, src: PyTree = None, donate: PyTree = False, may_alias: bool | None = None
+) -> AnyArray: ...
+@overload
+def device_put(
+    x: PyTree, device: PyTree = None, *, src: PyTree = None, donate: PyTree = False, may_alias: bool | None = None
+) -> PyTree: ...
 def device_put(
     x: PyTree, device: PyTree = None, *, src: PyTree = None, donate: PyTree = False, may_alias: bool | None = None
 ) -> PyTree:

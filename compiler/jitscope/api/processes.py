@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tree
 from ..backend.array import Array
 from ..xla import client, processes
+
+
+if TYPE_CHECKING:
+    from ..xla.client import Device
 
 
 T = TypeVar("T")
@@ -42,7 +46,7 @@ def local_device_count(backend: str | None = None) -> int:
 
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
-) -> list[Any]:
+) -> list[Device]:
     """The devices of a process (of this one, if left out). `host_id` is the old name of `process_index`. Raises RuntimeError for
     an unknown backend, ValueError for a process that is not there."""
     if host_id is not None:

@@ -55,6 +55,7 @@ from .watching import test_in_force, watched
 
 
 if TYPE_CHECKING:
+    from ..typing import PyTree
     from ..xla.client import Device
     from .spread_calls import Shardings
     from .stages import LoweredStage, TracedStage
@@ -381,18 +382,18 @@ class JitFunction(Generic[P, R]):
 
     # What JAX's jitted functions offer beside being called
 
-    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
+    def trace(self, *args: PyTree, **kwargs: PyTree) -> TracedStage:
         """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs. Raises
         TypeError for others."""
         with folding:
             return trace_stage(self, args, kwargs)
 
-    def lower(self, *args: Any, **kwargs: Any) -> LoweredStage:
+    def lower(self, *args: PyTree, **kwargs: PyTree) -> LoweredStage:
         """Stage 2: the StableHLO program for these arguments. Raises TypeError as `trace`."""
         with folding:
             return self.trace(*args, **kwargs).lower()
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """The shapes and dtypes of the result, as ShapeDtypeStructs in its structure. Raises TypeError as `trace`."""
         with folding:
             return self.trace(*args, **kwargs).out_info

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..ops.linear import convert, neg_p
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 __all__ = ["BatchedError", "Check", "CheckError", "DivisionByZeroError", "Error", "ErrorCategory", "FailedCheckError",
@@ -100,7 +104,7 @@ class Error:
     `code` is the number of the first check that failed (-1: none did), `values` what each check tells.
     """
 
-    def __init__(self, code: Any, values: Sequence[Sequence[Any]], checks: tuple[Check, ...]):
+    def __init__(self, code: ArrayLike, values: Sequence[Sequence[Any]], checks: tuple[Check, ...]):
         self.code, self.values, self.checks = code, values, checks
 
     def get(self) -> str | None:
@@ -202,7 +206,7 @@ def error_of(checks: tuple[Check, ...], operands: Sequence[Any]) -> Error:
     return Error(operands[0], [[next(given) for _ in check.avals] for check in checks], checks)
 
 
-def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
+def check(pred: ArrayLike, msg: str, *fmt_args: ArrayLike, debug: bool = False, **fmt_kwargs: ArrayLike) -> None:
     """Check that `pred`, a boolean scalar, holds. `msg` is a format string; `fmt_args` and `fmt_kwargs` (arrays) fill it.
 
     Outside of traces it raises JaxRuntimeError if it does not hold; in a traced function it becomes part of the program,
@@ -231,7 +235,7 @@ def _aval(x: Any, what: str) -> ShapedArray:
         raise TypeError(f"check: {what} is an array, not {type(x).__name__}: {x!r}") from None
 
 
-def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+def debug_check(pred: ArrayLike, msg: str, *fmt_args: ArrayLike, **fmt_kwargs: ArrayLike) -> None:
     """`check` in functions that are wrapped in checkify; elsewhere it does nothing."""
     check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
 

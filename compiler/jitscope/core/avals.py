@@ -277,7 +277,7 @@ def is_python_scalar(x: Any) -> bool:
     return type(x) in dtypes.PYTHON_SCALARS or (isinstance(x, _SCALARS) and not isinstance(x, np.generic))
 
 
-def aval_of(x: Any) -> ShapedArray:
+def aval_of(x: object) -> ShapedArray:
     """The aval of a tracer, an array, a NumPy value or a Python scalar.
 
     Raises TypeError for anything else; the message names the type.

@@ -15,6 +15,7 @@ __all__ = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "Literal", "Var", "count", "subja
 
 
 if TYPE_CHECKING:
+    from ..typing import ArrayLike
     from .primitive import Primitive
 
 
@@ -36,12 +37,12 @@ class Literal:
 
     __slots__ = ("aval", "value")
 
-    def __init__(self, val: Any, aval: ShapedArray):
+    def __init__(self, val: ArrayLike, aval: ShapedArray):
         self.value = val
         self.aval = aval
 
     @property
-    def val(self) -> Any:
+    def val(self) -> ArrayLike:
         """`value`, by JAX's name."""
         return self.value
 
@@ -134,7 +135,7 @@ class Jaxpr:
         """`debug`, by JAX's name."""
         return self.debug
 
-    def replace(self, **changes: Any) -> Jaxpr:
+    def replace(self, **changes: object) -> Jaxpr:
         """A copy with some of `constvars`, `invars`, `outvars`, `eqns`, `effects`, `debug_info` changed. Raises TypeError
         for other names."""
         if "debug_info" in changes:

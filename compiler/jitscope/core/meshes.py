@@ -131,7 +131,10 @@ class Mesh(_Grid):
     devices: np.ndarray
 
     def __new__(
-        cls, devices: Any, axis_names: str | Sequence[Hashable], axis_types: AxisType | Sequence[AxisType] | None = None
+        cls,
+        devices: np.ndarray | Sequence[Any],
+        axis_names: str | Sequence[Hashable],
+        axis_types: AxisType | Sequence[AxisType] | None = None,
     ) -> Mesh:
         devices = devices if isinstance(devices, np.ndarray) else np.array(devices)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
@@ -161,7 +164,7 @@ class Mesh(_Grid):
 
     def update(
         self,
-        devices: Any = None,
+        devices: np.ndarray | Sequence[Any] | None = None,
         axis_names: str | Sequence[Hashable] | None = None,
         axis_types: AxisType | Sequence[AxisType] | None = None,
     ) -> Mesh:
@@ -266,7 +269,11 @@ class AbstractMesh(_Grid):
         return _abstract, (self.axis_sizes, self.axis_names, self.axis_types, self.abstract_device)
 
     def update(
-        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None, **abstract_device: Any
+        self,
+        axis_sizes: Sequence[int] | None = None,
+        axis_names: str | Sequence[Hashable] | None = None,
+        axis_types: AxisType | Sequence[AxisType] | None = None,
+        **abstract_device: Any,
     ) -> AbstractMesh:
         """A mesh with some parts changed; `abstract_device=None` says nothing of devices. Raises ValueError where they do not fit, TypeError
         for other names."""

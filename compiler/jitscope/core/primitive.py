@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from . import source
 from .effects import Effects, no_effects
@@ -13,6 +13,10 @@ from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
 from .references import Reference
 from .trace import Trace, current_trace, evaluation, using
+
+
+if TYPE_CHECKING:
+    pass
 
 
 _made: Counter[str] = Counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -58,7 +58,12 @@ class PartitionSpec:
     unreduced: frozenset
     reduced: frozenset
 
-    def __new__(cls, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset()) -> PartitionSpec:
+    def __new__(
+        cls,
+        *partitions: Hashable | Sequence[Hashable],
+        unreduced: Set[Hashable] = frozenset(),
+        reduced: Set[Hashable] = frozenset(),
+    ) -> PartitionSpec:
         for name, given in (("unreduced", unreduced), ("reduced", reduced)):
             if not isinstance(given, (set, frozenset)):
                 raise TypeError(f"{name} of a PartitionSpec is a set of mesh axes, not {type(given).__name__}")
@@ -118,7 +123,12 @@ class PartitionSpec:
         """How many axes of the array lie along `value` (a name, a tuple of names, None)."""
         return self.partitions.count(_entry(value))
 
-    def update(self, partitions: Any = None, unreduced: Any = None, reduced: Any = None) -> PartitionSpec:
+    def update(
+        self,
+        partitions: Sequence[Any] | None = None,
+        unreduced: Set[Hashable] | None = None,
+        reduced: Set[Hashable] | None = None,
+    ) -> PartitionSpec:
         """A spec with some parts changed. Raises TypeError, ValueError as `PartitionSpec`."""
         return PartitionSpec(
             *(self.partitions if partitions is None else partitions),
@@ -295,7 +305,13 @@ class NamedSharding(Sharding):
         `NamedSharding`."""
         return NamedSharding(self.mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec), memory_kind=self._memory_kind)  # fmt: skip
 
-    def update(self, *, mesh: Any = None, spec: Any = None, memory_kind: str | None = None) -> NamedSharding:
+    def update(
+        self,
+        *,
+        mesh: Mesh | AbstractMesh | None = None,
+        spec: PartitionSpec | Sequence[Any] | None = None,
+        memory_kind: str | None = None,
+    ) -> NamedSharding:
         """A layout with another mesh, spec (or its entries) or kind of memory. Raises ValueError, TypeError, DuplicateSpecError as
         `NamedSharding`."""
         spec = self.spec if spec is None else spec
@@ -392,7 +408,7 @@ class NamedSharding(Sharding):
         entries = list(self.spec.partitions)
         return self.with_spec(self.spec.update(partitions=(*entries[:axis], names, *entries[axis:])))
 
-    def within(self, manual: Any) -> NamedSharding:
+    def within(self, manual: Collection[Hashable]) -> NamedSharding:
         """Inside of a function that sees one device along the axes `manual`: how its part lies along the others."""
         if not manual:
             return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, chain_of, current_trace, leaked, using
 from .types import typed
 from .varying import pvary_p, reduced_vary_p, seen_here
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 __all__ = ["eval_jaxpr", "jaxpr_as_fun"]
@@ -316,7 +320,9 @@ def trace_to_jaxpr(
     return closed
 
 
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True) -> list[Any]:
+def eval_jaxpr(
+    jaxpr: Jaxpr, consts: Sequence[Any], *args: ArrayLike | Tracer, propagate_source_info: bool = True
+) -> list[Any]:
     """Run a jaxpr's equations one by one under the current trace. With `propagate_source_info`, what is recorded of them has
     been written where they were; else where this is called."""
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))

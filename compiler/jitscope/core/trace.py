@@ -128,7 +128,7 @@ class Tracer(Operators, PlaceUnknown):
         """`tracing`, by JAX's name."""
         return self.tracing
 
-    def underlying(self) -> Any:
+    def underlying(self) -> Tracer | None:
         """The value under this transformation, of the trace below; None at the bottom."""
         return None
 
@@ -189,7 +189,7 @@ class Tracer(Operators, PlaceUnknown):
             raise AttributeError("__jax_array__ is for JAX")
         raise refuse_tracer_to_jax(self.description())
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: int) -> Any:
         """The value as a Python scalar. Raises ConcretizationTypeError where it is not known while tracing."""
         return self._concrete(ConcretizationTypeError, "this value as a number", _STATIC, "number").item(*args)
 

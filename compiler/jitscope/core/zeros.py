@@ -1,8 +1,14 @@
 """Symbolic zeros, and undefined primals."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .avals import ShapedArray, aval_of, tangent_aval
+
+
+if TYPE_CHECKING:
+    pass
 
 
 class Zero:
@@ -17,7 +23,7 @@ class Zero:
         return f"Zero({self.aval})"
 
     @staticmethod
-    def from_primal_value(x: Any) -> "Zero":
+    def from_primal_value(x: object) -> Zero:
         """`zero_of`, by JAX's name."""
         return zero_of(x)
 
@@ -34,16 +40,16 @@ class UndefinedPrimal:
         return f"UndefinedPrimal({self.aval})"
 
 
-def zero_of(x: Any) -> Zero:
+def zero_of(x: object) -> Zero:
     """The zero tangent of a value."""
     return Zero(tangent_aval(aval_of(x)))
 
 
-def is_linear(x: Any) -> bool:
+def is_linear(x: object) -> bool:
     """Whether an operand is one that a transposed equation is linear in."""
     return type(x) is UndefinedPrimal
 
 
-def is_zero(x: Any) -> bool:
+def is_zero(x: object) -> bool:
     """Whether a tangent or cotangent is known to be zero."""
     return type(x) is Zero

@@ -5,10 +5,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from .. import numpy as jnp, tree
 from ..tree import leaves
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, PyTree
+
+
+P = ParamSpec("P")
 
 
 Schedule = Callable[[Any], Any]
@@ -37,12 +45,12 @@ class Optimizer(NamedTuple):
     params_fn: Callable[[OptimizerState], Any]
 
 
-def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
+def optimizer(opt_maker: Callable[P, tuple[Any, Any, Any]]) -> Callable[P, Optimizer]:
     """Decorator: an optimizer of trees from one of single arrays. `opt_maker(...)` gives `init(x)`, `update(i, g, state)` and
     `get_params(state)`, where a state is any tree."""
 
     @functools.wraps(opt_maker)
-    def make(*args: Any, **kwargs: Any) -> Optimizer:
+    def make(*args: P.args, **kwargs: P.kwargs) -> Optimizer:
         init, update, get_params = opt_maker(*args, **kwargs)
 
         def init_tree(params: Any) -> OptimizerState:
@@ -66,19 +74,19 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 class JoinPoint:
     """A leaf that holds a tree: where the trees of the parameters' states hang in the tree of the parameters."""
 
-    def __init__(self, subtree: Any):
+    def __init__(self, subtree: PyTree):
         self.subtree = subtree
 
     def __iter__(self) -> Iterator[Any]:
         yield self.subtree
 
 
-def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
+def unpack_optimizer_state(opt_state: OptimizerState) -> PyTree:
     """The state as a tree like the parameters, with a JoinPoint in the place of each: to be written down, say."""
     return tree.unflatten(opt_state.tree_def, list(map(JoinPoint, _states(opt_state))))
 
 
-def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+def pack_optimizer_state(marked_pytree: PyTree) -> OptimizerState:
     """The state of which `unpack_optimizer_state` made this tree. Raises TypeError for leaves that are not JoinPoint."""
     points, treedef = tree.flatten(marked_pytree)
     wrong = [point for point in points if not isinstance(point, JoinPoint)]
@@ -107,14 +115,14 @@ def _with_slots(count: int, step: Callable[..., Any]) -> tuple[Any, Any, Any]:
 
 
 @optimizer
-def sgd(step_size: Any) -> Any:
+def sgd(step_size: float | Callable[[Any], Any]) -> tuple[Any, Any, Any]:
     """Gradient descent."""
     size = make_schedule(step_size)
     return _with_slots(0, lambda i, g, x: (x - size(i) * g,))
 
 
 @optimizer
-def momentum(step_size: Any, mass: float) -> Any:
+def momentum(step_size: float | Callable[[Any], Any], mass: float) -> tuple[Any, Any, Any]:
     """Gradient descent with momentum: v becomes mass v + g, and x falls by step_size v."""
     size = make_schedule(step_size)
 
@@ -126,7 +134,7 @@ def momentum(step_size: Any, mass: float) -> Any:
 
 
 @optimizer
-def nesterov(step_size: Any, mass: float) -> Any:
+def nesterov(step_size: float | Callable[[Any], Any], mass: float) -> tuple[Any, Any, Any]:
     """Gradient descent with Nesterov's momentum: v becomes mass v + g, and x falls by step_size (mass v + g)."""
     size = make_schedule(step_size)
 
@@ -138,7 +146,7 @@ def nesterov(step_size: Any, mass: float) -> Any:
 
 
 @optimizer
-def adagrad(step_size: Any, momentum: float = 0.9) -> Any:
+def adagrad(step_size: float | Callable[[Any], Any], momentum: float = 0.9) -> tuple[Any, Any, Any]:
     """Adagrad (Duchi and others, 2011), with momentum."""
     size = make_schedule(step_size)
 
@@ -155,7 +163,7 @@ def _inverse_root(x: Any) -> Any:
 
 
 @optimizer
-def rmsprop(step_size: Any, gamma: float = 0.9, eps: float = 1e-8) -> Any:
+def rmsprop(step_size: float | Callable[[Any], Any], gamma: float = 0.9, eps: float = 1e-8) -> tuple[Any, Any, Any]:
     """RMSProp (Tieleman and Hinton, 2012): gradients over the root of the running mean of their squares."""
     size = make_schedule(step_size)
 
@@ -167,7 +175,9 @@ def rmsprop(step_size: Any, gamma: float = 0.9, eps: float = 1e-8) -> Any:
 
 
 @optimizer
-def rmsprop_momentum(step_size: Any, gamma: float = 0.9, eps: float = 1e-8, momentum: float = 0.9) -> Any:
+def rmsprop_momentum(
+    step_size: float | Callable[[Any], Any], gamma: float = 0.9, eps: float = 1e-8, momentum: float = 0.9
+) -> tuple[Any, Any, Any]:
     """RMSProp with momentum."""
     size = make_schedule(step_size)
 
@@ -180,7 +190,9 @@ def rmsprop_momentum(step_size: Any, gamma: float = 0.9, eps: float = 1e-8, mome
 
 
 @optimizer
-def adam(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
+def adam(
+    step_size: float | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> tuple[Any, Any, Any]:
     """Adam (Kingma and Ba, 2014)."""
     size = make_schedule(step_size)
 
@@ -195,7 +207,9 @@ def adam(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) 
 
 
 @optimizer
-def adamax(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
+def adamax(
+    step_size: float | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> tuple[Any, Any, Any]:
     """AdaMax (Kingma and Ba, 2014): Adam by the largest gradient in place of the mean square."""
     size = make_schedule(step_size)
 
@@ -209,7 +223,7 @@ def adamax(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 
 
 @optimizer
-def sm3(step_size: Any, momentum: float = 0.9) -> Any:
+def sm3(step_size: float | Callable[[Any], Any], momentum: float = 0.9) -> tuple[Any, Any, Any]:
     """SM3 (Anil and others, 2019): one number for each index along each axis in place of one for each element."""
     size = make_schedule(step_size)
 
@@ -233,22 +247,22 @@ def sm3(step_size: Any, momentum: float = 0.9) -> Any:
 # Schedules -----------------------------------------------------------------------------------------------------------
 
 
-def constant(step_size: Any) -> Schedule:
+def constant(step_size: float) -> Schedule:
     """The same size at each step."""
     return lambda i: step_size
 
 
-def exponential_decay(step_size: Any, decay_steps: Any, decay_rate: Any) -> Schedule:
+def exponential_decay(step_size: float, decay_steps: float, decay_rate: float) -> Schedule:
     """Sizes that fall by `decay_rate` in `decay_steps` steps."""
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
-def inverse_time_decay(step_size: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False) -> Schedule:
+def inverse_time_decay(step_size: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Schedule:
     """Sizes that fall as one over the number of steps; with `staircase` after each `decay_steps` steps."""
     return lambda i: step_size / (1 + decay_rate * (jnp.floor(i / decay_steps) if staircase else i / decay_steps))
 
 
-def polynomial_decay(step_size: Any, decay_steps: Any, final_step_size: Any, power: float = 1.0) -> Schedule:
+def polynomial_decay(step_size: float, decay_steps: float, final_step_size: float, power: float = 1.0) -> Schedule:
     """Sizes that go to `final_step_size` in `decay_steps` steps."""
 
     def schedule(i):
@@ -258,7 +272,7 @@ def polynomial_decay(step_size: Any, decay_steps: Any, final_step_size: Any, pow
     return schedule
 
 
-def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
+def piecewise_constant(boundaries: Sequence[float] | ArrayLike, values: Sequence[float] | ArrayLike) -> Schedule:
     """`values[k]` for steps after `k` of the `boundaries`. Raises ValueError unless there is one value more."""
     limits, sizes = jnp.array(boundaries), jnp.array(values)
     if limits.ndim != 1 or sizes.shape != (limits.size + 1,):
@@ -266,7 +280,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
     return lambda i: sizes[jnp.sum(i > limits)]
 
 
-def make_schedule(scalar_or_schedule: Any) -> Schedule:
+def make_schedule(scalar_or_schedule: float | Callable[[Any], Any]) -> Schedule:
     """A schedule: given, or constant. Raises TypeError for an array that is not a scalar."""
     if callable(scalar_or_schedule):
         return scalar_or_schedule
@@ -278,12 +292,12 @@ def make_schedule(scalar_or_schedule: Any) -> Schedule:
 # Gradients -----------------------------------------------------------------------------------------------------------
 
 
-def l2_norm(tree: Any) -> Any:
+def l2_norm(tree: PyTree) -> Array:
     """The norm of all leaves as one vector."""
     return jnp.sqrt(sum(jnp.vdot(x, x) for x in leaves(tree)))
 
 
-def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
+def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
     """The gradients, made shorter where their norm is above `max_norm`."""
     norm = l2_norm(grad_tree)
     return tree.map(lambda g: jnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)

@@ -6,9 +6,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import api, lax, nn, numpy as jnp, random
+
+
+if TYPE_CHECKING:
+    from ..nn.initializers import Initializer
 
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
@@ -18,7 +22,7 @@ normal, randn = nn.initializers.normal, nn.initializers.normal
 ones, zeros = nn.initializers.ones, nn.initializers.zeros
 
 
-def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
+def Dense(out_dim: int, W_init: Initializer | None = None, b_init: Initializer | None = None) -> Layer:
     """Each output a weighted sum of all inputs, and a number: [..., n] to [..., out_dim], with parameters [n, out_dim]
     and [out_dim]."""
     weights_of, bias_of = W_init or glorot_normal(), b_init or normal()
@@ -79,16 +83,16 @@ ConvTranspose = functools.partial(GeneralConvTranspose, ("NHWC", "HWIO", "NHWC")
 
 
 def BatchNorm(
-    axis: Any = (0, 1, 2),
+    axis: int | Sequence[int] = (0, 1, 2),
     epsilon: float = 1e-5,
     center: bool = True,
     scale: bool = True,
-    beta_init: Any = zeros,
-    gamma_init: Any = ones,
+    beta_init: Initializer = zeros,
+    gamma_init: Initializer = ones,
 ) -> Layer:
     """Inputs [n, ..., c] brought to mean 0 and variance 1 over `axis`, then scaled and moved, in the same shape (Ioffe
     and Szegedy, 2015)."""
-    over = (axis,) if jnp.isscalar(axis) else tuple(axis)
+    over: tuple[int, ...] = (axis,) if jnp.isscalar(axis) else tuple(axis)  # pyright: ignore[reportAssignmentType, reportArgumentType]
 
     def init(rng, input_shape):
         shape = tuple(n for i, n in enumerate(input_shape) if i not in over)
@@ -105,7 +109,7 @@ def BatchNorm(
     return init, apply
 
 
-def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
+def elementwise(fun: Callable[..., Any], **fun_kwargs: object) -> Layer:
     """A layer without parameters that applies `fun`."""
     return lambda rng, input_shape: (input_shape, ()), lambda params, inputs, **_: fun(inputs, **fun_kwargs)
 

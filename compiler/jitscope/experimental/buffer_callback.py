@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import tree
 from ..api.callbacks import io_callback, pure_callback
 from ..core.avals import aval_of
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 class ExecutionStage(enum.Enum):
@@ -72,7 +76,7 @@ class Buffer:
 
 def buffer_callback(
     callback: Callable[..., None],
-    result_shape_dtypes: Any,
+    result_shape_dtypes: PyTree,
     *,
     has_side_effect: bool = False,
     vmap_method: str | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.partitioning import Partitioning
@@ -14,6 +14,10 @@ from ..control.partitioned import partitioned_p
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..core.wrapping import stand_for
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 __all__ = ["custom_partitioning"]
@@ -77,7 +81,7 @@ class custom_partitioning:
         self.sharding_rule = sharding_rule
         return partition
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         name = getattr(self.fun, "__name__", "a function")
         if self.partition is None:
             raise ValueError(

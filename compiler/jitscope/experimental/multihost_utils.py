@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ..backend.spreading import moved_to
 from ..core.meshes import Mesh
 from ..core.shardings import NamedSharding, PartitionSpec
 from ..xla import processes
+
+
+if TYPE_CHECKING:
+    from ..typing import PyTree
 
 
 __all__ = ["ProcessFailureError", "assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array",
@@ -119,7 +123,7 @@ def reached_preemption_sync_point(step_id: int) -> bool:
     )
 
 
-def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
+def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTree:
     """A tree of arrays of one process (number 0, or the one that says `is_source`), for all; the others give one of the same
     shapes and dtypes."""
     if process_count() == 1:
@@ -135,7 +139,7 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     return tree.map(one, in_tree)
 
 
-def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
+def process_allgather(in_tree: PyTree, tiled: bool = False) -> PyTree:
     """A tree of arrays of all processes: along a new first axis, or, `tiled`, one after another along the first. Arrays that are
     spread over processes are given whole. As NumPy arrays."""
 
@@ -152,7 +156,7 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
     return tree.map(one, in_tree)
 
 
-def assert_equal(in_tree: Any, fail_message: str = "") -> None:
+def assert_equal(in_tree: PyTree, fail_message: str = "") -> None:
     """Raises AssertionError where the processes have different values."""
     theirs = broadcast_one_to_all(in_tree)
     same = all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(tree.leaves(in_tree), tree.leaves(theirs)))
@@ -163,7 +167,7 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
         )
 
 
-def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
+def host_local_array_to_global_array(local_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree) -> PyTree:
     """Trees of what each process has as arrays over all of them."""
     leaves, treedef = tree.flatten(local_inputs)
     specs = tree.broadcast_prefix(pspecs, treedef, "pspecs")
@@ -171,7 +175,7 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
     return treedef.unflatten([make_array_from_process_local_data(NamedSharding(global_mesh, s or PartitionSpec()), np.asarray(x)) for x, s in pairs])  # fmt: skip
 
 
-def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
+def global_array_to_host_local_array(global_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree) -> PyTree:
     """Trees of arrays over all processes as what this process has of them: arrays over its own devices of the mesh."""
     local = global_mesh.local_mesh
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import lax, numpy as jnp, tree
 from ..api.gradients import vjp
@@ -18,6 +18,10 @@ from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..flatten_util import ravel_pytree
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, PyTree
 
 
 __all__ = ["odeint"]
@@ -65,14 +69,14 @@ class _Step(NamedTuple):
 
 def odeint(
     func: Callable[..., Any],
-    y0: Any,
-    t: Any,
-    *args: Any,
+    y0: PyTree,
+    t: ArrayLike,
+    *args: PyTree,
     rtol: float = 1.4e-8,
     atol: float = 1.4e-8,
     mxstep: float = float("inf"),
     hmax: float = float("inf"),
-) -> Any:
+) -> PyTree:
     """The solution of dy/dt = func(y, t, *args) with y(t[0]) = y0, at the times `t`.
 
     `y0` is a tree of float or complex arrays, `t` [n] increasing floats, `args` trees of arrays; `func` gives a tree like y0. The

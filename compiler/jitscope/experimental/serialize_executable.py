@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from ..core.avals import physical
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
 from ..xla import client, lapack
 from ..xla.program import Executable, compile_options, compiler_version
+
+
+if TYPE_CHECKING:
+    from ..xla.pytrees import PyTreeDef
 
 
 __all__ = ["deserialize_and_load", "serialize"]
@@ -71,9 +75,9 @@ def _compiled_anew(program: Program, device: Any) -> Executable:
 
 def deserialize_and_load(
     serialized: bytes,
-    in_tree: Any,
-    out_tree: Any,
-    backend: Any = None,
+    in_tree: PyTreeDef,
+    out_tree: PyTreeDef,
+    backend: object = None,
     execution_devices: Sequence[Any] | None = None,
 ) -> stages.CompiledStage:
     """The compiled function that `serialize` made bytes of, on the first device, or on the one in `execution_devices`.

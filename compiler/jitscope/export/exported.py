@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import ShapedArray
 from ..xla import mlir, portable
@@ -12,6 +12,11 @@ from .calling import call_exported
 from .checks import DisabledSafetyCheck
 from .layouts import over
 from .serializing import ArtifactError, from_bytes, to_bytes
+
+
+if TYPE_CHECKING:
+    from ..core.meshes import Mesh
+    from ..typing import PyTree
 
 
 __all__ = ["Exported", "deserialize", "maximum_supported_calling_convention_version",
@@ -60,12 +65,12 @@ class Exported:
         module = portable.read(self.mlir_module_serialized)
         return mlir.module_text(module) if serialized else module
 
-    def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+    def in_shardings_jax(self, mesh: Mesh) -> tuple[Any, ...]:
         """How each argument lies over a mesh: a NamedSharding, or None where nothing was said. Raises ValueError for a mesh whose
         axes have other sizes, names or types than those it was exported for."""
         return tuple(over(s, mesh) for s in self._in_named_shardings)
 
-    def out_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+    def out_shardings_jax(self, mesh: Mesh) -> tuple[Any, ...]:
         """The same of the results."""
         return tuple(over(s, mesh) for s in self._out_named_shardings)
 
@@ -90,7 +95,7 @@ class Exported:
         """
         return to_bytes(self, vjp_order)
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """The result, for arguments of the structure, shapes and dtypes it was exported for; shapes with symbolic
         dimensions there fit any sizes (also symbolic ones) that solve for the dimensions. What was exported for several devices
         runs where its arguments are, or the program around it. Raises ValueError for others, and for another number of devices."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.stages import ShapeDtypeStruct
@@ -12,9 +12,13 @@ from ..symbolic.scope import SymbolicScope
 from ..symbolic.shapes import symbolic_shape
 
 
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
 def symbolic_args_specs(
-    args: Any, shapes_specs: Any, constraints: Sequence[str] = (), scope: SymbolicScope | None = None
-) -> Any:
+    args: PyTree, shapes_specs: PyTree, constraints: Sequence[str] = (), scope: SymbolicScope | None = None
+) -> PyTree:
     """A ShapeDtypeStruct for each array (or ShapeDtypeStruct) in the tree `args`, in its dtype.
 
     `shapes_specs`: a text as for `symbolic_shape` for all of them, None where shapes stay as they are, or a tree of those that

@@ -60,7 +60,7 @@ def register_pytree_node_serialization(
     return nodetype
 
 
-def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) -> type:
+def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -> type:
     """Let trees with namedtuples of a class be exported. Gives the class. Raises ValueError for what is not a namedtuple."""
     fields = getattr(nodetype, "_fields", None)
     if fields is None or not issubclass(nodetype, tuple):

@@ -22,7 +22,7 @@ class Store:
     def __init__(self) -> None:
         self._values: list[Any] = []
 
-    def store(self, value: Any) -> None:
+    def store(self, value: object) -> None:
         """Keep what the transformation leaves. Raises StoreException where something is there already."""
         if self._values:
             raise StoreException("the transformed function ran a second time: what the first run left is still there")

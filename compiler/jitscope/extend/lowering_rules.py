@@ -15,7 +15,9 @@ from ..core.primitive import Primitive
 Rule = Callable[..., Any]
 
 
-def register_lowering(target: Any, rule: Rule | None = None, *, platform: str | None = None) -> Any:
+def register_lowering(
+    target: Primitive | Callable[..., Any], rule: Rule | None = None, *, platform: str | None = None
+) -> Any:
     """Lower an operation by `rule(ctx, *values, **params)` from now on, in place of its own rule.
 
     `target` is a primitive, or a function of NumPy or jitscope.numpy that is one operation (np.sinh). `platform` ("cpu",
@@ -45,7 +47,7 @@ def _set_rules(primitive: Primitive, rules: dict[str | None, Rule]) -> None:
     clear_caches()
 
 
-def primitive_of(target: Any) -> Primitive:
+def primitive_of(target: Primitive | Callable[..., Any]) -> Primitive:
     """The operation behind a primitive or a function. Raises TypeError or ValueError as `register_lowering`."""
     if isinstance(target, Primitive):
         return target

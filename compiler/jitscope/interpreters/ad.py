@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core.primitive import Primitive
@@ -15,6 +15,11 @@ from ..ops.families import add_any_p as add_jaxvals_p, add_tangents
 from ..ops.linear import instantiate as instantiate_zeros, zeros as zeros_like_aval
 from ..transforms.jvp import *
 from .tables import RuleTable
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 Rule = Callable[..., Any]
@@ -34,7 +39,7 @@ def get_primitive_transpose(p: Primitive) -> Rule:
     return primitive_transposes[p]
 
 
-def add_jaxvals(x: Any, y: Any) -> Any:
+def add_jaxvals(x: ArrayLike | Zero, y: ArrayLike | Zero) -> Array | Zero:
     """The sum of two tangents or cotangents of one aval."""
     return add_jaxvals_p.bind(x, y)
 

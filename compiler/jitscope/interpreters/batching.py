@@ -6,13 +6,18 @@ None."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..transforms import vmappable
 from ..transforms.vmap import BatchAxis
 from .tables import RuleTable
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 Rule = Callable[..., Any]
@@ -70,12 +75,12 @@ def defreducer(prim: Primitive) -> None:
     fancy_primitive_batchers[prim] = batch
 
 
-def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:
+def broadcast(x: ArrayLike, sz: int, axis: int, mesh_axis: Any = None) -> Array:
     """`x` repeated `sz` times along a new axis."""
     return BatchAxis(None, sz).move(x, None, axis)
 
 
-def bdim_at_front(x: Any, bdim: int | None, size: int, mesh_axis: Any = None) -> Any:
+def bdim_at_front(x: ArrayLike, bdim: int | None, size: int, mesh_axis: Any = None) -> Array:
     """`x` with its mapped axis in front, where it is repeated if it has none."""
     return BatchAxis(None, size).move(x, bdim, 0)
 
@@ -104,7 +109,7 @@ def unregister_vmappable(data_type: type) -> None:
     vmappable.kinds.pop(data_type, None)
 
 
-def is_vmappable(x: Any) -> bool:
+def is_vmappable(x: object) -> bool:
     """Whether a value is of a type that `register_vmappable` was told of."""
     return vmappable.is_vmappable(x)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..core.jaxpr import Jaxpr
@@ -11,6 +11,11 @@ from ..core.staging import JaxprTracer, trace_to_jaxpr
 from ..core.trace import current_trace, using
 from ..extend.linear_util import WrappedFun
 from ..transforms.linearize import PartialEvalTrace
+
+
+if TYPE_CHECKING:
+    from ..core.avals import ShapedArray
+    from ..typing import ArrayLike
 
 
 DynamicJaxprTracer = JaxprTracer
@@ -22,11 +27,11 @@ class PartialVal(tuple):
     __slots__ = ()
 
     @classmethod
-    def known(cls, const: Any) -> PartialVal:
+    def known(cls, const: ArrayLike) -> PartialVal:
         return cls((None, const))
 
     @classmethod
-    def unknown(cls, aval: Any) -> PartialVal:
+    def unknown(cls, aval: ShapedArray) -> PartialVal:
         return cls((aval, None))
 
     def is_known(self) -> bool:
@@ -35,7 +40,7 @@ class PartialVal(tuple):
     def get_known(self) -> Any:
         return self[1]
 
-    def get_aval(self) -> Any:
+    def get_aval(self) -> ShapedArray:
         return aval_of(self[1]) if self[0] is None else self[0]
 
 

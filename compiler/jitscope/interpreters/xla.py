@@ -4,7 +4,7 @@ JAX's names."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,11 @@ from ..core.trace import evaluation, using
 from ..xla.devices import Client as Backend
 
 
-def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+
+def apply_primitive(prim: Primitive, *args: ArrayLike, **params: object) -> Any:
     """The result of an operation on arrays, evaluated now, whatever trace is under way."""
     with using(evaluation()):
         return prim.bind(*args, **params)

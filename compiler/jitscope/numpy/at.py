@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -30,6 +30,12 @@ from .reading import from_front, read
 from .updates import updated
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array as AnyArray
+    from ..core.shardings import PartitionSpec, Sharding
+    from ..typing import ArrayLike
+
+
 _MODES = {
     None: None,
     "fill": GatherScatterMode.FILL_OR_DROP,
@@ -46,6 +52,21 @@ def mode_of(mode: Any, default: GatherScatterMode) -> GatherScatterMode:
     if mode not in _MODES:
         raise ValueError(f"mode is 'fill', 'drop', 'clip', 'promise_in_bounds' or None, not {mode!r}")
     return _MODES[mode] or default
+
+
+class Update(Protocol):
+    """`x.at[index].set`, and those of its like."""
+
+    def __call__(
+        self,
+        values: ArrayLike,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: str | GatherScatterMode | None = None,
+        out_sharding: Sharding | PartitionSpec | None = None,
+        wrap_negative_indices: bool = True,
+    ) -> AnyArray: ...
 
 
 class At:
@@ -76,8 +97,15 @@ class Place:
     __slots__ = ("array", "index")
 
     if TYPE_CHECKING:  # what the table below holds cannot be seen by type checkers
-
-        def __getattr__(self, name: str) -> Any: ...
+        set: Update
+        add: Update
+        subtract: Update
+        multiply: Update
+        mul: Update
+        divide: Update
+        power: Update
+        min: Update
+        max: Update
 
     def __init__(self, array: Any, index: Any):
         self.array, self.index = array, index
@@ -90,11 +118,11 @@ class Place:
         *,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
-        mode: Any = None,
-        fill_value: Any = None,
-        out_sharding: Any = None,
+        mode: str | GatherScatterMode | None = None,
+        fill_value: ArrayLike | None = None,
+        out_sharding: Sharding | PartitionSpec | None = None,
         wrap_negative_indices: bool = True,
-    ) -> Any:
+    ) -> AnyArray:
         """x[index]. In mode "fill", elements out of bounds are `fill_value` (None: NaN, or the dtype's extreme); by default
         such indices are moved into bounds."""
         how = {
@@ -117,9 +145,9 @@ class Place:
         *,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
-        mode: Any = None,
+        mode: str | GatherScatterMode | None = None,
         wrap_negative_indices: bool = True,
-    ) -> Any:
+    ) -> AnyArray:
         """x[index] = func(x[index]), func being a function of one element that works on arrays, too.
 
         Where index arrays may name a place twice, func is traced on a scalar and applied as often; that has no derivative.
@@ -134,8 +162,8 @@ class Place:
         if (not unique_indices and _may_repeat(parsed)) if arrays else not evaluating():
             return updated(x, parsed, func, "apply", *options)
         place = Place(x, index)
-        promises = {"unique_indices": unique_indices, "indices_are_sorted": indices_are_sorted}
-        return place.set(func(place.get(mode=GatherScatterMode.CLIP)), mode=mode, **promises)
+        values = func(place.get(mode=GatherScatterMode.CLIP))
+        return place.set(values, mode=mode, unique_indices=unique_indices, indices_are_sorted=indices_are_sorted)
 
     def _update(
         self, how: str, values: Any, ordered: bool, unique: bool, mode: Any, out_sharding: Any, wraps: bool

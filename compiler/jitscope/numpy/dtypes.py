@@ -65,20 +65,21 @@ class ScalarType(type):
     def __init__(self, *_: Any):
         pass
 
-    def __call__(cls, x: Any) -> Any:
+    def __call__(cls, x: ArrayLike | Sequence[Any]) -> AnyArray:
         """`x` as an array of this dtype. Raises TypeError for what is not an array and no number, ValueError for None."""
         if x is None:
             raise ValueError(f"{cls.__name__}: None is not an array")
-        if hasattr(x, "__jitscope_array__"):
-            x = x.__jitscope_array__()
-        if isinstance(x, (Array, Tracer)):
-            return astype(x, cls.dtype)  # pyright: ignore[reportArgumentType]
-        exact = type(x) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
+        given: Any = x
+        if hasattr(given, "__jitscope_array__"):
+            given = given.__jitscope_array__()
+        if isinstance(given, (Array, Tracer)):
+            return astype(given, cls.dtype)  # pyright: ignore[reportArgumentType]
+        exact = type(given) in (int, float) and _dtypes.is_integer(cls.dtype)  # then numpy checks the range
         if not _dtypes.is_complex(cls.dtype) and cls.dtype != _dtypes.bool_:
-            for leaf in _tree.leaves(x):
+            for leaf in _tree.leaves(given):
                 if type(leaf) is complex:
                     raise TypeError(f"{cls.__name__}: the complex number {leaf!r} is no real one: take its real part")
-        value = np.asarray(x, canonicalize(cls.dtype) if exact else None)
+        value = np.asarray(given, canonicalize(cls.dtype) if exact else None)
         return made(real_if_needed(value, cls.dtype).astype(requested(cls.dtype, cls.__name__)), given=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:

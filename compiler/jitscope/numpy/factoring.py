@@ -31,30 +31,30 @@ __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig"
 class EighResult(NamedTuple):
     """Eigenvalues of Hermitian matrices, ascending, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class EigResult(NamedTuple):
     """Eigenvalues of matrices, and eigenvectors as columns; both complex."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class QRResult(NamedTuple):
     """The orthogonal and the triangular factor of matrices."""
 
-    Q: Any
-    R: Any
+    Q: Array
+    R: Array
 
 
 class SVDResult(NamedTuple):
     """Left singular vectors as columns, singular values, right singular vectors as rows, conjugated."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Array
+    S: Array
+    Vh: Array
 
 
 def arrays_of_floats(name: str, a: Any) -> Any:

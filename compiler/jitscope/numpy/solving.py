@@ -324,8 +324,8 @@ def _in_order(xs: Sequence[Any], split: dict[tuple[int, int], int], i: int, j: i
 class SlogdetResult(NamedTuple):
     """Sign (or phase) of a determinant, and the logarithm of its absolute value."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Array
+    logabsdet: Array
 
 
 def _parity(pivots: Any, dtype: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,11 @@ from .linear import (
     where,
 )
 from .sort import sort_p
+
+
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike
 
 
 LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -313,15 +318,15 @@ def _operator(a: Any, *, lower: bool, transpose_a: bool, conjugate_a: bool, unit
 
 
 def triangular_solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
     left_side: bool = False,
     lower: bool = False,
     transpose_a: bool = False,
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
-) -> Any:
+) -> Array:
     """X with op(A) X = B, or X op(A) = B unless `left_side`; see `TriangularSolve`. `b` may be a vector less than `a`'s
     matrices have axes. Raises TypeError for shapes that do not fit."""
     a_aval, b_aval = aval_of(a), aval_of(b)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ..core import dtypes
 from ..core.config import settings
+
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike
 
 
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision"]
@@ -84,7 +90,7 @@ class DotAlgorithmPreset(enum.Enum):
         return self.supported_lhs_types
 
     @property
-    def accumulation_type(self) -> Any:
+    def accumulation_type(self) -> np.dtype | None:
         """The dtype that products are added up in. None: that of the result."""
         parts = self.name.split("_")
         kind = "F32" if "F32" in parts[2:] else parts[-1]
@@ -95,7 +101,7 @@ class DotAlgorithmPreset(enum.Enum):
             "F64": dtypes.float64,
         }.get(kind)
 
-    def supported_output_types(self, lhs_dtype: Any, rhs_dtype: Any) -> tuple[Any, ...] | None:
+    def supported_output_types(self, lhs_dtype: DTypeLike, rhs_dtype: DTypeLike) -> tuple[Any, ...] | None:
         """The dtypes the result may come in; it is converted from the first of them to another. None: any."""
         narrow = {"F16_F16_F32": dtypes.float16, "BF16_BF16_F32": dtypes.bfloat16}.get(self.name)
         if narrow is not None:

@@ -4,12 +4,16 @@ those of slices would be padded and added up."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
 from ..symbolic.dimension import size
 from .families import Linear, is_zero, pure, zero_of
 from .linear import concatenate_p, instantiate
+
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 
 __all__ = ["split"]
@@ -52,7 +56,7 @@ class Split(Linear):
 split_p = Split("split")
 
 
-def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     """Parts of `operand` of the given sizes, which add up to the axis. Raises ValueError where they do not."""
     rank = aval_of(operand).ndim
     if not -rank <= axis < rank:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import ml_dtypes
 import numpy as np
@@ -34,7 +34,20 @@ def _tiny(dtype: Any) -> Any:
     return ml_dtypes.finfo(dtype).tiny
 
 
-def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any], Any], doc: str) -> Any:
+class Sampler(Protocol):
+    """`cauchy`, and those of its like."""
+
+    def __call__(
+        self,
+        key: ArrayLike,
+        shape: Shape = (),
+        dtype: DTypeLike | None = None,
+        *,
+        out_sharding: Sharding | PartitionSpec | None = None,
+    ) -> Array: ...
+
+
+def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any], Any], doc: str) -> Sampler:
     """The sampler `quantile(u)` of numbers u uniform in [low(dtype), 1)."""
 
     def sampler(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:

@@ -1,7 +1,9 @@
 """jaxlib's pytree machinery with a registry of our own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import recursion
 from .runtime import _jax
@@ -9,7 +11,32 @@ from .runtime import _jax
 
 _pytree = _jax.pytree
 
-PyTreeDef = _pytree.PyTreeDef
+if TYPE_CHECKING:  # jaxlib says nothing of its types
+
+    class PyTreeDef:
+        """The structure of a tree."""
+
+        num_leaves: int
+        num_nodes: int
+
+        def unflatten(self, leaves: Iterable[Any], /) -> Any: ...
+        def flatten_up_to(self, tree: Any, /) -> list[Any]: ...
+        def children(self) -> list[PyTreeDef]: ...
+        def compose(self, inner: PyTreeDef, /) -> PyTreeDef: ...
+        def node_data(self) -> tuple[Any, Any] | None: ...
+        def walk(
+            self, of_node: Callable[..., Any], of_leaf: Callable[[Any], Any] | None, leaves: Iterable[Any], /
+        ) -> Any: ...
+        def serialize_using_proto(self) -> bytes: ...
+        def from_iterable_tree(self, tree: Any, /) -> Any: ...
+        @staticmethod
+        def deserialize_using_proto(registry: Any, data: bytes) -> PyTreeDef: ...
+        @staticmethod
+        def from_node_data_and_children(
+            registry: Any, node_data: tuple[Any, Any] | None, children: Iterable[PyTreeDef]
+        ) -> PyTreeDef: ...
+else:
+    PyTreeDef = _pytree.PyTreeDef
 PyTreeRegistry = _pytree.PyTreeRegistry
 SequenceKey = _pytree.SequenceKey
 DictKey = _pytree.DictKey

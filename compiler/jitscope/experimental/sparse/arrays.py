@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ... import numpy as jnp, tree
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...core.shardings import Sharding
+    from ...numpy._signatures import Axes
+    from ...typing import ArrayLike, DTypeLike
+    from ...xla.client import Device
 
 
 __all__ = ["BCOO", "JAXSparse", "SparseEfficiencyError", "SparseEfficiencyWarning"]
@@ -67,7 +75,7 @@ class JAXSparse:
         """The axes in another order (None: reversed). Raises NotImplementedError where the layout does not allow it."""
         raise NotImplementedError(f"{type(self).__name__}.transpose")
 
-    def todense(self) -> Any:
+    def todense(self) -> Array:
         """The dense array; elements kept at one place are summed. Raises NotImplementedError in a layout that does not say how."""
         raise NotImplementedError(f"{type(self).__name__}.todense")
 
@@ -198,7 +206,13 @@ class BCOO(JAXSparse):
 
     @classmethod
     def fromdense(
-        cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32, n_dense: int = 0, n_batch: int = 0
+        cls,
+        mat: ArrayLike,
+        *,
+        nse: int | None = None,
+        index_dtype: DTypeLike = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
     ) -> BCOO:
         """The elements of `mat` that are not zero. See `bcoo_fromdense`."""
         from .making import bcoo_fromdense
@@ -206,7 +220,9 @@ class BCOO(JAXSparse):
         return bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch)
 
     @classmethod
-    def from_scipy_sparse(cls, mat: Any, *, index_dtype: Any = None, n_dense: int = 0, n_batch: int = 0) -> BCOO:
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: DTypeLike | None = None, n_dense: int = 0, n_batch: int = 0
+    ) -> BCOO:
         """From a matrix of `scipy.sparse`. Raises NotImplementedError for axes of a batch and dense ones."""
         if n_dense or n_batch:
             raise NotImplementedError("BCOO.from_scipy_sparse: a matrix of SciPy has neither a batch nor dense axes")
@@ -214,7 +230,7 @@ class BCOO(JAXSparse):
         places = np.stack([coo.row, coo.col], -1).astype(index_dtype or np.int32)
         return cls((coo.data, places), shape=mat.shape)
 
-    def todense(self) -> Any:
+    def todense(self) -> Array:
         """The dense array; elements kept at one place are summed."""
         from .making import bcoo_todense
 
@@ -227,7 +243,7 @@ class BCOO(JAXSparse):
 
         return bcoo_transpose(self, permutation=range(self.ndim)[::-1] if axes is None else axes)
 
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    def sum(self, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> BCOO | Array:
         """The sum over some axes (None: all), sparse unless it is a number; with `keepdims` these stay, of size 1."""
         from .structure import bcoo_reduce_sum
 
@@ -240,16 +256,16 @@ class BCOO(JAXSparse):
         gone = {i % self.ndim for i in axes}
         return found.reshape([1 if i in gone else n for i, n in enumerate(self.shape)])
 
-    def reshape(self, *shape: Any) -> BCOO:
+    def reshape(self, *shape: int | Sequence[int]) -> BCOO:
         """Under another shape, one size of which may be -1."""
         from .structure import bcoo_reshape
 
-        sizes = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        sizes: list[Any] = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
         if -1 in sizes:
             sizes[sizes.index(-1)] = self.size // -math.prod(sizes)
         return bcoo_reshape(self, new_sizes=sizes)
 
-    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> BCOO:
+    def astype(self, dtype: DTypeLike, copy: bool = False, device: Device | Sharding | None = None) -> BCOO:
         """With elements of another dtype, on `device` (None: where they are)."""
         return self._like(self.data.astype(dtype, copy, device))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from .making import bcoo_todense, gather, only, over_batch, repeated, sparse_sha
 from .structure import bcoo_broadcast_in_dim, bcoo_update_layout
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["bcoo_multiply_dense", "bcoo_multiply_sparse"]
 
 
-def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> Any:
+def bcoo_multiply_dense(sp_mat: BCOO, v: ArrayLike) -> Array:
     """The elements of the product with an array that broadcasts to its shape, at the same places: the `data` of the product."""
     v = jnp.asarray(v)
     if v.ndim == 0 or v.size == 1:

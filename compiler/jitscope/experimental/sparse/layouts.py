@@ -4,7 +4,7 @@ batch and dense axes)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from .arrays import BCOO, JAXSparse
 from .making import bcoo_fromdense, over_batch
 from .products import bcoo_dot_general
 from .structure import bcoo_sort_indices, bcoo_transpose, summed
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...core.shardings import PartitionSpec, Sharding
+    from ...lax.products import DotDimensionNumbers, PrecisionLike
+    from ...typing import ArrayLike, DTypeLike
 
 
 __all__ = ["BCSR", "COO", "CSC", "CSR", "bcsr_dot_general", "bcsr_fromdense", "bcsr_sum_duplicates", "bcsr_todense",
@@ -83,7 +90,9 @@ class COO(_Matrix):
     row: Any
     col: Any
 
-    def __init__(self, args: tuple[Any, Any, Any], *, shape: Any, rows_sorted: bool = False, cols_sorted: bool = False):
+    def __init__(
+        self, args: tuple[Any, Any, Any], *, shape: Sequence[int], rows_sorted: bool = False, cols_sorted: bool = False
+    ):
         super().__init__(args, shape=shape)
         self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
 
@@ -197,13 +206,21 @@ class BCSR(_Matrix):
 
     @classmethod
     def fromdense(
-        cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32, n_dense: int = 0, n_batch: int = 0
+        cls,
+        mat: ArrayLike,
+        *,
+        nse: int | None = None,
+        index_dtype: DTypeLike = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
     ) -> BCSR:
         """The elements of `mat` that are not zero. See `bcoo_fromdense`."""
         return cls.from_bcoo(bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch))
 
     @classmethod
-    def from_scipy_sparse(cls, mat: Any, *, index_dtype: Any = None, n_dense: int = 0, n_batch: int = 0) -> BCSR:
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: DTypeLike | None = None, n_dense: int = 0, n_batch: int = 0
+    ) -> BCSR:
         """From a matrix of `scipy.sparse`."""
         return cls.from_bcoo(BCOO.from_scipy_sparse(mat, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch))
 
@@ -237,13 +254,13 @@ class BCSR(_Matrix):
 
 
 def bcsr_fromdense(
-    mat: Any, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: Any = jnp.int32
+    mat: ArrayLike, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: DTypeLike = jnp.int32
 ) -> BCSR:
     """The elements of a dense array that are not zero, by rows. See `bcoo_fromdense`."""
     return BCSR.fromdense(mat, nse=nse, n_batch=n_batch, n_dense=n_dense, index_dtype=index_dtype)
 
 
-def bcsr_todense(mat: BCSR) -> Any:
+def bcsr_todense(mat: BCSR) -> Array:
     """The dense array of a BCSR."""
     return mat.todense()
 
@@ -254,37 +271,37 @@ def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
 
 
 def bcsr_dot_general(
-    lhs: Any, rhs: Any, *, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:  # fmt: skip
+    lhs: BCSR | ArrayLike, rhs: ArrayLike, *, dimension_numbers: DotDimensionNumbers, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> BCOO | Array:  # fmt: skip
     """`lax.dot_general` of a BCSR and a dense array. See `bcoo_dot_general`."""
-    both = [x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs)]
+    both: list[Any] = [x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs)]
     return bcoo_dot_general(*both, dimension_numbers=dimension_numbers, preferred_element_type=preferred_element_type)
 
 
-def coo_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = jnp.int32) -> COO:
+def coo_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = jnp.int32) -> COO:
     """The elements of a dense matrix that are not zero, with rows and columns."""
     return COO.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
-def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
+def csr_fromdense(mat: ArrayLike, *, nse: int | None = None, index_dtype: DTypeLike = np.int32) -> CSR:
     """The elements of a dense matrix that are not zero, by rows."""
     return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
-def coo_todense(mat: Any) -> Any:
+def coo_todense(mat: COO | CSR) -> Array:
     """The dense matrix of a COO or CSR."""
     return mat.todense()
 
 
-def coo_matvec(mat: Any, v: Any, transpose: bool = False) -> Any:
+def coo_matvec(mat: COO | CSR, v: ArrayLike, transpose: bool = False) -> Array:
     """The product of a matrix, or its transpose, with a vector."""
-    return (mat.T if transpose else mat) @ jnp.asarray(v)
+    return (mat.T if transpose else mat) @ jnp.asarray(v)  # pyright: ignore[reportOperatorIssue]
 
 
-def coo_matmat(mat: Any, B: Any, *, transpose: bool = False) -> Any:
+def coo_matmat(mat: COO | CSR, B: ArrayLike, *, transpose: bool = False) -> Array:
     """The product of a matrix, or its transpose, with a dense matrix."""
-    return (mat.T if transpose else mat) @ jnp.asarray(B)
+    return (mat.T if transpose else mat) @ jnp.asarray(B)  # pyright: ignore[reportOperatorIssue]
 
 
 csr_todense, csr_matvec, csr_matmat = coo_todense, coo_matvec, coo_matmat

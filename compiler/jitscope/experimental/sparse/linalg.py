@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,17 @@ from ...control.linear_solve import custom_linear_solve
 from .layouts import CSR
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike
+
+
 __all__ = ["spsolve"]
 
 
-def spsolve(data: Any, indices: Any, indptr: Any, b: Any, tol: float = 1e-6, reorder: int = 1) -> Any:
+def spsolve(
+    data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, b: ArrayLike, tol: float = 1e-6, reorder: int = 1
+) -> Array:
     """The x [n] for which A x = b, for a sparse matrix A [n, n] by rows: `data` [nse], the columns of its elements `indices` [nse],
     and where each row begins `indptr` [n + 1]; `b` [n] has the dtype of `data`.
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import numpy as jnp, random
 from ...api import vmap
 from .arrays import BCOO, JAXSparse
+
+
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...typing import ArrayLike, DTypeLike
 
 
 __all__ = ["bcoo_extract", "bcoo_fromdense", "bcoo_todense", "empty", "eye", "random_bcoo", "todense"]
@@ -71,7 +76,7 @@ def repeated(mat: BCOO) -> tuple[Any, Any]:
     return data, indices
 
 
-def bcoo_todense(mat: BCOO) -> Any:
+def bcoo_todense(mat: BCOO) -> Array:
     """The dense array of a BCOO; elements at one place are summed."""
     shape = sparse_shape(mat)
     dense = over_batch(lambda data, indices: scatter(indices, data, shape), mat.n_batch)(mat.data, mat.indices)
@@ -79,7 +84,7 @@ def bcoo_todense(mat: BCOO) -> Any:
 
 
 def bcoo_fromdense(
-    mat: Any, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: Any = jnp.int32
+    mat: ArrayLike, *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0, index_dtype: DTypeLike = jnp.int32
 ) -> BCOO:
     """The elements of a dense array that are not zero, in order of their places.
 
@@ -109,7 +114,7 @@ def bcoo_fromdense(
     return BCOO((data, indices), shape=mat.shape, indices_sorted=True, unique_indices=True)
 
 
-def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) -> BCOO:
+def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = None) -> BCOO:
     """The elements of a dense array at the places of a sparse one of its shape. Where a place stands several times, the first
     has the element, unless places are said to differ. Raises ValueError for another shape."""
     arr = jnp.asarray(arr)
@@ -127,7 +132,7 @@ def _is_first(indices: Any) -> Any:
     return ~jnp.tril(same, -1).any(1)
 
 
-def todense(arr: Any) -> Any:
+def todense(arr: ArrayLike | JAXSparse) -> Array:
     """The dense array of a sparse one; a dense one as it is."""
     return arr.todense() if isinstance(arr, JAXSparse) else jnp.asarray(arr)
 
@@ -142,7 +147,11 @@ def _kind(sparse_format: str) -> Any:
 
 
 def empty(
-    shape: Any, dtype: Any = None, index_dtype: Any = "int32", sparse_format: str = "bcoo", **kwds: Any
+    shape: Sequence[int],
+    dtype: DTypeLike | None = None,
+    index_dtype: DTypeLike = "int32",
+    sparse_format: str = "bcoo",
+    **kwds: Any,
 ) -> JAXSparse:
     """A sparse array of zeros that keeps no element. `sparse_format`: bcoo, bcsr, coo, csr or csc; for a BCOO, `n_batch`,
     `n_dense` and `nse` may be given. Raises ValueError for another layout."""
@@ -159,7 +168,7 @@ def empty(
 
 
 def eye(
-    N: int, M: int | None = None, k: int = 0, dtype: Any = None, index_dtype: Any = "int32",
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32",
     sparse_format: str = "bcoo", **kwds: Any,
 ) -> JAXSparse:  # fmt: skip
     """A matrix [N, M] with ones on a diagonal. Arguments as in `jnp.eye`, layouts as in `empty`."""
@@ -174,7 +183,7 @@ def eye(
 
 
 def random_bcoo(
-    key: Any, shape: Any, *, dtype: Any = float, indices_dtype: Any = None, nse: float = 0.2, n_batch: int = 0,
+    key: ArrayLike, shape: Sequence[int], *, dtype: DTypeLike = float, indices_dtype: DTypeLike | None = None, nse: float = 0.2, n_batch: int = 0,
     n_dense: int = 0, unique_indices: bool = True, sorted_indices: bool = False,
     generator: Callable[..., Any] = random.uniform, **kwds: Any,
 ) -> BCOO:  # fmt: skip

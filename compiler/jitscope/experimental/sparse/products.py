@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,33 +14,42 @@ from .making import columns, gather, over_batch, scatter, sparse_shape
 from .structure import summed
 
 
+if TYPE_CHECKING:
+    from ...api.arrays import Array
+    from ...core.shardings import PartitionSpec, Sharding
+    from ...lax.products import DotDimensionNumbers, PrecisionLike
+    from ...typing import ArrayLike, DTypeLike
+
+
 __all__ = ["bcoo_dot_general", "bcoo_dot_general_sampled"]
 
 
 def bcoo_dot_general(
-    lhs: Any, rhs: Any, *, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:  # fmt: skip
+    lhs: BCOO | ArrayLike, rhs: BCOO | ArrayLike, *, dimension_numbers: DotDimensionNumbers, precision: PrecisionLike = None, preferred_element_type: DTypeLike | None = None,
+    out_sharding: Sharding | PartitionSpec | None = None,
+) -> BCOO | Array:  # fmt: skip
     """`lax.dot_general` where one operand or both are BCOO: dense, unless both are, then sparse.
 
     The axes of `dimension_numbers`' batch must be axes of the sparse array's batch, else NotImplementedError is raised; TypeError for
     sizes that differ.
     """
+    left: Any = lhs
+    right: Any = rhs
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = (
         tuple([[int(i) for i in side] for side in pair]) for pair in dimension_numbers
     )
     for i, j in (*zip(lhs_contract, rhs_contract), *zip(lhs_batch, rhs_batch)):
-        if lhs.shape[i] != rhs.shape[j]:
+        if left.shape[i] != right.shape[j]:
             raise TypeError(
-                f"bcoo_dot_general of shapes {lhs.shape} and {rhs.shape}: axes {i} and {j} meet, whose sizes differ"
+                f"bcoo_dot_general of shapes {left.shape} and {right.shape}: axes {i} and {j} meet, whose sizes differ"
             )
-    dtype = preferred_element_type or jnp.result_type(lhs, rhs)
-    if isinstance(lhs, BCOO) and isinstance(rhs, BCOO):
-        return _sparse(lhs.astype(dtype), rhs.astype(dtype), lhs_contract, rhs_contract, lhs_batch, rhs_batch)
-    if isinstance(lhs, BCOO):
-        return _dense(lhs.astype(dtype), jnp.asarray(rhs, dtype), lhs_contract, rhs_contract, lhs_batch, rhs_batch)
-    out = _dense(rhs.astype(dtype), jnp.asarray(lhs, dtype), rhs_contract, lhs_contract, rhs_batch, lhs_batch)
-    b, free = len(lhs_batch), rhs.ndim - len(rhs_batch) - len(rhs_contract)
+    dtype = preferred_element_type or jnp.result_type(left, right)
+    if isinstance(left, BCOO) and isinstance(right, BCOO):
+        return _sparse(left.astype(dtype), right.astype(dtype), lhs_contract, rhs_contract, lhs_batch, rhs_batch)
+    if isinstance(left, BCOO):
+        return _dense(left.astype(dtype), jnp.asarray(right, dtype), lhs_contract, rhs_contract, lhs_batch, rhs_batch)
+    out = _dense(right.astype(dtype), jnp.asarray(left, dtype), rhs_contract, lhs_contract, rhs_batch, lhs_batch)
+    b, free = len(lhs_batch), right.ndim - len(rhs_batch) - len(rhs_contract)
     return jnp.moveaxis(out, range(b, b + free), range(out.ndim - free, out.ndim))
 
 
@@ -113,7 +122,9 @@ def _sparse(x: BCOO, y: BCOO, own: list[int], others: list[int], batch: list[int
     return summed(BCOO(found, shape=shape), min(x.nse * y.nse, math.prod(shape[b:])), False)
 
 
-def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers: Any) -> Any:
+def bcoo_dot_general_sampled(
+    A: ArrayLike, B: ArrayLike, indices: ArrayLike, *, dimension_numbers: DotDimensionNumbers
+) -> Array:
     """The elements at places `indices` [*batch, nse, n] of `lax.dot_general(A, B)`: the `data` of a BCOO."""
     full = lax.dot_general(jnp.asarray(A), jnp.asarray(B), dimension_numbers)
     indices = jnp.asarray(indices)

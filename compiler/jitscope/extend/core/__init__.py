@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from ...core.source import capture
 from ...core.staging import JaxprTrace, jaxpr_as_fun
 from ...core.trace import Trace, Tracer, current_trace, evaluation, using as set_current_trace
 from ...transforms.vmap import BatchTrace
+
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike, DTypeLike
 
 
 array_types = {np.ndarray, np.generic, Array}
@@ -80,7 +84,7 @@ def get_opaque_trace_state(convention: str | None = None) -> OpaqueTraceState:
     return OpaqueTraceState(current_trace())
 
 
-def find_top_trace(xs: Any) -> Trace:
+def find_top_trace(xs: Iterable[object]) -> Trace:
     """The trace that gets operations now."""
     return current_trace()
 
@@ -122,12 +126,12 @@ def unmapped_aval(size: int, axis: int | None, aval: ShapedArray, explicit_mesh_
     return aval if axis is None else aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
 
 
-def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
+def primal_dtype_to_tangent_dtype(primal_dtype: DTypeLike) -> Any:
     """The dtype of the tangents of such values."""
     return tangent_aval(ShapedArray((), primal_dtype)).dtype
 
 
-def valid_jaxtype(x: Any) -> bool:
+def valid_jaxtype(x: object) -> bool:
     """Whether operations take `x`."""
     try:
         aval_of(x)
@@ -136,12 +140,12 @@ def valid_jaxtype(x: Any) -> bool:
     return True
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x: object) -> bool:
     """Whether the value of `x` is known: it is no tracer, or one of a derivative of code that runs now."""
     return not isinstance(x, Tracer) or x.known() is not None
 
 
-def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str = "") -> Any:
+def concrete_or_error(force: Callable[[Any], Any] | None, val: ArrayLike, context: str = "") -> Any:
     """`force(val)`. Raises ConcretizationTypeError for a tracer whose value is not known; `context` says what for."""
     known = val.known() if isinstance(val, Tracer) else val
     if known is None and isinstance(val, Tracer):
