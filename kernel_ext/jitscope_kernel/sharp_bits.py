@@ -170,7 +170,8 @@ class SharpBits:
 
     def _of_programs(self, rows: list[observe.Row]) -> list[Diagnostic]:
         """What the programs of all rows show; each is looked at once."""
-        self._programs = {row.id: self._programs.get(row.id) or tuple(of_program(row)) for row in rows}
+        before = self._programs
+        self._programs = {row.id: before[row.id] if row.id in before else tuple(of_program(row)) for row in rows}
         return [one for found in self._programs.values() for one in found]
 
     def written(self, sources: Iterable[tuple[str, str]]) -> list[Cell]:
@@ -193,6 +194,8 @@ class SharpBits:
         cards. Nothing is told unasked once a look at the session takes too long."""
         if self._spent > _LONG:
             return None
+        with self._lock:
+            self._of_programs(list(self._ledger))  # each once: no later cell pays for them
         start = time.thread_time()
         found = [(cell, one) for cell, one in self.found() if cell.label == label]
         self._spent = time.thread_time() - start

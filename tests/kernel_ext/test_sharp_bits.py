@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+
+import pytest
 
 from jitscope.core import notices
-from jitscope_kernel import session
+from jitscope_kernel import session, sharp_bits
 from jitscope_scope.advise import CATALOGUE
 
 
@@ -179,3 +182,29 @@ def test_a_terminal_tells_them_below_the_cell(tmp_path):
     ]
     assert "      | ^^^^^^^^^^^^^^^^" in done.stderr.splitlines()
     assert done.stderr.count("branch-on-tracer") == 1  # at the definition; the error tells itself
+
+
+def test_a_long_look_at_one_program_silences_no_later_cell(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+
+    def slow(row):
+        looked.append(row.id)
+        end = time.thread_time() + (0.3 if len(looked) == 1 else 0)
+        while time.thread_time() < end:
+            pass
+        return of_program(row)
+
+    of_program = sharp_bits.of_program
+    monkeypatch.setattr(sharp_bits, "of_program", slow)
+    shell.cell("%%jit\ndef f(x):\n    return x + 1\nf(jnp.ones(3))")
+    ran = shell.cell("%%jit\ndef err(p, y):\n    return jnp.mean((p - y) ** 2)\nerr(jnp.ones((50, 1)), jnp.ones(50))")
+    assert [one["id"] for one in ran.document["diagnostics"]["items"]] == ["silent-broadcast"]
+    shell.cell("%%jit\ndef g(x):\n    return x + 2\ng(jnp.ones(3))")
+    assert len(looked) == len(set(looked)) >= 3, "each program is looked at once, what it shows or not"
+
+
+def test_of_a_failed_trace_no_time_is_told(shell) -> None:
+    ran = shell.cell("%%jit\ndef f(x, n):\n    return x[:n]\nf(jnp.ones(3), 2)")
+    assert "static_argnames='n'" in ran.error
+    (text,) = shell.cell("%ledger").texts
+    assert "failed: IndexError" in text and "0 equations" not in text

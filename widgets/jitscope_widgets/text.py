@@ -252,6 +252,9 @@ def _ledger(ledger: Document, width: int) -> list[str]:
         lines += wrap(
             f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10
         )
+        if row["what"] == "failed":  # it ended on the way: what it took is not known
+            lines += wrap(f"      {clean(row['because'])}", width, " " * 10)
+            continue
         counts = f"{plural(row['equations'], 'equation')}, {'calls not counted' if row['calls'] is None else plural(row['calls'], 'call')}"
         lines += wrap(f"      {counts}, {spent}", width, " " * 10)
         if row["because"]:

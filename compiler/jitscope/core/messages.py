@@ -61,12 +61,17 @@ CHOOSE = (
 
 def conversion_message(tracer: Tracer, wanted: str, advice: str, asked: str = "number") -> str:
     """What was wanted of a tracer that it cannot give, in which line, what the value is, and what to write."""
-    root = _ARGUMENT.match(tracer.origin())
-    if root:
-        advice = advice.replace("static_argnames=...", f"static_argnames={root[1]!r}")
+    if argument := argument_of(tracer):
+        advice = advice.replace("static_argnames=...", f"static_argnames={argument!r}")
     who = "NumPy" if asked == "array" else "Python"
     what = f"{who} needs {'to know ' if asked == 'bool' else ''}{wanted}, but {tracer.refusal}."
     return message_here(what, advice, asked, f"the value is {tracer.description()}")
+
+
+def argument_of(tracer: Tracer) -> str:
+    """The argument that a traced value is, by name; "" for what was computed."""
+    root = _ARGUMENT.match(tracer.origin())
+    return root[1] if root else ""
 
 
 _ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")

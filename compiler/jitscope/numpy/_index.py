@@ -12,7 +12,7 @@ from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.jax_values import jax_kind
-from ..core.messages import message_here
+from ..core.messages import argument_of, message_here
 from ..core.slices import Slice
 from ..core.trace import Tracer, evaluating
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
@@ -189,12 +189,17 @@ def _slice(part: slice, axis: int, size: int) -> Item:
                 message_here(
                     "the bounds of a slice must be known while tracing: the size of the result depends on them.",
                     "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, a mask in place of one whose size "
-                    "changes, or static arguments for the bounds",
+                    f"changes, or {_static(bound)} for the bounds",
                     "slice",
                 )
             )
         bounds.append(bound if bound is None else as_size(bound))
     return Item(SLICE, axis, extent(slice(*bounds), size))
+
+
+def _static(bound: Tracer) -> str:
+    argument = argument_of(bound)
+    return f"a static argument (static_argnames={argument!r})" if argument else "static arguments"
 
 
 def _place_of_arrays(items: list[Item], places: list[int]) -> int:

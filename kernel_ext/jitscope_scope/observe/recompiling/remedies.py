@@ -83,6 +83,10 @@ def _names(group: Group) -> str:
     return listed(group.paths)
 
 
+def _decide(group: Group) -> str:
+    return f"{_names(group)} {'decides' if len(group.paths) == 1 else 'decide'}"
+
+
 def _shape(group: Group) -> str:
     found = sizes_of(group)
     if not found:
@@ -116,15 +120,15 @@ def _static_value(group: Group) -> str:
     key = group.rows[-1].signature
     values = [one for one in (*key.statics, *key.attributes) if one.name in group.paths] if key is not None else []
     if _shapes_the_program(group) and all(one.type == "bool" for one in values):
-        return f"{_names(group)} decides what the program is: one program for True and one for False are right where both come often."
+        return f"{_decide(group)} what the program is: one program for True and one for False are right where both come often."
     if _shapes_the_program(group):
         return (
-            f"{_names(group)} decides what the program is (a size, a number of iterations, a branch): call with few values, or make the "
+            f"{_decide(group)} what the program is (a size, a number of iterations, a branch): call with few values, or make the "
             "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
         )
     inside = key is not None and any(one.name in group.paths for one in key.attributes)
     how = "hold it as an array" if inside else "do not make it static"
-    return f"{_names(group)} is only computed with: {how}, and one program serves all values."
+    return f"{_names(group)} {'is' if len(group.paths) == 1 else 'are'} only computed with: {how}, and one program serves all values."
 
 
 def _static_object(group: Group) -> str:
@@ -214,7 +218,7 @@ def _closure(group: Group) -> str:
         return _of_functions(group, fixed)
     if _shapes_the_program(group):
         return (
-            f"{_names(group)} decides what the program is, so each value needs its own: keep one function for each value, made "
+            f"{_decide(group)} what the program is, so each value needs its own: keep one function for each value, made "
             "once, or compute with the value alone and pass it as an argument."
         )
     return f"Pass {_names(group)} as an argument, and make {_called(group)} once: then one program serves all values."
