@@ -4,5 +4,5 @@ from .control.closures import *
 from .control.custom_jvp import *
 from .control.custom_vjp import *
 from .control.linear_call import linear_call as linear_call
+from .control.rule_call import *
 from .control.rule_values import *
-from .control.ruled_call import *

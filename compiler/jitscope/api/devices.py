@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .. import tree
-from ..backend.arranged import Arranged, in_order
 from ..backend.array import Array, placed, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
+from ..backend.input_layouts import Arranged, in_order
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
 from ..core.formats import Format, Layout

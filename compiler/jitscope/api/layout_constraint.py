@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import tree
-from ..backend.arranged import in_order
+from ..backend.input_layouts import in_order
 from ..control.layout_constraint import layout_constraint_p
 from ..core.formats import Layout
 

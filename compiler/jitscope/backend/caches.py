@@ -44,7 +44,7 @@ class Tally:
         self.calls = 0
 
 
-class Ready:
+class CacheEntry:
     """What a key answers with: a program, and how to put its results together. `places` says for each argument of the
     program where it stands among the buffers of the call (None: in the same order); `tally` counts for the ledger. `single` is
     the aval of a result that is one array. `plain`: its executable takes the buffers of a call as they are, or after the hidden
@@ -60,9 +60,9 @@ class Ready:
         as_given = program.takes_as_given and places is None
         self.kept = None if as_given else [i if places is None else places[i] for i in program.kept]
 
-    def reordered(self, places: Sequence[int]) -> Ready:
+    def reordered(self, places: Sequence[int]) -> CacheEntry:
         """The same program for calls that give their buffers in another order."""
-        ready = Ready(self.program, self.out_tree, places)
+        ready = CacheEntry(self.program, self.out_tree, places)
         ready.tally = self.tally
         return ready
 
@@ -78,20 +78,20 @@ class Ready:
         self.moves, self.plain = False, self._simple()
 
     def _simple(self) -> bool:
-        return type(self) is Ready and not (self.program.donated or self.program.gives_float0)
+        return type(self) is CacheEntry and not (self.program.donated or self.program.gives_float0)
 
 
-class CheckedReady(Ready):
+class CheckedEntry(CacheEntry):
     """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results: `checked` runs `ready` so."""
 
     __slots__ = ("checked", "ready")
 
-    def __init__(self, ready: Ready, checked: Callable[[Any], Any], places: Sequence[int] | None = None):
+    def __init__(self, ready: CacheEntry, checked: Callable[[Any], Any], places: Sequence[int] | None = None):
         super().__init__(ready.program, ready.out_tree, places)
         self.ready, self.checked, self.tally = ready, checked, ready.tally
 
-    def reordered(self, places: Sequence[int]) -> Ready:
-        return CheckedReady(self.ready, self.checked, places)
+    def reordered(self, places: Sequence[int]) -> CacheEntry:
+        return CheckedEntry(self.ready, self.checked, places)
 
     def run(self, bufs: Any) -> Any:
         return self.checked(bufs if self.places is None else [bufs[i] for i in self.places])
@@ -123,7 +123,7 @@ class Caches:
     def clear(self) -> None:
         self.cleared += 1
         self.traces: dict[Any, Traced] = {}
-        self.calls: dict[Any, Ready] = {}
+        self.calls: dict[Any, CacheEntry] = {}
 
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, Caches]] = weakref.WeakKeyDictionary()

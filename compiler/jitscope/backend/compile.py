@@ -31,7 +31,7 @@ from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .disk.answer import Answer
-from .disk.key import Wanted
+from .disk.key import DiskQuery
 from .donating import owned, usable, warn_unusable
 from .failing import explained
 from .guarding import unguarded
@@ -40,7 +40,7 @@ from .lowering import lower_jaxpr
 
 
 if TYPE_CHECKING:
-    from .arranged import Orders
+    from .input_layouts import Orders
 
 
 ORPHANS = 12 << 20
@@ -425,7 +425,7 @@ def _build(
     overrides = {**guards(lifted.jaxpr), **dict(options)}
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
     place = None if orders else disk.wanted(lifted, key, options, device, donated)
-    loaded = disk.find(place, outputs, device) if isinstance(place, Wanted) else None
+    loaded = disk.find(place, outputs, device) if isinstance(place, DiskQuery) else None
     if loaded is not None:
         executable, stored = loaded
         if note is not None:
@@ -453,7 +453,7 @@ def _build(
         if lowered_here:
             records.emit(note.step_of("lower", middle - start))
         records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
-    if isinstance(place, Wanted):
+    if isinstance(place, DiskQuery):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
 

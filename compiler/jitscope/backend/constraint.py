@@ -9,14 +9,14 @@ from ..core.effects import no_effects
 from ..core.explicit import entries_of
 from ..core.part_types import laid_of, sums_of
 from ..core.primitive import Primitive
-from ..core.resharding import Laid, reshard_p
+from ..core.resharding import Reshard, reshard_p
 from ..core.shardings import UNCONSTRAINED, NamedSharding, names_of, padded
 from ..core.trace import Tracer, evaluating
 from .array import Array, is_put
 from .spreading import moved_to, place_of
 
 
-class Constraint(Laid):
+class Constraint(Reshard):
     """`x`, which the compiler lays out as `sharding` says. Outside of programs it is moved."""
 
     evaluates = True

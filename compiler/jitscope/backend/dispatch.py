@@ -39,14 +39,14 @@ from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
 from . import conversions
 from .arguments import Arguments
-from .arranged import ArrangedReady, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .array import Array, device_for, one_device, placed, to_array
-from .caches import CheckedReady, Ready, Traced, caches_of
+from .caches import CacheEntry, CheckedEntry, Traced, caches_of
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .failing import explained
 from .given import Given
-from .memory import RefReady, Taken
+from .input_layouts import LaidOutEntry, as_they_lie, orders_asked, orders_of, seen_in_rows
+from .memory import ReferenceEntry, ReferenceProgram
 from .placement import layouts_text
 from .stages import trace_stage
 from .static import StaticSpec
@@ -178,7 +178,7 @@ class JitFunction(Generic[P, R]):
             fold(error)
             raise
 
-    def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Ready | None, list[Any]]:
+    def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[CacheEntry | None, list[Any]]:
         """The program of a call met before whose arrays are all on one device or spread over one group, and its buffers."""
         found = call_key(self._spec, self._auto, args, dict(sorted(kwargs.items())) if kwargs else kwargs)
         if found is None or not found[1]:
@@ -284,7 +284,7 @@ class JitFunction(Generic[P, R]):
         device: Any,
         asked: tuple[Any, ...] | None,
         converting: float,
-    ) -> tuple[Any, Ready]:
+    ) -> tuple[Any, CacheEntry]:
         """Trace, compile and run: the result, and the program, filed under its key. `converting`: the seconds it took to make arrays of
         the arguments."""
         device = device or client.default_device()
@@ -296,7 +296,7 @@ class JitFunction(Generic[P, R]):
         closed, donated, taken = traced.closed, () if test_in_force() else arguments.donated(), None
         orders = orders_of(traced, asked, self._shardings)
         if uses_refs(closed.jaxpr):
-            taken = Taken(closed)
+            taken = ReferenceProgram(closed)
             closed, donated = taken.closed, taken.donated(donated)
             device = device if self._one_device else device_for([*arrays, *taken.captured])
         if not self._one_device:
@@ -313,8 +313,8 @@ class JitFunction(Generic[P, R]):
             keep_unused=self._keep_unused,
             orders=orders,
         )
-        ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
-        if type(ready) is Ready and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
+        ready = ReferenceEntry(program, traced.out_tree, taken) if taken else self._ready(program, traced)
+        if type(ready) is CacheEntry and isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
             ready.in_place()
         self._caches.remember(self._caches.calls, key, ready)
         for look in tuple(records.after_compiling) if not program.reused and not records.unseen.get() else ():
@@ -352,15 +352,15 @@ class JitFunction(Generic[P, R]):
         found = [to_array(a) for a in arrays]
         return spread_for(closed, [a.buf._sharding for a in found], device, outs)
 
-    def _together(self, taken: Taken, arrays: list[Any], device: Any) -> Any:
+    def _together(self, taken: ReferenceProgram, arrays: list[Any], device: Any) -> Any:
         """The same of a program with references."""
         given: list[Any] = [x.array if type(x) is Ref else to_array(x) for x in arrays]
         return taken.spread([a.buf._sharding for a in given], device)
 
-    def _ready(self, program: Program, traced: Traced) -> Ready:
-        ready = (Ready if program.orders is None else ArrangedReady)(program, traced.out_tree)
+    def _ready(self, program: Program, traced: Traced) -> CacheEntry:
+        ready = (CacheEntry if program.orders is None else LaidOutEntry)(program, traced.out_tree)
         run = watched(traced.closed, self._name, ready.run, in_library=False)
-        return ready if run == ready.run else CheckedReady(ready, seen_in_rows(run, program))
+        return ready if run == ready.run else CheckedEntry(ready, seen_in_rows(run, program))
 
     def _nested(self, arguments: Arguments) -> Any:
         """The call inside a trace, or with tracers: one equation, or with `inline` those of the function."""

@@ -11,9 +11,9 @@ import numpy as np
 from ..core.avals import is_python_scalar
 from ..core.formats import Layout
 from ..xla import client
-from .arranged import taken_so
 from .array import Array, placed
 from .compile import Program
+from .input_layouts import taken_so
 
 
 class Given:

@@ -15,7 +15,7 @@ from ..core.recent import make_room
 from ..core.references import ReferenceAval
 from ..core.trace import Tracer, leaked
 from .array import Array, one_device, placed, to_array
-from .caches import Ready
+from .caches import CacheEntry
 from .compile import Program, compile_jaxpr
 from .given import copied
 
@@ -101,7 +101,7 @@ def _program(old: Array, parts: Parts, arrays: Sequence[Array], add: bool) -> Pr
 # Programs that take references ---------------------------------------------------------------------------------------
 
 
-class Taken:
+class ReferenceProgram:
     """How a traced program with references is compiled and called: `closed` is pure, and takes the values of the `captured`
     references first. `changed` are the numbers of the arguments whose new values it gives, after its `results` results."""
 
@@ -154,18 +154,18 @@ class Taken:
         return outs[: self.results]
 
 
-class RefReady(Ready):
+class ReferenceEntry(CacheEntry):
     """What a key answers with whose program takes references."""
 
     __slots__ = ("taken",)
 
-    def __init__(self, program: Program, out_tree: Any, taken: Taken, places: Sequence[int] | None = None):
+    def __init__(self, program: Program, out_tree: Any, taken: ReferenceProgram, places: Sequence[int] | None = None):
         super().__init__(program, out_tree, places)
         self.taken = taken
         taken.settle(program)
 
     def reordered(self, places):
-        ready = RefReady(self.program, self.out_tree, self.taken, places)
+        ready = ReferenceEntry(self.program, self.out_tree, self.taken, places)
         ready.tally = self.tally
         return ready
 

@@ -18,7 +18,7 @@ from ..core.words import cut
 
 
 if TYPE_CHECKING:
-    from .made import Made
+    from .function_objects import FunctionObject
 
 
 class Leaf(NamedTuple):
@@ -129,7 +129,7 @@ class Signature(NamedTuple):
     structure: int
     cleared: int
     dropped: int
-    made: Made
+    made: FunctionObject
     attributes: tuple[Static, ...] = ()
     classes: tuple[tuple[str, str], ...] = ()
 

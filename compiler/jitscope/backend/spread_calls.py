@@ -11,9 +11,9 @@ from ..core.formats import Format
 from ..core.resharding import typed_as
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..xla import client
-from .arranged import Arranged
 from .array import Array, is_put, placed, sharding_of, to_array
 from .constraint import constrained, resharded
+from .input_layouts import Arranged
 from .spreading import moved_to, place_of, requested
 
 

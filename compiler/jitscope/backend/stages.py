@@ -29,10 +29,10 @@ from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.spread import Named, Spread
 from .arguments import Arguments
-from .arranged import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
 from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
-from .memory import Taken
+from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
+from .memory import ReferenceProgram
 from .module_text import told
 from .placement import layouts_text
 from .tracing import traced_for
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike, PyTree, SupportsShape
     from ..xla.pytrees import PyTreeDef
-    from .arranged import Orders
     from .caches import Traced
     from .dispatch import JitFunction
+    from .input_layouts import Orders
 
 
 def _checked_sharding(sharding: Any, shape: tuple[Any, ...]) -> Any:
@@ -241,7 +241,7 @@ def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], t
         known = array.memory._sharding if isinstance(array, Array) else None
         layouts.append(known if said is None else layout_for(said, aval))
     if uses_refs(traced.closed.jaxpr):
-        return Taken(traced.closed).spread(layouts, device)
+        return ReferenceProgram(traced.closed).spread(layouts, device)
     return spread_for(traced.closed, layouts, device, () if shardings is None else shardings.results(traced))
 
 
@@ -324,7 +324,7 @@ class TracedStage(_Stage):
         self._function, self._traced, self._in_tree = function, traced, in_tree
         self._device, self._donated, self._statics, self._orders = device, donated, statics, orders
         self._stage = self
-        self._taken = Taken(traced.closed) if uses_refs(traced.closed.jaxpr) else None
+        self._taken = ReferenceProgram(traced.closed) if uses_refs(traced.closed.jaxpr) else None
 
     @property
     def _pure(self) -> tuple[ClosedJaxpr, Sequence[int]]:

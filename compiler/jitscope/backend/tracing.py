@@ -20,10 +20,10 @@ from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.unfinished import keep_numbers
 from ..core.varying import manual
-from .again import Again
 from .arguments import Arguments
 from .caches import Traced
-from .made import made
+from .function_objects import made
+from .retrace import Retrace
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text
 
 
@@ -139,7 +139,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
         notices.tell_trace(closed, function._fun, tuple(args), kwargs)
     out_tree, paths = results[0]
     closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
-    again = Again(function._fun, arguments.in_tree, arguments.statics, avals, debug)
+    again = Retrace(function._fun, arguments.in_tree, arguments.statics, avals, debug)
     traced = Traced(closed, out_tree, signature, number, again)
     records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
     return traced

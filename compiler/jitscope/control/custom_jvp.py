@@ -13,10 +13,10 @@ from ..ops.families import add_tangents
 from ..ops.linear import convert_element_type_p, instantiate
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
+from .custom_function import FlatCall, Ruled
 from .rule_arguments import Arguments, Results
+from .rule_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results, vary_unlike
-from .ruled import FlatCall, Ruled
-from .ruled_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 
 
 P = ParamSpec("P")

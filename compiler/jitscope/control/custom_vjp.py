@@ -19,10 +19,10 @@ from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
+from .custom_function import FlatCall, Ruled
 from .rule_arguments import Arguments, Results, result_avals
+from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
-from .ruled import FlatCall, Ruled
-from .ruled_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from ..transforms.jvp import JVPTracer, jvp_flat, jvp_jaxpr
 from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import lift_constants, name_of
 from .call import jit_p
+from .custom_function import FlatCall, Ruled
 from .fori_loop import map as map_in_order
 from .rule_arguments import Arguments, Results, result_avals
+from .rule_call import NamedCall, closed_over
 from .rule_values import call_rule, called_like, pair_of
-from .ruled import FlatCall, Ruled
-from .ruled_call import NamedCall, closed_over
 
 
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ from .shardings import UNCONSTRAINED, NamedSharding, PartitionSpec, explicit_par
 from .zeros import Zero, is_zero
 
 
-class Laid(Primitive):
+class Reshard(Primitive):
     """`x`, laid out as `sharding` says; on one device nothing happens."""
 
     types_itself = True
@@ -55,7 +55,7 @@ class Laid(Primitive):
         return self.bind(x, sharding=sharding.with_spec(sharding.spec.update(partitions=spec))), d
 
 
-reshard_p = Laid("reshard")
+reshard_p = Reshard("reshard")
 
 
 def outside(spec: PartitionSpec, manual: Any) -> PartitionSpec:

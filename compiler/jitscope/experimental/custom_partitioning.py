@@ -10,7 +10,7 @@ from .. import tree
 from ..backend.partitioning import Partitioning
 from ..backend.sharding_rules import ShardingRule
 from ..control.bodies import trace_body
-from ..control.partitioned import partitioned_p
+from ..control.custom_partition import partitioned_p
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..core.wrapping import stand_for

@@ -39,15 +39,15 @@ class Layouts(NamedTuple):
         return Spread(self.mesh, tuple(_said(self.ins[i]) for i in kept), tuple(map(_said, self.outs)), self.mesh, None)
 
 
-class Said(NamedTuple):
+class AbstractLayout(NamedTuple):
     """A layout without devices, as lowering reads it."""
 
     said: NamedSharding
     kind: str | None
 
 
-def _said(sharding: NamedSharding | None) -> Said | None:
-    return None if sharding is None else Said(sharding, sharding.memory_kind)
+def _said(sharding: NamedSharding | None) -> AbstractLayout | None:
+    return None if sharding is None else AbstractLayout(sharding, sharding.memory_kind)
 
 
 def layouts_of(asked: Sequence[Any], device: Any, results: int) -> Layouts:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jitscope.backend.made import bound_to
+from jitscope.backend.function_objects import bound_to
 from jitscope.backend.signature import Static, is_hashable
 from jitscope.core import source
 from jitscope.core.jaxpr import DebugInfo

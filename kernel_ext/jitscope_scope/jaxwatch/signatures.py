@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from jitscope.backend.made import Made, bound_to, made, parts_of_partial
+from jitscope.backend.function_objects import FunctionObject, bound_to, made, parts_of_partial
 from jitscope.backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from jitscope.core.words import cut
 
@@ -82,7 +82,7 @@ class Call:
             hash((text, _structure(structure, text))) if own else _structure(structure, text),
             private.clearings()(),
             0,
-            Made(*self.made),
+            FunctionObject(*self.made),
             own.attributes if own else (),
             own.classes if own else (),
         )

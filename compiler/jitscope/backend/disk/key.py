@@ -41,7 +41,7 @@ class Refusal:
         self.why = why
 
 
-class Wanted:
+class DiskQuery:
     """A program that is looked for in `folder`. Its environment is found out when it is asked for: where the folder knows
     nothing of the program, nobody needs to wait for that."""
 
@@ -60,7 +60,7 @@ class Wanted:
 
 def wanted(
     closed: ClosedJaxpr, structure: StructuralHash, options: Options, device: Any, donated: Sequence[int], folder: str
-) -> Wanted | Refusal:
+) -> DiskQuery | Refusal:
     """What to look for in `folder`, or why a program is not kept: a part of it exists in this process alone."""
     if structure.kept:
         return Refusal("it holds objects of this process, such as Python functions it calls")
@@ -74,7 +74,7 @@ def wanted(
     if asks_for_dumps(options):
         return Refusal("XLA is asked to write down what it does")
     program = blake2b(structure.digest + repr(tuple(donated)).encode(), digest_size=16).digest()
-    return Wanted(program, tuple(sorted(options)), device, folder)
+    return DiskQuery(program, tuple(sorted(options)), device, folder)
 
 
 def process_parts(device: Any, folder: str) -> dict[str, str]:

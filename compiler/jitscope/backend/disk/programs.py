@@ -20,20 +20,20 @@ from . import key as keys
 from .answer import Answer, differences, short_name
 from .entry import NEEDS_LAPACK, Entry, pack
 from .in_use import store, warn
-from .key import Options, Refusal, Wanted
+from .key import DiskQuery, Options, Refusal
 from .store import Store
 from .writer import writer
 
 
 def wanted(
     closed: ClosedJaxpr, structure: StructuralHash, options: Options, device: Any, donated: Sequence[int]
-) -> Wanted | Refusal | None:
+) -> DiskQuery | Refusal | None:
     """What to look for on disk, or why a program is not kept there; None where the cache is off or cannot be used."""
     here = store()
     return None if here is None else keys.wanted(closed, structure, options, device, donated, here.folder)
 
 
-def find(program: Wanted, outputs: Sequence[Output], device: Any) -> tuple[Executable, Entry] | None:
+def find(program: DiskQuery, outputs: Sequence[Output], device: Any) -> tuple[Executable, Entry] | None:
     """A program and the entry it comes from, or None. `outputs` are its results as (shape, dtype). Raises
     ForkedProcessError."""
     here = store()
@@ -50,7 +50,7 @@ def find(program: Wanted, outputs: Sequence[Output], device: Any) -> tuple[Execu
         return None
 
 
-def miss(program: Wanted | Refusal) -> Answer:
+def miss(program: DiskQuery | Refusal) -> Answer:
     """Why a program was not found: what differs in the entry of the same program that is nearest."""
     here = store()
     if isinstance(program, Refusal):
@@ -65,7 +65,7 @@ def miss(program: Wanted | Refusal) -> Answer:
     return Answer(False, differs=nearest, program="" if nearest else short_name(program.program))
 
 
-def keep(program: Wanted, function: str, executable: Executable, lowered: bytes, seconds: float) -> None:
+def keep(program: DiskQuery, function: str, executable: Executable, lowered: bytes, seconds: float) -> None:
     """Write a program to disk, soon; to be called before it runs for the first time. Programs that call Python are not
     kept."""
     here = store()
@@ -93,7 +93,7 @@ _BEFORE_THE_FIRST_RUN = (b"sort", b"top_k")
 
 
 def _write(
-    here: Store, program: Wanted, function: str, code: Executable | bytes, lowered: bytes, seconds: float
+    here: Store, program: DiskQuery, function: str, code: Executable | bytes, lowered: bytes, seconds: float
 ) -> None:
     if not here.writes or (key := program.key()) is None:
         return

@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from jitscope.backend.made import Inside, inside_of, is_same_code
+from jitscope.backend.function_objects import Inside, inside_of, is_same_code
 from jitscope.core import source
 from jitscope.core.jaxpr import equations_in
 from jitscope.core.source import Position

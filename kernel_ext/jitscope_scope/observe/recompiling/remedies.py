@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jitscope.backend.made import Capture
+from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf
 from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
 from jitscope.core.source import parsed

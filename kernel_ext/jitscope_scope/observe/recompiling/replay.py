@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
-from jitscope.backend.made import Capture
+from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf, Signature
 
 from .groups import Group

@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from jitscope.backend.made import Capture, made
+from jitscope.backend.function_objects import Capture, made
 
 from ..fixes import fix_document
 from ..ledger import Row

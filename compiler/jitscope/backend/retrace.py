@@ -15,7 +15,7 @@ from ..core.staging import trace_to_jaxpr
 from .arguments import Statics
 
 
-class Again:
+class Retrace:
     """Traces a function for the arguments of an earlier trace: their avals, and their static values. Holds the function weakly and
     no array. What it traces is filed nowhere. Raises Unavailable where the function is gone."""
 

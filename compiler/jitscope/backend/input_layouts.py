@@ -16,7 +16,7 @@ from ..core.staging import trace_to_jaxpr
 from ..xla import client
 from ..xla.spread import Spread, called
 from .array import Array, Shard, is_put, sharding_of, shards_of, stays
-from .caches import Ready
+from .caches import CacheEntry
 from .compile import Program, compile_jaxpr
 
 
@@ -213,13 +213,13 @@ def orders_of(traced: Traced, ins: tuple[Any, ...] | None, shardings: Shardings 
     return Orders(ins or (None,) * len(jaxpr.invars), tuple(found))
 
 
-class ArrangedReady(Ready):
+class LaidOutEntry(CacheEntry):
     """What a key answers with whose program takes or gives arrays in orders of their own."""
 
     __slots__ = ()
 
-    def reordered(self, places: Sequence[int]) -> Ready:
-        ready = ArrangedReady(self.program, self.out_tree, places)
+    def reordered(self, places: Sequence[int]) -> CacheEntry:
+        ready = LaidOutEntry(self.program, self.out_tree, places)
         ready.tally = self.tally
         return ready
 

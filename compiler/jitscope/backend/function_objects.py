@@ -46,7 +46,7 @@ class Capture(NamedTuple):
         return not self.text.startswith(("function ", "object of ", "'", '"', "b'", "None", "("))
 
 
-class Made(NamedTuple):
+class FunctionObject(NamedTuple):
     """A function object: `kind` ("function", "lambda", "nested function", "partial", "method", "object"), the qualified name of its
     code, the names of the parameters that a call gives by position, the values it captured, `object`, a weak reference to it
     (None where there can be none), the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first, and the column at which a lambda's begins."""
@@ -75,7 +75,7 @@ def _parameters(fun: Any) -> tuple[str, ...]:
     return code.co_varnames[isinstance(fun, types.MethodType) : code.co_argcount] if code is not None else ()
 
 
-def made(fun: Any) -> Made:
+def made(fun: Any) -> FunctionObject:
     """How `fun` came to be. Runs no code of the user's."""
     found: list[Capture] = []
     wrappers: list[str] = []
@@ -103,12 +103,14 @@ def made(fun: Any) -> Made:
             fun = held["__wrapped__"]
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
-        return Made(kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers))
+        return FunctionObject(
+            kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers)
+        )
     found += _captured(fun, code)
     kind = kind or ("lambda" if code.co_name == "<lambda>" else _nested(code))
     parameters = code.co_varnames[given : code.co_argcount]
     column = _column(code) if code.co_name == "<lambda>" else 0
-    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers), column)
+    return FunctionObject(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers), column)
 
 
 def _column(code: types.CodeType) -> int:
