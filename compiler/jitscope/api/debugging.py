@@ -6,7 +6,7 @@ import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -28,6 +28,12 @@ __all__ = ["callback", "log", "print"]
 _NOTHING = tree.structure(None)
 
 
+@overload
+def callback(
+    callback: Callable[..., Any], *args: PyTree, ordered: bool = False, partitioned: bool = False, **kwargs: PyTree
+) -> None: ...
+@overload
+def callback(*, ordered: bool = False, partitioned: bool = False) -> Callable[..., None]: ...
 def callback(
     callback: Callable[..., Any] = NOT_GIVEN,
     *args: PyTree,
@@ -48,6 +54,19 @@ def callback(
     return _call(callback, args, kwargs, ordered)
 
 
+@overload
+def print(
+    fmt: str,
+    *args: PyTree,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: PyTree,
+) -> None: ...
+@overload
+def print(
+    *, ordered: bool = False, partitioned: bool = False, skip_format_check: bool = False
+) -> Callable[..., None]: ...
 def print(
     fmt: str = NOT_GIVEN,
     *args: PyTree,
@@ -68,6 +87,19 @@ def print(
     return _print(fmt, args, kwargs, ordered, skip_format_check)
 
 
+@overload
+def log(
+    fmt: str,
+    *args: PyTree,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: PyTree,
+) -> None: ...
+@overload
+def log(
+    *, ordered: bool = False, partitioned: bool = False, skip_format_check: bool = False
+) -> Callable[..., None]: ...
 def log(
     fmt: str = NOT_GIVEN,
     *args: PyTree,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 __all__ = ["auto_axes", "device_put_replicated", "device_put_sharded", "explicit_axes", "make_array_from_callback", "make_array_from_process_local_data",
@@ -134,7 +135,17 @@ def _explicit(given: Any) -> NamedSharding:
     return found
 
 
-def auto_axes(f: Any = None, /, *, axes: str | Sequence[str] | None = None, out_sharding: PyTree = None) -> Any:
+@overload
+def auto_axes(
+    f: Callable[..., S], /, *, axes: str | Sequence[str] | None = None, out_sharding: PyTree = None
+) -> Callable[..., S]: ...
+@overload
+def auto_axes(
+    f: None = None, /, *, axes: str | Sequence[str] | None = None, out_sharding: PyTree = None
+) -> Callable[[Callable[..., S]], Callable[..., S]]: ...
+def auto_axes(
+    f: Callable[..., Any] | None = None, /, *, axes: str | Sequence[str] | None = None, out_sharding: PyTree = None
+) -> Any:
     """`f`, in which the compiler decides how values lie along `axes` of the mesh in force (one, several, or None: all); its result
     lies as `out_sharding` says (a sharding, a PartitionSpec, or a tree of those that is a prefix of it). Without `out_sharding`, it is
     given at each call, by name. Also a decorator without `f`. Raises TypeError where it is not given."""
@@ -155,7 +166,17 @@ def auto_axes(f: Any = None, /, *, axes: str | Sequence[str] | None = None, out_
     return run
 
 
-def explicit_axes(f: Any = None, /, *, axes: str | Sequence[str] | None = None, in_sharding: PyTree = None) -> Any:
+@overload
+def explicit_axes(
+    f: Callable[..., S], /, *, axes: str | Sequence[str] | None = None, in_sharding: PyTree = None
+) -> Callable[..., S]: ...
+@overload
+def explicit_axes(
+    f: None = None, /, *, axes: str | Sequence[str] | None = None, in_sharding: PyTree = None
+) -> Callable[[Callable[..., S]], Callable[..., S]]: ...
+def explicit_axes(
+    f: Callable[..., Any] | None = None, /, *, axes: str | Sequence[str] | None = None, in_sharding: PyTree = None
+) -> Any:
     """`f`, in which types say how values lie along `axes` of the mesh in force (one, several, or None: all): its arguments are laid
     out as `in_sharding` says, as in `reshard`. Without `in_sharding`, it is given at each call, by name. Also a decorator without `f`.
     Raises TypeError where it is not given, ValueError where no mesh is in force."""

@@ -84,7 +84,7 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     return ops.cholesky_update_p(r_matrix, w_vector)
 
 
-def lu(x: ArrayLike) -> tuple[Any, Any, Any]:
+def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     """P x = L U with partial pivoting, for matrices [..., m, n]: L (without its unit diagonal) and U in one matrix, the
     row that each step swapped with (i32 [..., min(m, n)]), and the permutation of the rows (i32 [..., m])."""
     return tuple(ops.lu_p(x))
@@ -130,7 +130,7 @@ def symmetric_product(
 
 def qr(
     x: ArrayLike, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """Q with orthonormal columns and upper triangular R with Q R = x [..., m, n]; with `pivoting` also p (i32 [..., n])
     with Q R = x[..., p]. Q is [..., m, m] if `full_matrices`, else [..., m, min(m, n)]. `use_magma` is for GPUs."""
     return tuple(householder.qr_p(x, pivoting=pivoting, full_matrices=full_matrices))
@@ -159,7 +159,7 @@ def eig(
     enable_eigvec_derivs: bool = False,
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
-) -> list[Any]:
+) -> list[Array]:
     """Eigenvalues (complex, [..., n]) of any square matrices [..., n, n], then left (vᴴ x = w vᴴ) and right
     eigenvectors as columns, those asked for, of length 1 and with a real largest component. Vectors have derivatives
     with `enable_eigvec_derivs` only, where eigenvalues are simple. Raises ValueError for an implementation of GPUs."""
@@ -182,7 +182,7 @@ def eigh(
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     implementation: EighImplementation | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Eigenvectors (columns, [..., n, n]) and eigenvalues (real, [..., n]) of Hermitian matrices; ascending, also
     without `sort_eigenvalues`. `symmetrize_input`: those of (x + xᴴ) / 2, else the `lower` (or upper) triangle is read.
     `subset_by_index` (first, end): only those. Raises NotImplementedError for algorithms of other devices."""
@@ -233,7 +233,7 @@ def schur(
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs
     of complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
     NotImplementedError for `sort_eig_vals`."""
@@ -244,13 +244,13 @@ def schur(
     return tuple(forms.schur_p(x, compute_schur_vectors=compute_schur_vectors))
 
 
-def hessenberg(a: ArrayLike) -> tuple[Any, Any]:
+def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     """H with Q H Qᴴ = a [..., n, n] on and above the first subdiagonal; below it, and in the second result [..., n -
     1], the reflections of which Q is the product (see `householder_product`). No derivative."""
     return tuple(forms.hessenberg_p(a))
 
 
-def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
     """Real tridiagonal T with Q T Qᴴ = a [..., n, n] Hermitian, of which the `lower` (or upper) triangle is read: a
     matrix with T's lower (upper) part and the reflections of which Q is the product, T's diagonal [..., n] and
     off-diagonal [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n =

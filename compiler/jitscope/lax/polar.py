@@ -27,6 +27,7 @@ from ..ops.reduce import reduce_max_p
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array
     from ..typing import ArrayLike
 
 
@@ -41,7 +42,7 @@ def qdwh(
     max_iterations: int | None = None,
     eps: float | None = None,
     dynamic_shape: tuple[int, int] | None = None,
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[Array, Array, Array, Array]:
     """The polar decomposition u h = x of a matrix [m, n], m ≥ n: u has orthonormal columns, h is Hermitian and positive
     semidefinite. Also the number of iterations (i32) and whether they converged (bool).
 

@@ -298,7 +298,7 @@ class TriangularSolve(Primitive):
 triangular_solve_p = TriangularSolve("triangular_solve")
 
 
-def beside(axis: Any, b: Any, dim: int, solve: Any, columns: bool = True) -> tuple[Any, int]:
+def beside(axis: Any, b: Any, dim: int, solve: Any, columns: bool = True) -> tuple[Array, int]:
     """`solve` of all examples of B at once, as further columns (rows) of one matrix: the result and its mapped axis."""
     rank = aval_of(b).ndim
     to = rank - 1 if columns else rank - 2

@@ -4,7 +4,7 @@ those of slices would be padded and added up."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.avals import aval_of
 from ..symbolic.dimension import size
@@ -13,6 +13,7 @@ from .linear import concatenate_p, instantiate
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array
     from ..typing import ArrayLike
 
 
@@ -56,7 +57,7 @@ class Split(Linear):
 split_p = Split("split")
 
 
-def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     """Parts of `operand` of the given sizes, which add up to the axis. Raises ValueError where they do not."""
     rank = aval_of(operand).ndim
     if not -rank <= axis < rank:

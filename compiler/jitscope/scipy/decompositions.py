@@ -48,13 +48,13 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
 
 def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Any, bool]:
+) -> tuple[Array, bool]:
     """The Cholesky factor [..., n, n] of `a` and `lower`, ready for `cho_solve`; see `cholesky`."""
     return cholesky(a, lower=lower), lower
 
 
 @eager_jit(static=_IGNORED, nested=True)
-def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """L (without its unit diagonal) and U in one matrix [..., m, n], and the row that each step swapped with, ready for
     `lu_solve`."""
     factors, pivots, _ = ops.lu_p(matrices("lu_factor", a, square=False, errors=_BY_RANK))
@@ -62,7 +62,9 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 
 
 @eager_jit(static="permute_l " + _IGNORED, nested=True)
-def lu(a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, ...]:
+def lu(
+    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, ...]:
     """Permutation P (real, [..., m, m]), L [..., m, k] with unit diagonal and U [..., k, n] with P L U = a [..., m, n],
     where k = min(m, n); with `permute_l`, P L and U."""
     x = matrices("lu", a, square=False)
@@ -91,7 +93,7 @@ def qr(
     mode: str = "full",
     pivoting: bool = False,
     check_finite: bool = True,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """Q with orthonormal columns and upper triangular R with Q R = a [..., m, n]; with `pivoting` also p, Q R = a[...,
     p].
 
@@ -114,7 +116,7 @@ def qr_multiply(
     conjugate: bool = False,
     overwrite_a: bool = False,
     overwrite_c: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """c Q (`mode` "right") or Q c ("left") and R, for the economic QR factorization of a [..., m, n], without making Q;
     with `pivoting` also the order of the columns; with `conjugate` Q is conjugated. `c` may be a vector.
 
@@ -147,7 +149,7 @@ def qr_multiply(
     out = out if left else slice_in_dim(out, 0, k, axis=-1)
     r = ops.triangle(slice_in_dim(factors, 0, k, axis=-2), lower=False)
     out = reshape(out, (aval_of(out).size,)) if vector else out
-    return (out, r, order) if pivoting else (out, r)
+    return (out, r, order) if pivoting else (out, r)  # pyright: ignore[reportReturnType]
 
 
 @eager_jit(static="full_matrices compute_uv lapack_driver " + _IGNORED, nested=True)
@@ -178,7 +180,7 @@ def polar(
     method: str = "qdwh",
     eps: float | None = None,
     max_iterations: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The polar decomposition of matrices [..., m, n]: U with orthonormal columns (or rows) and P, Hermitian and
     positive semidefinite, with U P = a (`side` "left": P U = a).
 
@@ -236,7 +238,7 @@ def eigh(
 
 
 @eager_jit(static="output", nested=True)
-def schur(a: ArrayLike, output: str = "real") -> tuple[Any, Any]:
+def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else
     real with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
     if output not in ("real", "complex"):
@@ -253,7 +255,7 @@ def _weak_as(out: Any, x: Any) -> Any:
 
 
 @eager_jit(static="check_finite", nested=True)
-def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Any, Any]:
+def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """The complex Schur form T, Z (upper triangular, unitary) of what has the real one given, both [..., n, n]. Raises
     ValueError for matrices that are not square or differ in shape."""
     (t, z), _, _, _ = promoted("rsf2csf", (T, Z), inexact=True)

@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,29 @@ __all__ = ["Aval", "Client", "Device", "SingleDevice", "all_devices", "aval_of",
            "device_named", "device_of_sharding", "get_client", "is_device", "named_placement", "set_device_count",
            "sharding_of"]  # fmt: skip
 
-Device = _jax.Device
+if TYPE_CHECKING:  # jaxlib says nothing of its types
+
+    class Device:
+        """A device of a client."""
+
+        id: int
+        process_index: int
+        local_hardware_id: int | None
+        host_id: int
+        task_id: int
+        platform: str
+        device_kind: str
+        client: Any
+
+        def memory(self, kind: str, /) -> Any: ...
+        def default_memory(self) -> Any: ...
+        def addressable_memories(self) -> list[Any]: ...
+        def memory_stats(self) -> dict[str, int] | None: ...
+        def live_buffers(self) -> list[Any]: ...
+else:
+    Device = _jax.Device
 Client = _jax.Client
-"""The class of devices."""
+"""The class of devices' clients."""
 
 _client = None
 home: "tuple[SingleDevice, list[Device]] | None" = None

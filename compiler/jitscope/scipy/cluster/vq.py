@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
@@ -11,6 +11,7 @@ from ...numpy.operands import promoted
 
 
 if TYPE_CHECKING:
+    from ...api.arrays import Array
     from ...typing import ArrayLike
 
 
@@ -18,7 +19,7 @@ _FOR_EACH_ROW = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))
 
 
 @eager_jit(static="check_finite", nested=True)
-def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Any, Any]:
+def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """For each row of `obs` [m, n] the number of the nearest row of `code_book` [k, n], the first of equals, and its distance.
 
     Gives integers [m] and floats [m]; vectors [m] and [k] are taken as columns. Integers become floats. `check_finite` changes

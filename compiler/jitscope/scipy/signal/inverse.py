@@ -18,6 +18,7 @@ from .windows import is_named, named_window, whole
 
 
 if TYPE_CHECKING:
+    from ...api.arrays import Array
     from ...typing import ArrayLike
 
 
@@ -49,7 +50,7 @@ def istft(
     boundary: bool = True,
     time_axis: int = -1,
     freq_axis: int = -2,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The signal of which `Zxx` is what `stft` gave with the same arguments: times, as many as the result's first axis has
     elements, and the signal [..., n]. `boundary`: `stft` continued it at its ends, and that is cut off.
 
