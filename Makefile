@@ -26,7 +26,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs t test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -40,6 +40,7 @@ help:
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
+	@echo 'make release VERSION=x  write the version and the changelog, check the distributions, commit and tag'
 	@echo 'make clean    remove what was built         make distclean    and what was installed'
 
 # --- for users --------------------------------------------------------------------------------------------------------
@@ -134,6 +135,17 @@ bench: $(INSTALLED) .venv-jax/.installed oaks
 wheel: $(INSTALLED) front
 	rm -rf dist
 	$(PY) -m build --no-isolation
+
+# The version, the changelog's section, distributions that were installed in empty environments, a commit and a tag; a workflow publishes
+# what is pushed.
+release: $(INSTALLED)
+	@test -n "$(VERSION)" || { echo 'make release VERSION=0.2.0' >&2; exit 1; }
+	$(PY) .github/release.py prepare $(VERSION)
+	@$(MAKE) --no-print-directory wheel
+	$(PY) .github/release.py check dist
+	git commit --all --message 'Release $(VERSION)'
+	git tag --annotate v$(VERSION) --message 'jitscope $(VERSION)'
+	@echo 'Ready: git push --follow-tags'
 
 # --- what these need --------------------------------------------------------------------------------------------------
 
