@@ -381,6 +381,11 @@ Column = frames.Column = type("Column", (), {"__module__": "frames", "to_numpy":
     ("cell", "said", "fix"),
     [
         (
+            "for _ in range(2):\n    jax.tree_util.register_pytree_node(Plain, lambda d: ((), None), lambda _, c: Plain())",
+            "Duplicate custom PyTreeDef type registration",
+            "Define the class and register it in one cell",
+        ),
+        (
             "jax.jit(lambda v: v * 2)(Plain())",
             "A value of type Plain is not an array",
             "@jax.tree_util.register_dataclass",

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ..xla.tracebacks import Handle
 from . import source
+from .errors import stepped_on
 
 
 _places: weakref.WeakKeyDictionary[type, str | Handle] = weakref.WeakKeyDictionary()
@@ -19,10 +20,11 @@ def registering(kind: type, known: Collection[type]) -> Iterator[None]:
     """A class is registered inside. Raises ValueError, which names the first registration, where it is among those that are known."""
     if kind in known:
         place = _place(kind)
-        raise ValueError(
+        error = ValueError(
             f"{kind.__name__} is registered as a pytree already{place and f', by {place}'}: a class is registered once. In a notebook, "
             "define the class and register it in one cell, which may be run again: the class is a new one then"
         )
+        raise stepped_on(error, "pytree-registered-twice")
     yield
     here = source.here() if source.cell_names else None
     _places[kind] = source.place(here) if here else source.capture()

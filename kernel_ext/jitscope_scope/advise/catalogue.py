@@ -59,6 +59,7 @@ CATALOGUE: dict[str, SharpBit] = {
     "not-a-jax-type": SharpBit("error", "an argument or result that is no array and no pytree"),
     "pytree-init-validates": SharpBit("error", "a pytree's constructor refuses placeholders"),
     "pytree-array-in-aux": SharpBit("error", "an array among a pytree's static fields"),
+    "pytree-registered-twice": SharpBit("error", "a class was registered as a pytree twice"),
     # randomness
     "key-reuse": SharpBit("warning", "a random key was used twice"),
     "key-not-threaded": SharpBit("warning", "each iteration or row draws the same random numbers"),

@@ -85,6 +85,8 @@ WHY: dict[str, str] = {
     "that checks or converts its arguments fails then. Build the object without it in tree_unflatten.",
     "pytree-array-in-aux": "The static part of a tree is compared with == and is part of the program; an array cannot be compared so. "
     "Put arrays among the children.",
+    "pytree-registered-twice": "A class is registered once, for the whole process. A cell that registers a class of another cell fails when it "
+    "is run again; one that defines the class, too, registers a new one each time.",
     # randomness
     "key-reuse": "Random functions have no state: the same key gives the same numbers, each time. Split a key into as many as there are "
     "draws, and use each once.",

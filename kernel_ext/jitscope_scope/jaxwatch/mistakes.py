@@ -181,6 +181,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"function (?P<function>.{1,300}?) traced for \w+ returned a value of type .* not a valid JAX type", _result),
         (r"Argument .* of type .* is not a valid JAX type", "not-a-jax-type"),
         (r"Exception raised while checking equality of metadata fields of pytree", _metadata),
+        (r"Duplicate custom PyTreeDef type registration", "pytree-registered-twice"),
         (r"Encountered an unexpected tracer", _leaked),
         (r"(?:.*[Bb]uffer has been deleted or donated|Array has been deleted)", "donation-misuse"),
         (r"(?:.{0,80}JAX arrays are immutable|'?\w+'? object does not support item assignment\. JAX)", "item-assignment"),
