@@ -14,10 +14,10 @@ from .ops.linear import convert_element_type_p, reshape, slice_in_dim
 
 if TYPE_CHECKING:
     from .api.arrays import Array
-    from .typing import PyTree
+    from .typing import ArrayLike, PyTree
 
 
-def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[Array], PyTree]]:
+def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
     """The leaves of a tree one after the other in a vector of their common dtype, and the function that takes it back.
 
     That function takes a vector of the same size and dtype and gives the tree, each leaf in its shape and dtype (of

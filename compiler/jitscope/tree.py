@@ -31,7 +31,6 @@ _registry = pytrees.new_registry(__name__, "default_registry")
 _flatten, _flatten_with_path = _registry.flatten, _registry.flatten_with_path
 
 C = TypeVar("C", bound=type)
-T = TypeVar("T")
 IsLeaf = Callable[[Any], bool] | None
 """Says of a subtree that it is to be taken as a leaf."""
 
@@ -101,7 +100,7 @@ def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = No
     return treedef.unflatten([f(*xs) for xs in zip(first, *others)])
 
 
-def reduce(function: Callable[[T, Any], T], tree: PyTree, initializer: T = _unset, is_leaf: IsLeaf = None) -> T:
+def reduce(function: Callable[[Any, Any], Any], tree: PyTree, initializer: Any = _unset, is_leaf: IsLeaf = None) -> Any:
     """Combine the leaves from left to right, beginning with `initializer` if it is given.
 
     Raises TypeError for a tree without leaves and no `initializer`.
@@ -111,8 +110,8 @@ def reduce(function: Callable[[T, Any], T], tree: PyTree, initializer: T = _unse
 
 
 def reduce_associative(
-    operation: Callable[[T, T], T], tree: PyTree, *, identity: T = _unset, is_leaf: IsLeaf = None
-) -> T:
+    operation: Callable[[Any, Any], Any], tree: PyTree, *, identity: Any = _unset, is_leaf: IsLeaf = None
+) -> Any:
     """Combine the leaves of both halves, and the two results: few steps one after the other.
 
     `identity` is the result for a tree without leaves; TypeError is raised if there is none.

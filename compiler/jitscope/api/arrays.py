@@ -10,6 +10,7 @@ from ..core.trace import Tracer
 
 
 if TYPE_CHECKING:
+    from ..control.refs import Ref
     from ..typing import ArrayLike
 
 
@@ -39,6 +40,6 @@ class Array(_Concrete, metaclass=_AnyArray):
         raise TypeError("arrays are made by jitscope.numpy: jnp.array(values), jnp.zeros(shape), …")
 
 
-def typeof(x: ArrayLike) -> ShapedArray:
+def typeof(x: ArrayLike | Ref) -> ShapedArray:
     """What is known of a value while tracing: its aval (shape, dtype, weak type). Raises TypeError for what is not an array."""
     return aval_of(x)

@@ -175,10 +175,10 @@ def block_until_ready(x: T) -> T:
     return x
 
 
-def live_arrays(platform: str | None = None) -> list[Array]:
+def live_arrays(platform: str | None = None) -> list[AnyArray]:
     """The arrays of this process whose memory is not freed, each buffer once. Raises RuntimeError for another platform
     than 'cpu'."""
     if platform not in (None, "cpu"):
         raise RuntimeError(f"there is no platform {platform!r}: this release runs on 'cpu'")
     arrays = [x for x in gc.get_objects() if (type(x) is Array and hasattr(x, "buf")) or type(x) is Arranged]
-    return list({id(x.memory): x for x in arrays if not x.is_deleted()}.values())
+    return list({id(x.memory): x for x in arrays if not x.is_deleted()}.values())  # pyright: ignore[reportReturnType]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..core.formats import Format
     from ..typing import DTypeLike, PyTree
     from ..xla.client import Device
+    from .arrays import Array as AnyArray
 
 
 T = TypeVar("T")
@@ -250,7 +251,7 @@ def make_array_from_callback(
     sharding: Sharding | Format,
     data_callback: Callable[[Any], Any],
     dtype: DTypeLike | None = None,
-) -> Array:
+) -> AnyArray:
     """An array of `shape` in a layout, whose parts `data_callback(index)` gives: `index` are slices of the whole. It is asked
     once for each different part on this process's devices. `dtype` is what they give, if left out.
 
@@ -284,12 +285,12 @@ def make_array_from_callback(
     aval = ShapedArray(shape, keys or asked.pop())
     below = physical(aval)
     values = [np.asarray(p, below.dtype) for p in parts]
-    return Array(put_pieces_of(layout_for(sharding, aval), below, values), typed(aval, sharding))
+    return Array(put_pieces_of(layout_for(sharding, aval), below, values), typed(aval, sharding))  # pyright: ignore[reportReturnType]
 
 
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Sharding, arrays: Sequence[Any], *, dtype: DTypeLike | None = None
-) -> Array:
+) -> AnyArray:
     """An array of `shape` made of arrays that are on one device each, all of this process's devices in the layout; no copy.
 
     Raises ValueError for parts of wrong shapes, on wrong devices, or too few, TypeError for parts that are no arrays.
@@ -317,10 +318,10 @@ def make_array_from_single_device_arrays(
                 f"a part is {a.aval.short()}; {sharding} of shape {shape} needs parts of shape {part}, all of one dtype"
             )
     if not isinstance(at, Layout):
-        return moved_to(given[0], sharding)
+        return moved_to(given[0], sharding)  # pyright: ignore[reportReturnType]
     bufs = [by_device[d].buf for d in mine]
     below = physical(aval)
-    return Array(assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))
+    return Array(assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))  # pyright: ignore[reportReturnType]
 
 
 def make_array_from_process_local_data(sharding: PyTree, local_data: PyTree, global_shape: PyTree = None) -> PyTree:
@@ -349,7 +350,7 @@ def _is_shape(x: Any) -> bool:
     return x is None or (isinstance(x, (tuple, list)) and all(n is None or isinstance(n, (int, np.integer)) for n in x))
 
 
-def _from_local(sharding: Any, local: np.ndarray, global_shape: Any) -> Array:
+def _from_local(sharding: Any, local: np.ndarray, global_shape: Any) -> AnyArray:
     given = (None,) * local.ndim if global_shape is None else tuple(global_shape)
     shape = tuple(
         n * _processes(sharding, i, local.ndim) if g is None else g for i, (n, g) in enumerate(zip(local.shape, given))
@@ -391,9 +392,9 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> PyTree:
         )
     sharding = _along(devices)
 
-    def together(*values: Any) -> Array:
+    def together(*values: Any) -> AnyArray:
         stacked = np.stack([np.asarray(v) for v in values])
-        return moved_to(stacked, sharding)
+        return moved_to(stacked, sharding)  # pyright: ignore[reportReturnType]
 
     return tree.map(together, *shards)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .while_loop import while_loop
 
 
 if TYPE_CHECKING:
+    from ..api.arrays import Array
     from ..typing import ArrayLike, PyTree
 
 
@@ -32,6 +33,16 @@ T = TypeVar("T")
 __all__ = ["fori_loop", "map"]
 
 
+@overload
+def fori_loop(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    body_fun: Callable[[Any, Array], ArrayLike],
+    init_val: ArrayLike,
+    *,
+    unroll: int | bool | None = None,
+) -> Array: ...
+@overload
 def fori_loop(
     lower: ArrayLike,
     upper: ArrayLike,
@@ -39,7 +50,15 @@ def fori_loop(
     init_val: T,
     *,
     unroll: int | bool | None = None,
-) -> T:
+) -> T: ...
+def fori_loop(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: PyTree,
+    *,
+    unroll: int | bool | None = None,
+) -> PyTree:
     """`val = init_val; for i in range(lower, upper): val = body_fun(i, val)`, compiled; gives the last `val`.
 
     With bounds that are known before running it is a `scan` and differentiates in both modes, else a `while_loop` (forward

@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -36,8 +36,12 @@ from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
 
 
+if TYPE_CHECKING:
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, PyTree
+
+
 Carry = TypeVar("Carry")
-X = TypeVar("X")
 Y = TypeVar("Y")
 
 
@@ -378,15 +382,35 @@ scan_p = Scan("scan")
 # What users call -----------------------------------------------------------------------------------------------------
 
 
+@overload
 def scan(
-    f: Callable[[Carry, X], tuple[Carry, Y]],
-    init: Carry,
-    xs: X | None = None,
+    f: Callable[[Array, Any], tuple[ArrayLike, Y]],
+    init: ArrayLike,
+    xs: PyTree = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
-) -> tuple[Carry, Y]:
+) -> tuple[Array, Y]: ...
+@overload
+def scan(
+    f: Callable[[Carry, Any], tuple[Carry, Y]],
+    init: Carry,
+    xs: PyTree = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Carry, Y]: ...
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: PyTree,
+    xs: PyTree = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[PyTree, PyTree]:
     """`carry, y = f(carry, x)` for each element x of `xs` along its leading axis; the final carry, and all y stacked.
 
     `init` is the first carry; structure, shapes and dtypes of the carry stay the same (a number may become the dtype it is

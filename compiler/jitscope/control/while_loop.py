@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import tree
 from ..core import dtypes, source
@@ -31,7 +31,8 @@ from .effects import example_by_example, has_effects, silent
 
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, PyTree
 
 
 T = TypeVar("T")
@@ -275,7 +276,13 @@ def _read_by(closed: ClosedJaxpr) -> list[bool]:
 while_p = While("while")
 
 
-def while_loop(cond_fun: Callable[[T], ArrayLike], body_fun: Callable[[T], T], init_val: T) -> T:
+@overload
+def while_loop(
+    cond_fun: Callable[[Array], ArrayLike], body_fun: Callable[[Array], ArrayLike], init_val: ArrayLike
+) -> Array: ...
+@overload
+def while_loop(cond_fun: Callable[[T], ArrayLike], body_fun: Callable[[T], T], init_val: T) -> T: ...
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: PyTree) -> PyTree:
     """`val = init_val; while cond_fun(val): val = body_fun(val)`, compiled; gives the last `val`.
 
     `init_val` is a tree of arrays; `body_fun` gives one of the same structure, shapes and dtypes, `cond_fun` a boolean

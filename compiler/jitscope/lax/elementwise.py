@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from .. import tree
 from ..core import dtypes
@@ -354,7 +354,11 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.canonicalize(new_dtype))
 
 
-def stop_gradient(x: T) -> T:
+@overload
+def stop_gradient(x: ArrayLike) -> Array: ...
+@overload
+def stop_gradient(x: T) -> T: ...
+def stop_gradient(x: Any) -> Any:
     """A tree with the same values, whose derivative is zero."""
     return tree.map(
         lambda leaf: ops.stop_gradient_p(leaf) if dtypes.is_inexact(aval_of(leaf).dtype) else as_array(leaf), x

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of, trace_body
@@ -16,7 +16,8 @@ from ..ops.marks import dce_sink_p, optimization_barrier_p
 
 
 if TYPE_CHECKING:
-    from ..typing import PyTree
+    from ..api.arrays import Array
+    from ..typing import ArrayLike, PyTree
 
 
 __all__ = ["after_all", "composite", "create_token", "dce_sink", "optimization_barrier"]
@@ -49,7 +50,11 @@ def after_all(*operands: Token) -> Token:
     return Token()
 
 
-def optimization_barrier(operand: T, /) -> T:
+@overload
+def optimization_barrier(operand: ArrayLike, /) -> Array: ...
+@overload
+def optimization_barrier(operand: T, /) -> T: ...
+def optimization_barrier(operand: Any, /) -> Any:
     """The same tree of arrays. The compiler moves nothing across and merges no operation behind it with an equal one
     before; nothing behind is computed before all of the operand is there. Raises TypeError for what is not an array.
 
