@@ -16,7 +16,7 @@ from tests.oracle.library import Library
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
 INTRODUCTION = """# What of JAX and NumPy is here
 
-Made by `make format` from the samples that the tests run (`tests/oracle/samples`) and from what JAX 0.10 answered to
+Made by `make format` from the samples that the tests run (`tests/oracle/samples`) and from what JAX 0.12 answered to
 them. *Names* counts the public names of the module in JAX, *here* those that jitscope has; *functions* are those names that can be
 called (and are no classes). Each is compared with JAX's recorded answers: its signature, the dtype, weak type and shape of its
 results for up to eight dtypes, the type of the error where it refuses; *values* counts the functions whose values are compared,

@@ -208,10 +208,11 @@ def _(draw, dtype):
 def _(draw, dtype):
     for label, shape in SHAPES.items():
         args = [draw(shape), draw(shape)]
-        yield Sample(label, args, _same_dtype(np.nextafter, dtype), flat=[0, 1])
+        yield Sample(label, args, _same_dtype(np.nextafter, dtype), rules=["abstract", "lower"])
+        yield Sample(label, args, np.nextafter, flat=[1])
     for i in range(2):
         args = [draw((2, 3) if i != j else ()) for j in range(2)]
-        yield Sample(f"scalar operand {i}", args, _same_dtype(np.nextafter, dtype), flat=[0, 1])
+        yield Sample(f"scalar operand {i}", args, np.nextafter, flat=[1])
 
 
 def _same_dtype(function, dtype):

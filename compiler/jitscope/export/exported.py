@@ -36,7 +36,7 @@ class Exported:
     have symbolic dimensions. `nr_devices`: over how many it runs; `in_shardings_jax` and `out_shardings_jax` say how arguments and
     results lie. `mlir_module_serialized` is the module as a portable artifact; it takes those arguments that
     `module_kept_var_idx` names. `uses_global_constants`: its shapes have to be refined before it is compiled. There are no
-    effects. `in_shardings_hlo` and `out_shardings_hlo` are XLA's form of the shardings; as in JAX 0.10, functions that were read have it.
+    effects. `in_shardings_hlo` and `out_shardings_hlo` are XLA's form of the shardings; as in JAX, functions that were read have it.
     """
 
     fun_name: str
@@ -44,7 +44,6 @@ class Exported:
     in_avals: tuple[ShapedArray, ...]
     out_tree: Any
     out_avals: tuple[ShapedArray, ...]
-    _has_named_shardings: bool
     _in_named_shardings: tuple[Any, ...]
     _out_named_shardings: tuple[Any, ...]
     in_shardings_hlo: tuple[Any, ...]

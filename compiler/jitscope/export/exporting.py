@@ -135,7 +135,6 @@ def _exported(
         in_avals=tuple(closed.in_avals),
         out_tree=out_tree,
         out_avals=tuple(closed.out_avals),
-        _has_named_shardings=True,
         _in_named_shardings=layouts.ins,
         _out_named_shardings=layouts.outs,
         in_shardings_hlo=(None,) * ins,

@@ -164,7 +164,6 @@ def _exported(root: Reader, make: Callable[..., Any]) -> Any:
         in_avals=in_avals,
         out_tree=trees.decode(out_tree),
         out_avals=out_avals,
-        _has_named_shardings=True,
         _in_named_shardings=tuple(in_shardings),
         _out_named_shardings=tuple(out_shardings),
         in_shardings_hlo=tuple(map(_hlo, in_shardings, in_avals)),

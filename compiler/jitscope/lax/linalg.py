@@ -73,9 +73,9 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
 
 def _symmetrized(name: str, x: Any) -> Any:
     aval = aval_of(x)
-    ops.check_matrix(name, aval)
-    if aval.shape[-1] != aval.shape[-2]:
-        raise TypeError(f"{name} works on square matrices (the last two axes); it got {aval.short()}")
+    if aval.ndim < 2:
+        raise ValueError(f"{name} works on matrices (the last two axes); it got {aval.short()}")
+    ops.check_matrix(name, aval, square=True)
     return ops.hermitian_part(x)
 
 

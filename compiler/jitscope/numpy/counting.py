@@ -120,8 +120,8 @@ def histogram_bin_edges(
     weights: ArrayLike | None = None,
 ) -> Array:
     """The edges [bins + 1] of `bins` bins of equal width from the least to the greatest element of `a` (or over
-    `range`, a pair), in floats; a vector of edges is given back. Raises NotImplementedError for bins by name,
-    ValueError for an empty array without `range`."""
+    `range`, a pair; from 0 to 1 for an empty array), in floats; a vector of edges is given back. Raises NotImplementedError
+    for bins by name."""
     if isinstance(bins, str):
         raise NotImplementedError(f"histogram: bins={bins!r} is not supported: give the number of bins, or their edges")
     dtype = to_inexact(checked("histogram", a)[1].dtype)
@@ -129,6 +129,8 @@ def histogram_bin_edges(
         return asarray(bins, dtype)
     bins = integer("histogram", bins, "bins")
     ends: Any = range
+    if ends is None and checked("histogram", a)[1].size == 0:
+        ends = (0, 1)
     if ends is not None and all(is_python_scalar(v) for v in ends):  # edges of numbers are rounded once
         low, high = ends
         return linspace(low - 0.5 * (low == high), high + 0.5 * (low == high), bins + 1, dtype=dtype)

@@ -78,7 +78,7 @@ def matrices(name: str, a: Any, square: bool = True, errors: tuple[Any, Any] = (
 
 
 _BY_RANK = (TypeError, ValueError)
-_ALWAYS = (TypeError, TypeError)
+_ALIKE = (ValueError, ValueError)
 """Which errors JAX raises, function by function."""
 
 
@@ -86,7 +86,7 @@ _ALWAYS = (TypeError, TypeError)
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The lower triangular L (upper: its adjoint) with L Lᴴ = a, for Hermitian positive definite matrices [..., n, n];
     NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
-    x = matrices("cholesky", a, errors=_ALWAYS if symmetrize_input else _BY_RANK)
+    x = matrices("cholesky", a, errors=_ALIKE if symmetrize_input else _BY_RANK)
     factor = ops.cholesky_p(ops.hermitian_part(x) if symmetrize_input else x)
     return weak_as(ops.adjoint(factor) if upper else factor, x)
 
@@ -163,7 +163,7 @@ def svd(
     derivative. `hermitian`: `a` is, which is quicker. `subset_by_index` (first, end): only those singular values and
     vectors. Derivatives are finite where singular values are simple and not zero.
     """
-    x = matrices("svd", a, square=hermitian, errors=_ALWAYS if hermitian else _BY_RANK)
+    x = matrices("svd", a, square=hermitian, errors=_ALIKE if hermitian else _BY_RANK)
     subset = None if subset_by_index is None else (int(subset_by_index[0]), int(subset_by_index[1]))
     if hermitian:
         return _hermitian_svd(x, compute_uv, subset)
@@ -206,7 +206,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
     """
     if UPLO not in (None, "L", "U"):
         raise ValueError(f"eigh: UPLO is 'L', 'U' or None, not {UPLO!r}")
-    x = matrices("eigh", a, errors=_ALWAYS if symmetrize_input else _BY_RANK)
+    x = matrices("eigh", a, errors=_ALIKE if symmetrize_input else _BY_RANK)
     if symmetrize_input:
         x = ops.hermitian_part(x)
     vectors, values = eigen.eigh_p(x, lower=UPLO != "U", subset_by_index=None)

@@ -56,14 +56,13 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     """The coefficients, highest power first, of the polynomial with these zeros and leading coefficient 1; of a
     square matrix those of its characteristic polynomial. Without zeros it is 1, of shape ().
 
-    Raises ValueError for arrays that are neither vectors nor square matrices. Complex zeros give complex coefficients,
-    also where they come in conjugate pairs (NumPy drops the imaginary parts then).
+    Raises ValueError for arrays that are neither vectors nor square matrices, TypeError for matrices in half precision.
+    Complex zeros give complex coefficients, also where they come in conjugate pairs (NumPy drops the imaginary parts then).
     """
     z = atleast_1d(operand("poly", seq_of_zeros, inexact=True))
     shape = aval_of(z).shape
     if len(shape) == 2 and shape[0] == shape[1] and shape[0]:
-        half = dtypes.is_float(aval_of(z).dtype) and aval_of(z).dtype.itemsize < 4  # LAPACK has none of these
-        z = eigvals(convert(z, dtypes.float32) if half else z)
+        z = eigvals(z)
     elif len(shape) != 1:
         raise ValueError(f"poly takes a vector or a square matrix that is not empty; it got shape {shape}")
     dtype, count = aval_of(z).dtype, aval_of(z).size

@@ -22,7 +22,6 @@ from ..ops.linear import (
     convert,
     convert_element_type_p,
     mul_p,
-    neg_p,
     reshape,
     scalar_zero,
     squeeze_p,
@@ -359,25 +358,17 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
 def cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """The cross product of vectors of 3 elements along an axis, [..., 3] and [..., 3] to [..., 3]. A vector of 2
-    elements counts as one whose third is 0; of two such the result is the third element alone, [...]. Raises ShapeError
-    for other sizes."""
+    """The cross product of vectors of 3 elements along an axis, [..., 3] and [..., 3] to [..., 3]. Raises
+    ShapeError for vectors of other sizes."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = _pair("cross", a, b)
     x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
-    n, m = aval_of(x).shape[-1], aval_of(y).shape[-1]
-    if n not in (2, 3) or m not in (2, 3):
-        raise _mismatch("cross", x, y, "the vectors must have 2 or 3 elements")
+    if aval_of(x).shape[-1] != 3 or aval_of(y).shape[-1] != 3:
+        raise _mismatch("cross", x, y, "the vectors must have 3 elements")
     u, v = list(unstack(x, axis=-1)), list(unstack(y, axis=-1))
 
     def minor(i: int, j: int) -> Any:
-        terms = [mul_p(*operands("cross", u[p], v[q])) if p < n and q < m else None for p, q in ((i, j), (j, i))]
-        if terms[0] is None:
-            return None if terms[1] is None else neg_p(terms[1])
-        return terms[0] if terms[1] is None else sub_p(*terms)
+        return sub_p(*(mul_p(*operands("cross", u[p], v[q])) for p, q in ((i, j), (j, i))))
 
-    if n == m == 2:
-        return minor(0, 1)
-    parts = [minor(1, 2), minor(2, 0), minor(0, 1)]
-    return moveaxis(stack(parts), 0, axisc)
+    return moveaxis(stack([minor(1, 2), minor(2, 0), minor(0, 1)]), 0, axisc)

@@ -27,7 +27,7 @@ from . import (
 )
 
 
-API_VERSION = "2024.12"
+API_VERSION = "2025.12"
 
 
 def _method(function: Callable[..., Any], *hidden: str) -> Callable[..., Any]:
@@ -126,7 +126,7 @@ def _flat(self: Any) -> Any:
 
 def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
     """`jitscope.numpy`: the namespace of the Python array API standard to which arrays belong. Raises ValueError for another
-    version of the standard than "2024.12"."""
+    version of the standard than "2025.12"."""
     if api_version not in (None, API_VERSION):
         raise ValueError(f"version {api_version!r} of the array API is not available; {API_VERSION!r} is")
     return sys.modules[__package__ or ""]

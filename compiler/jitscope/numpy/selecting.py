@@ -261,7 +261,7 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     if total == 0 or size == 0:
         given = [array_operand("nonzero", f) for f in fills]
         own = [f if dtypes.is_inexact(aval_of(f).dtype) else convert(f, index) for f in given]
-        return tuple(broadcast(f, (), (size,)) for f in own)
+        return tuple(broadcast(_strong(f), (), (size,)) for f in own)
     mask = reshape(mask, (total,))
     count = cumsum_p(convert(mask, index), axis=0, reverse=False)
     # The n-th element that is not zero writes its place to the result, at n; the others write out of bounds.
@@ -278,9 +278,13 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
         columns.append(column if i == 0 else rem_p(column, number(n)))
     # Zeros are there already.
     return tuple(
-        column if isinstance(f, np.integer) and f == 0 else chosen("nonzero", found, column, f)
+        column if isinstance(f, np.integer) and f == 0 else _strong(chosen("nonzero", found, column, f))
         for column, f in zip(columns, fills)
     )
+
+
+def _strong(x: Any) -> Any:
+    return convert(x, aval_of(x).dtype)
 
 
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:

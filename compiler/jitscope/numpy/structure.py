@@ -182,12 +182,12 @@ def broadcast_to(
 
 
 @eager_jit()
-def broadcast_arrays(*args: ArrayLike) -> list[Array]:
+def broadcast_arrays(*args: ArrayLike) -> tuple[Array, ...]:
     """All arrays repeated to their common shape. Raises ValueError, naming the shapes, if there is none."""
     xs = [array_operand("broadcast_arrays", x) for x in args]
     shapes = [aval_of(x).shape for x in xs]
     shape = broadcast_shape(*shapes) if xs else ()
-    return [broadcast(x, own, shape) for x, own in zip(xs, shapes)]
+    return tuple(broadcast(x, own, shape) for x, own in zip(xs, shapes))
 
 
 def _at_least(name: str, rank: int, widen: Any) -> AtLeast:

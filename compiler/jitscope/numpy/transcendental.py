@@ -16,6 +16,7 @@ from ..ops.elementwise import (
     abs_p,
     acos_p,
     acosh_p,
+    and_p,
     asin_p,
     asinh_p,
     atan2_p,
@@ -32,6 +33,7 @@ from ..ops.elementwise import (
     expm1_p,
     floor_p,
     imag_p,
+    is_finite_p,
     log1p_p,
     log2_p,
     log_p,
@@ -40,6 +42,7 @@ from ..ops.elementwise import (
     ne_p,
     or_p,
     real_p,
+    round_p,
     sin_p,
     sinh_p,
     sqrt_p,
@@ -113,12 +116,24 @@ rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees, element by elem
 
 @elementwise
 def sinc(x: ArrayLike, /) -> Array:
-    """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too."""
+    """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too. At other whole numbers it
+    is exactly 0, and at infinities."""
     x = operand("sinc", x, inexact=True)
-    at_zero = eq_p(x, number_like(x, 0))
-    angle = mul_p(x, number_like(x, math.pi))
-    safe = choose(at_zero, number_like(x, 1), angle)
-    return choose(at_zero, _sinc_at_zero(0)(angle), div_p(sin_p(safe), safe))
+    at_zero, pi, nothing = eq_p(x, number_like(x, 0)), number_like(x, math.pi), number_like(x, 0)
+    real = real_p(x) if kind_of(x) == "c" else x
+    endless = eq_p(abs_p(real), number_like(real, math.inf))
+    if kind_of(x) == "c":
+        endless = and_p(endless, is_finite_p(imag_p(x)))
+    angle = mul_p(x, pi)
+    safe = choose(or_p(at_zero, endless), number_like(x, 1), x)
+    # sin(pi x) is that of what is left beyond the nearest whole number n, times (-1)^n: pi x itself would be rounded.
+    whole = round_p(real_p(safe) if kind_of(x) == "c" else safe, rounding_method=1)
+    half = mul_p(whole, number_like(whole, 0.5))
+    odd = ne_p(half, floor_p(half))
+    rest = sub_p(safe, complex_p(whole, number_like(whole, 0)) if kind_of(x) == "c" else whole)
+    sine = sin_p(mul_p(rest, pi))
+    away = div_p(choose(odd, neg_p(sine), sine), mul_p(safe, pi))
+    return choose(at_zero, _sinc_at_zero(0)(angle), choose(endless, nothing, away))
 
 
 @cache
@@ -162,7 +177,7 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x1, x2)
+    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x, y)
 
 
 @elementwise

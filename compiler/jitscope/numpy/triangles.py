@@ -77,9 +77,9 @@ def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """Ones on and below the k-th diagonal of [N, M] (None: [N, N]), zeros above; float32 without `dtype`."""
+    """Ones on and below the k-th diagonal of [N, M] (None: [N, N]), zeros above; the default float without `dtype`."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
-    to = dtypes.float32 if dtype is None else requested(dtype, "tri")
+    to = dtypes.default_float() if dtype is None else requested(dtype, "tri")
     if isinstance(k, Tracer):
         return triangle("tri", shape, k, ge_p, to)
     k = integer("tri", k, "k")

@@ -15,7 +15,7 @@ from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy.operands import promoted, shape_of
+from ..numpy.operands import promoted
 from ..ops.linear import convert
 from ..ops.rng import random_clone_p, random_split_p, threefry
 from .approximating import approximate, poissons
@@ -229,15 +229,15 @@ def multinomial(
 ) -> Array:
     """How often each of k outcomes of probabilities `p` [..., k] occurs in `n` trials: counts of sum n, as floats by default.
 
-    Each outcome is a binomial number of the trials that are left. `shape`: that of the result, to which p, and n without
-    the last axis, broadcast; by default p's. `unroll`: so many outcomes stand in one round of the compiled loop. Raises
+    Each outcome is a binomial number of the trials that are left. `shape`: that of the result without its last axis, to
+    which n, and p without its last axis, broadcast; by default p's. `unroll`: so many outcomes stand in one round of the compiled loop. Raises
     ValueError for shapes that do not broadcast.
     """
     key, dtype = settled("multinomial", key, dtype, ANY)
     (n, p), _, number, _ = promoted("random.multinomial", (n, p), inexact=True)
-    shape = aval_of(p).shape if shape is None else shape_of("random.multinomial", shape)
-    (n,) = spread(shape_over("multinomial", shape[:-1], aval_of(n).shape), n)
-    (p,) = spread(shape_over("multinomial", shape, aval_of(p).shape), p)
+    *before, outcomes = aval_of(p).shape
+    shape = shape_over("multinomial", tuple(before) if shape is None else shape, aval_of(n).shape, tuple(before))
+    (n,), (p,) = spread(shape, n), spread((*shape, outcomes), p)
 
     def one(remaining: Any, row: Any) -> Any:
         ratio, key = row

@@ -8,11 +8,9 @@ import numpy as np
 
 from .. import lax, numpy as jnp
 from ..backend.placement import laying
-from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy.operands import integer, lenient, promoted
-from ..ops.linear import convert
 from .arguments import ANY, drawn_shape, prepared, settled, shape_over, spread
 from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
@@ -124,7 +122,8 @@ def multivariate_normal(
     `shape` is that of the result without its last axis; by default that of the leading axes of both together. `dtype` (by
     default that of the parameters) is z's. `method`: F is the Cholesky factor, or made of the eigenvectors ("eigh") or
     the singular vectors ("svd") of cov, which may then be singular. Raises ValueError for other methods, for a mean or
-    cov of too few dimensions or other sizes, shapes that do not broadcast, and a dtype that is not a float.
+    cov of too few dimensions or other sizes, shapes that do not broadcast, and a dtype that is not a float, TypeError for parameters
+    in half precision.
     """
     if method not in _METHODS:
         raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
@@ -141,10 +140,7 @@ def multivariate_normal(
 
 
 def _factor(cov: Any, method: str) -> Any:
-    """A matrix F with F Fᵀ = cov. What LAPACK has no routine for is computed in float32."""
-    dtype = aval_of(cov).dtype
-    if dtype.itemsize < 4:
-        return convert(_factor(convert(cov, dtypes.float32), method), dtype)
+    """A matrix F with F Fᵀ = cov."""
     if method == "cholesky":
         return jnp.linalg.cholesky(cov)
     if method == "eigh":

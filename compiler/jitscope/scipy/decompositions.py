@@ -14,6 +14,7 @@ from ..eager.functions import eager_jit
 from ..lax.polar import qdwh
 from ..numpy.applying import vectorize
 from ..numpy.factoring import arrays_of_floats, eigvals, matrices
+from ..numpy.linear import matmul
 from ..numpy.operands import broadcast, broadcast_shape, promoted
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
 from ..ops.elementwise import eq_p
@@ -40,9 +41,8 @@ _BY_RANK = (TypeError, ValueError)
 @eager_jit(static="lower " + _IGNORED, nested=True)
 def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [...,
-    n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is not a square
-    matrix."""
-    x = matrices("cholesky", a, errors=_BY_RANK)
+    n, n] of which that triangle is read; NaN for others. Raises ValueError for what is not a square matrix."""
+    x = matrices("cholesky", a)
     return ops.cholesky_p(x) if lower else ops.adjoint(ops.cholesky_p(ops.adjoint(x)))
 
 
@@ -226,15 +226,33 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Array | tuple[Array, Array]:
-    """Eigenvalues (real, ascending) and eigenvectors (columns) of Hermitian matrices [..., n, n], taken as (a + aᴴ) /
-    2; the eigenvalues alone if `eigvals_only`. Raises NotImplementedError for the generalized problem (`b`, `type`) and
-    for `eigvals`."""
-    given = {"b": b is not None, "type": type != 1, "eigvals": eigvals is not None}
-    if wrong := [name for name, yes in given.items() if yes]:
-        raise NotImplementedError(f"eigh solves a x = w x, for all w: {', '.join(wrong)}= is not supported")
-    x = ops.hermitian_part(matrices("eigh", a, errors=(TypeError, TypeError)))
-    vectors, values = eigen.eigh_p(x, lower=lower, subset_by_index=None)
-    return values if eigvals_only else (values, vectors)
+    """Eigenvalues w (real, ascending) and eigenvectors v (columns) of Hermitian matrices [..., n, n], taken as (a + aᴴ) /
+    2; the eigenvalues alone if `eigvals_only`.
+
+    With a positive definite `b` [..., n, n] those of a v = w b v (`type` 1; vᴴ b v = 1), a b v = w v (2), or b a v = w v
+    (3). Raises NotImplementedError for `eigvals`, ValueError for other types.
+    """
+    if eigvals is not None:
+        raise NotImplementedError("eigh solves a x = w x, for all w: eigvals= is not supported")
+    if type not in (1, 2, 3):
+        raise ValueError(f"eigh: type is 1, 2 or 3, not {type!r}")
+    x = ops.hermitian_part(matrices("eigh", a))
+    if b is None:
+        vectors, values = eigen.eigh_p(x, lower=lower, subset_by_index=None)
+        return values if eigvals_only else (values, vectors)
+    (x, y), _, _, _ = promoted("eigh", (x, ops.hermitian_part(matrices("eigh", b))), inexact=True)
+    factor = ops.cholesky_p(y)
+    solved = lambda v, left, transposed: ops.triangular_solve_p(
+        factor, v, left_side=left, lower=True, transpose_a=transposed, conjugate_a=transposed, unit_diagonal=False
+    )
+    if type == 1:  # with b = L Lᴴ the matrix L⁻¹ a L⁻ᴴ has the same eigenvalues, and the eigenvectors Lᴴ v
+        reduced = solved(solved(x, True, False), False, True)
+    else:
+        reduced = matmul(ops.adjoint(factor), matmul(x, factor))
+    vectors, values = eigen.eigh_p(ops.hermitian_part(reduced), lower=lower, subset_by_index=None)
+    if eigvals_only:
+        return values
+    return values, matmul(factor, vectors) if type == 3 else solved(vectors, True, True)
 
 
 @eager_jit(static="output", nested=True)

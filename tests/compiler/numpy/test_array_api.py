@@ -1,4 +1,4 @@
-"""The Python array API standard (2024.12), with array_api_strict as the oracle: it has exactly what the standard has.
+"""The Python array API standard (2025.12), with array_api_strict as the oracle: it has exactly what the standard has.
 
 What conforms and what does not stands in docs/array-api.md.
 """
@@ -23,7 +23,7 @@ from tests.extent import QUICK, examples
 
 
 strict = pytest.importorskip("array_api_strict")
-strict.set_array_api_strict_flags(api_version="2024.12")
+strict.set_array_api_strict_flags(api_version="2025.12")
 
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS, COMPLEX = ("float32", "float64"), ("complex64", "complex128")
@@ -109,8 +109,8 @@ def test_arrays_have_every_method_and_attribute() -> None:
 
 def test_the_namespace_describes_itself() -> None:
     x = jnp.ones(2)
-    assert x.__array_namespace__() is jnp and x.__array_namespace__(api_version="2024.12") is jnp
-    assert jnp.__array_api_version__ == "2024.12"
+    assert x.__array_namespace__() is jnp and x.__array_namespace__(api_version="2025.12") is jnp
+    assert jnp.__array_api_version__ == "2025.12"
     with pytest.raises(ValueError, match="not available"):
         x.__array_namespace__(api_version="2020.01")
     assert jx.jit(lambda x: x.__array_namespace__().sin(x))(x).shape == (2,)

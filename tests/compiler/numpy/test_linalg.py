@@ -71,10 +71,9 @@ def test_solve_broadcasts():
 
 def test_refuses():
     for f in (jnp.linalg.det, jnp.linalg.inv, jnp.linalg.cholesky, jnp.linalg.slogdet):
-        error = TypeError if f is jnp.linalg.cholesky else ValueError
-        with pytest.raises(error, match="square matrices"):
+        with pytest.raises(ValueError, match="square matrices"):
             f(np.zeros((2, 3)))
-        with pytest.raises(error, match="square matrices"):
+        with pytest.raises(ValueError, match="square matrices"):
             f(np.zeros(3))
     with pytest.raises(TypeError, match="float16"):
         jnp.linalg.inv(np.eye(2, dtype=np.float16))

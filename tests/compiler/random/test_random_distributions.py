@@ -64,7 +64,7 @@ COUNTS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "binomial": (lambda k: random.binomial(k, 20, 0.3, N), stats.binom(20, 0.3)),
     "binomial of many": (lambda k: random.binomial(k, 100, 0.6, N), stats.binom(100, 0.6)),
     "multinomial": (
-        lambda k: random.multinomial(k, 30, np.array([0.2, 0.5, 0.3], np.float32), shape=(*N, 3))[:, 1], stats.binom(30, 0.5)),
+        lambda k: random.multinomial(k, 30, np.array([0.2, 0.5, 0.3], np.float32), shape=N)[:, 1], stats.binom(30, 0.5)),
     "randint": (lambda k: random.randint(k, N, -3, 9), stats.randint(-3, 9)),
     "rademacher": (lambda k: (random.rademacher(k, N) + 1) // 2, stats.bernoulli(0.5)),
     "permutation": (lambda k: jx.vmap(lambda own: random.permutation(own, 5)[2])(random.split(k, N)), stats.randint(0, 5)),
@@ -123,7 +123,7 @@ def test_joint_distributions() -> None:
         np.testing.assert_allclose(drawn.mean(0), mean, atol=0.15)
         np.testing.assert_allclose(np.cov(drawn.T), cov, atol=0.3)
     np.testing.assert_allclose(random.dirichlet(KEY, np.full(5, 0.01, np.float32), N).sum(-1), 1, rtol=1e-5)
-    counts = np.asarray(random.multinomial(KEY, 30, np.array([0.2, 0.5, 0.3], np.float32), shape=(*N, 3)))
+    counts = np.asarray(random.multinomial(KEY, 30, np.array([0.2, 0.5, 0.3], np.float32), shape=N))
     assert (counts.sum(-1) == 30).all()
     for dtype in (np.float32, np.complex64):
         q = np.asarray(random.orthogonal(KEY, 4, (5,), dtype))

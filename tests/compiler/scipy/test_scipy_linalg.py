@@ -298,3 +298,18 @@ def test_nothing_is_loaded_before_it_is_used():
         "assert not late, late"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("type", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["float32", "complex64"])
+def test_generalized_eigenvalues(type, kind):
+    draw = np.random.default_rng(0)
+    a, b = draw.normal(size=(2, 4, 4)).astype(kind)
+    if kind == "complex64":
+        a, b = a + 1j * a[::-1], b - 1j * b[:, ::-1]
+    a, b = (a + a.conj().T).astype(kind), (b @ b.conj().T + 4 * np.eye(4)).astype(kind)
+    values, vectors = map(np.asarray, sl.eigh(a, b, type=type))
+    wanted, _ = scipy.linalg.eigh(a, b, type=type)
+    np.testing.assert_allclose(values, wanted, rtol=1e-4, atol=1e-4)
+    left, right = {1: (a, b), 2: (a @ b, np.eye(4)), 3: (b @ a, np.eye(4))}[type]
+    np.testing.assert_allclose(left @ vectors, right @ vectors * values, rtol=1e-3, atol=1e-3 * abs(values).max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections import OrderedDict, defaultdict, namedtuple
 from typing import Any
 
@@ -119,9 +120,14 @@ OURS = {
 }
 
 
+_ORDERED = re.compile(r"OrderedDict\(\{'z': (.*?), 'a': (\{.*?\})\}\)")
+"""How Python since 3.12 prints the tree called "ordered"."""
+
+
 def _answer(o: Library, expr: str, name: str) -> Plain:
     register(o.tree_util)
-    return Plain(outcome(eval, expr, {**globals(), "tu": o.tree_util, "tree": o.tree, "t": TREES[name]}))
+    text = outcome(eval, expr, {**globals(), "tu": o.tree_util, "tree": o.tree, "t": TREES[name]})
+    return Plain(_ORDERED.sub(r"OrderedDict([('z', \1), ('a', \2)])", text))
 
 
 CASES = {

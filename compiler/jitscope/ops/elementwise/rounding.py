@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..families import DiscreteElementwise, is_zero, scalar_like, zero_of
-from ..linear import LinearElementwise, where
+from ...core.avals import aval_of
+from ..families import DiscreteElementwise, Elementwise, is_zero, scalar_like, zero_of
+from ..linear import LinearElementwise, broadcast_to, where
 from .comparison import lt_p
 
 
@@ -55,4 +56,7 @@ def trunc(x):
     return where(lt_p(x, scalar_like(x, 0)), ceil_p(x), floor_p(x))
 
 
-nextafter_p = DiscreteElementwise("nextafter", accepts="f", hlo="chlo.next_after")
+nextafter_p = Elementwise(
+    "nextafter", lambda t, out, x, y: broadcast_to(t, aval_of(out).shape), accepts="f", hlo="chlo.next_after"
+)
+"""Its derivative by the second operand, which says in which direction, is zero."""

@@ -27,7 +27,21 @@ erf_inv_p = Elementwise(
     accepts="f",
     hlo="chlo.erf_inv",
 )
-digamma_p = Elementwise(
+
+
+class Digamma(Elementwise):
+    """-inf at 0, where XLA before jaxlib 0.11 has NaN."""
+
+    def lower(self, ctx, x, /):
+        return _with_pole(ctx, x, ctx.builder(self.builder)(x))
+
+
+def _with_pole(ctx, x, value):
+    aval = ctx.avals_out[0]
+    return ctx.hlo.select(ctx.compare(x, ctx.full(0, aval), "EQ"), ctx.full(-math.inf, aval), value)
+
+
+digamma_p = Digamma(
     "digamma", lambda t, y, x: mul_p(t, polygamma_p(number_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
 )
 lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
@@ -37,7 +51,17 @@ def _no_order(t, y, n, x):
     raise ValueError("polygamma has no derivative with respect to its order: differentiate with respect to x")
 
 
-polygamma_p = Elementwise(
+class Polygamma(Elementwise):
+    """Of order 0 digamma, with its value at 0."""
+
+    def lower(self, ctx, /, *values):
+        n, x = ctx.broadcast_scalars(values)
+        value = ctx.builder(self.builder)(n, x)
+        own = ctx.compare(n, ctx.full(0, ctx.avals_out[0]), "EQ")
+        return ctx.hlo.select(own, _with_pole(ctx, x, value), value)
+
+
+polygamma_p = Polygamma(
     "polygamma",
     _no_order,
     lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, number_like(n, 1)), x)),

@@ -29,9 +29,9 @@ def i0e(x: ArrayLike) -> Array:
 
 @eager_jit(nested=True)
 def i0(x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind and order 0, element by element [...]. Raises TypeError for
+    """The modified Bessel function of the first kind and order 0, element by element [...]. Raises ValueError for
     complex numbers."""
-    (x,) = real_operands("i0", x, error=TypeError)
+    (x,) = real_operands("i0", x)
     return exp_p(abs_p(x)) * bessel_i0e_p(x)
 
 
@@ -43,9 +43,9 @@ def i1e(x: ArrayLike) -> Array:
 
 @eager_jit(nested=True)
 def i1(x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind and order 1, element by element [...]. Raises TypeError for
+    """The modified Bessel function of the first kind and order 1, element by element [...]. Raises ValueError for
     complex numbers."""
-    (x,) = real_operands("i1", x, error=TypeError)
+    (x,) = real_operands("i1", x)
     return exp_p(abs_p(x)) * bessel_i1e_p(x)
 
 

@@ -57,9 +57,9 @@ def formula(
         def whole(*args: Any, **kwargs: Any) -> Any:
             given = _bound(fun, names, defaults, args, kwargs)
             values, avals, dtype, _ = promoted(name, given, inexact=True)
+            _check_shapes(name, [aval.shape for aval in avals if aval.shape])
             if dtypes.is_complex(dtype) and not complex:
                 raise refusal(f"{name} is not defined for complex numbers")
-            _check_shapes(name, [aval.shape for aval in avals if aval.shape])
             first = jnp.asarray(values[0])
             if not weak and first.ndim:
                 first = convert(first, first.dtype)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
-from ._formulas import derived, formula, log, shifted, standard
+from ._formulas import derived, formula, log, not_a_probability, shifted, standard
 
 
 if TYPE_CHECKING:
@@ -45,11 +45,25 @@ logcdf = derived("logcdf", cdf, jnp.log)
 logsf = derived("logsf", sf, jnp.log)
 
 
+def _below(share: Any) -> Any:
+    """The number below which that share lies: tan(pi (share - 1/2)). Of real shares -1 / tan(pi share), or that of the share
+    above, which is exact at both ends, too."""
+    if jnp.iscomplexobj(share):
+        return jnp.tan(math.pi * share - math.pi / 2)
+    upper = share > 0.5
+    tail = jnp.where(upper, 1 - share, share)
+    far = jnp.where(upper, 1, -1) / jnp.tan(math.pi * jnp.where(tail == 0.5, 0.25, tail))
+    found = jnp.where(
+        tail == 0, jnp.where(upper, jnp.inf, -jnp.inf), jnp.where(tail == 0.5, math.pi * (share - 0.5), far)
+    )
+    return jnp.where(not_a_probability(share), jnp.nan, found)
+
+
 @formula(complex=True)
 def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return shifted(jnp.tan(math.pi * q - math.pi / 2), loc, scale)
+    return shifted(_below(q), loc, scale)
 
 
 @formula(complex=True)
 def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return shifted(jnp.tan(math.pi / 2 - math.pi * q), loc, scale)
+    return shifted(-_below(q), loc, scale)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ... import numpy as jnp
 from ...eager.functions import eager_jit
-from ...numpy.structure import array_operand
+from ...numpy.operands import promoted
 from .. import special
 from ._formulas import derived, formula, log, standard
 
@@ -57,4 +57,5 @@ def ppf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
 @eager_jit(nested=True)
 def isf(q: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
     """The value above which the probability is `q`: the inverse of `sf`; see `ppf`."""
-    return ppf(1 - jnp.asarray(array_operand("norm.isf", q)), loc, scale)
+    (q, loc, scale), *_ = promoted("norm.isf", (q, loc, scale), inexact=True)
+    return -ppf(jnp.asarray(q), -jnp.asarray(loc), jnp.asarray(scale))

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from ...typing import ArrayLike
 
 
-@formula(weak=True)
+@formula(complex=True, weak=True)
 def logpdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    return jnp.where((x > loc + scale) | (x < loc), -jnp.inf, like(-log(scale), x))
+    z = standard(x, loc, scale)
+    inside = jnp.where((z >= 0) & (z <= 1), like(-log(scale), x), jnp.nan)
+    return jnp.where((z < 0) | (z > 1), -jnp.inf, inside)
 
 
 pdf = derived("pdf", logpdf, jnp.exp)
 
 
-@formula()
+@formula(refusal=ValueError, weak=True)
 def cdf(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Array:
-    zero = jnp.zeros((), x.dtype)  # pyright: ignore[reportAttributeAccessIssue]
-    return jnp.where(x < loc, zero, jnp.where(x > loc + scale, 1, standard(x, loc, scale)))
+    return jnp.clip(standard(x, loc, scale), 0, 1)
 
 
 @formula(complex=True, weak=True)
