@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from jitscope.core import source
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise import diagnostic
 from jitscope_scope.jaxwatch import stopped
@@ -411,3 +412,21 @@ def test_what_jax_cannot_take_is_said_of_its_class(bare_shell, cell, said, fix):
     assert (
         ran.error and said in item["message"] and fix in item["fix"]["text"] and "Traceback" not in " ".join(ran.texts)
     )
+
+
+def test_the_way_through_a_librarys_own_code_is_left_out(tmp_path, monkeypatch, bare_shell):  # noqa: F811
+    """A library that is given a function of the user's traces its own lines round it."""
+    library = tmp_path / "site-packages" / "minimiser.py"
+    library.parent.mkdir()
+    monkeypatch.setattr(source, "_installed", lambda: (f"{library.parent}/",))
+    library.write_text(
+        "import jax\ndef run(f, x):\n    def body(x):\n        y = x * 2\n        z = y + 1\n        return f(z)\n    return jax.jit(body)(x)\n"
+    )
+    for text in (
+        "%load_ext jitscope",
+        f"import sys; sys.path.insert(0, {str(library.parent)!r})\nimport minimiser, jax.numpy as jnp",
+    ):
+        assert not bare_shell.cell(text).error
+    ran = bare_shell.cell("def f(z):\n    w = jnp.sin(z)\n    return w if w > 0 else z\nminimiser.run(f, 1.0)")
+    (document,) = [one for one in ran.documents if one["kind"] == "stopped"]
+    assert [step["text"] for step in document["steps"] if step["kind"] == "line"] == ["w = jnp.sin(z)"]

@@ -16,6 +16,7 @@ from jitscope.core.words import cut
 from ..source_code.rewrites import path_at, within
 from .graph import jaxpr_graph
 from .positions import CellOf, no_cell, position_document, positions_of, sendable
+from .stacks import is_installed
 
 
 Document = dict[str, Any]
@@ -140,6 +141,8 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
         if at_end or (node["kind"] in _ARGUMENTS and node["scope"] not in trees):
             continue
         kind = "stop" if node["id"] == stop else "argument" if node["kind"] in _ARGUMENTS else "line"
+        if kind == "line" and _is_librarys(position) and not _is_librarys(end):
+            continue  # a library that calls the user's function traces its own code round it
         if kind == "argument":
             text = f"{node['label']}: {', '.join(node['types'])}"
         else:
@@ -154,6 +157,10 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
 
 
 _ARGUMENTS = ("input", "constant")
+
+
+def _is_librarys(position: Document | None) -> bool:
+    return position is not None and is_installed(position["file"])
 
 
 def _same_line(one: Document | None, other: Document | None) -> bool:
