@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from jitscope.core.errors import Unavailable
+from jitscope_kernel import eager_runs
 from jitscope_scope import observe
 from jitscope_widgets import validate
 
@@ -157,7 +158,9 @@ def filled(n):
 """
 
 
-def test_a_python_loop_over_elements_is_told_of(shell) -> None:
+def test_a_python_loop_over_elements_is_told_of(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eager_runs, "_LEAST_SECONDS", 0.0)  # a quick machine takes less
+    monkeypatch.setattr(eager_runs, "_LEAST_SHARE", 0.0)
     shell.cell(ELEMENTS)
     shell.cell("filled(4)")
     ran = shell.cell("%%jit\nfilled(40)")
