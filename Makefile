@@ -26,7 +26,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
+.PHONY: help demo lab docs t test test-all test-jax test-versions test-install lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -37,6 +37,7 @@ help:
 	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
+	@echo 'make test-install   the wheel beside the newest jax and libraries written for it: none of their versions moves'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
@@ -114,6 +115,10 @@ test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
 	@failed=; for version in $(JAXLIBS); do echo "jaxlib $$version"; \
 	  PYTHONPATH=compiler:kernel_ext:widgets .venv-jaxlib-$$version/bin/python -m pytest tests/compiler tests/scope -m jaxlib -q -n $(JOBS) --dist worksteal \
 	  || failed="$$failed $$version"; done; test -z "$$failed" || { echo "failed with jaxlib$$failed" >&2; exit 1; }
+
+# The wheel beside the newest jax, flax, optax, equinox and numpyro: none of these may move. It needs a package index and Python 3.12.
+test-install: $(INSTALLED) front
+	$(PY) -m pytest tests/test_packaging.py::test_installing_beside_todays_jax_moves_no_version -q -rs
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)

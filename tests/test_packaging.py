@@ -1,5 +1,6 @@
 """What a user installs: the wheel and the source distribution, built from a copy of the checkout."""
 
+import functools
 import json
 import os
 import shutil
@@ -7,9 +8,12 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.extent import full
 
 
 pytestmark = pytest.mark.long
@@ -123,6 +127,78 @@ shell.run_cell_magic("jit", "", cell)
     assert ran.returncode == 0, ran.stderr
     assert "layer(" in ran.stdout
     assert "equation" in ran.stdout
+
+
+def newer_pythons() -> Iterator[str]:
+    """Commands of Pythons on which today's jax runs, this one first."""
+    others = sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23].*/bin/python3")), reverse=True)
+    for command in (sys.executable, *filter(None, map(shutil.which, ("python3.13", "python3.12"))), *others):
+        asked = [command, "-c", "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 12))"]
+        if subprocess.run(asked, capture_output=True).returncode == 0:
+            yield command
+
+
+def pip(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def versions(python: Path) -> dict[str, str]:
+    """What is installed, by name."""
+    listed = pip(python, "list", "--format", "json")
+    return {each["name"]: each["version"] for each in json.loads(listed.stdout)}
+
+
+FIRST_CELLS = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+assert shell.run_cell("%load_ext jitscope").success
+assert shell.run_cell("import jax, jax.numpy as jnp, flax.linen as nn, optax, equinox, numpyro").success
+cell = '''%%jit
+model, rule = nn.Dense(3), optax.adam(0.1)
+params = model.init(jax.random.key(0), jnp.ones((4, 2)))
+
+@jax.jit
+def train(params, state, x):
+    loss, slopes = jax.value_and_grad(lambda p: (model.apply(p, x) ** 2).mean())(params)
+    steps, state = rule.update(slopes, state)
+    return optax.apply_updates(params, steps), state, loss
+
+params, state, loss = train(params, rule.init(params), jnp.ones((4, 2)))
+'''
+assert shell.run_cell(cell).success
+"""
+
+
+@full
+def test_installing_beside_todays_jax_moves_no_version(distributions: Path, tmp_path: Path) -> None:
+    """The newest jax, flax, optax, equinox and numpyro stay what they are, and a first training step is told."""
+    command = next(newer_pythons(), None)
+    if command is None:
+        pytest.skip("today's jax needs Python 3.12 or newer, and none is here")
+    subprocess.run([command, "-m", "venv", str(tmp_path / "venv")], check=True)
+    folder = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    python = folder / "python"
+    fetched = pip(python, "install", "--quiet", "jax", "flax", "optax", "equinox", "numpyro")
+    if fetched.returncode:
+        pytest.skip(f"jax and its libraries could not be fetched: {fetched.stderr.strip().splitlines()[-1]}")
+    before = versions(python)
+    (path,) = distributions.glob("*.whl")
+    installed = pip(python, "install", "--quiet", str(path))
+    assert installed.returncode == 0, installed.stderr
+    after = versions(python)
+    print(*(f"{name} {after[name]}" for name in ("jax", "jaxlib", "flax", "optax", "equinox", "numpyro", "jitscope")))
+    assert {name: after.get(name) for name in before} == before
+    assert (checked := pip(python, "check")).returncode == 0, checked.stdout
+
+    environment = {n: v for n, v in os.environ.items() if n not in ("PYTHONPATH", "XLA_FLAGS")}
+    environment |= {"IPYTHONDIR": str(tmp_path), "HOME": str(tmp_path)}
+    run = functools.partial(subprocess.run, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    ran = run([str(python), "-c", FIRST_CELLS])
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "train(" in ran.stdout and "equation" in ran.stdout
+    doctor = run([str(folder / "jitscope"), "doctor"])
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 
 
 def test_source_distribution_can_be_built_without_node(distributions: Path) -> None:
