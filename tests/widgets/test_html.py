@@ -315,3 +315,16 @@ def test_a_pass_has_a_picture_of_what_stands_after_it() -> None:
     assert "removed" not in labels or labels["removed"] not in drawn
     stays = next(node for node in state["graph"]["nodes"] if node["kind"] != "scope" and node.get("mark") != "removed")
     assert stays["label"] in drawn
+
+
+def test_of_a_failed_trace_no_figures_are_told() -> None:
+    ledger = made.ledger()
+    ledger["rows"][0] |= {
+        "what": "failed",
+        "equations": 0,
+        "calls": None,
+        "seconds": {"trace": 0.0, "lower": 0.0, "compile": 0.0},
+    }
+    failed, compiled = re.findall(r"<tr><td>.*?</tr>", html(ledger))
+    assert re.findall(r"<td>(.*?)</td>", failed)[4:9] == [""] * 5
+    assert "14" in compiled

@@ -238,9 +238,15 @@ def _ledger_row(row: Document) -> str:
         f"<code>{escape(row['signature'] or row['function'])}</code>",
         escape(row["cell"] or ""),
     ]
-    cells += [escape(row["what"]), *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile"))]
     calls = "not counted" if row["calls"] is None else f"{row['calls']:,}"
-    cells += [f"{row['equations']:,}", calls, escape(row["because"])]
+    figures = [
+        *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile")),
+        f"{row['equations']:,}",
+        calls,
+    ]
+    if row["what"] == "failed":  # it ended on the way: what it took is not known
+        figures = [""] * len(figures)
+    cells += [escape(row["what"]), *figures, escape(row["because"])]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

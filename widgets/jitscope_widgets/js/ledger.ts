@@ -10,11 +10,13 @@ const SIGNS: Record<LedgerRow["what"], string> = { compiled: "●", recompiled: 
 function rowElement(row: LedgerRow, host: Host): HTMLElement {
   const cost = row.seconds.trace + row.seconds.lower + row.seconds.compile;
   const stages = `trace ${seconds(row.seconds.trace)}, lower ${seconds(row.seconds.lower)}, ${row.what === "loaded" ? "load" : "compile"} ${seconds(row.seconds.compile)}`;
-  const facts = [row.what, row.cell, plural(row.equations, "equation"), row.calls === null ? "calls not counted" : plural(row.calls, "call")];
+  const failed = row.what === "failed"; // it ended on the way: what it took is not known
+  const counts = failed ? [] : [plural(row.equations, "equation"), row.calls === null ? "calls not counted" : plural(row.calls, "call")];
+  const facts = [row.what, row.cell, ...counts];
   const parts = [
     h("span", { class: "jitscope-ledger-sign", "data-what": row.what, "aria-hidden": "true" }, SIGNS[row.what] ?? "●"),
     h("strong", {}, row.function),
-    h("span", { class: "jitscope-figure", title: stages }, seconds(cost)),
+    failed ? null : h("span", { class: "jitscope-figure", title: stages }, seconds(cost)),
     h(
       "span",
       { class: "jitscope-muted jitscope-ledger-facts" },
