@@ -131,7 +131,7 @@ def test_the_first_nan_is_found(watcher, case):
 
 
 def test_a_nan_that_the_compiled_program_alone_has_is_placed(watcher):
-    """XLA makes x / (c * d) of (x / c) / d, and c * d is 0 in float32."""
+    """XLA makes x / (c * d) of (x / c) / d up to jaxlib 0.10, and c * d is 0 in float32."""
 
     @jax.jit
     def f(x):
@@ -139,6 +139,8 @@ def test_a_nan_that_the_compiled_program_alone_has_is_placed(watcher):
         b = a / 1e-30
         return b + 1
 
+    if not np.isnan(f(jnp.zeros(3))).any():
+        pytest.skip("this XLA leaves the divisions as they are")
     found = find_nan(f)(jnp.zeros(3))
     document = found.document
     assert found.primitive == "div" and found.line == f.__wrapped__.__code__.co_firstlineno + 3
