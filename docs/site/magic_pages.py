@@ -92,7 +92,7 @@ def _parameters(node: ast.FunctionDef) -> str:
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    helps = {one.dest: one.help for one in commands._choices_actions}
+    helps = {one.dest: one.help or "" for one in commands._choices_actions}
     for name, command in commands.choices.items():
         command.description = command.description or f"{helps[name][:1].upper()}{helps[name][1:]}."
         yield name, command
