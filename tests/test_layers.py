@@ -127,13 +127,18 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     return list(_imports(path))
 
 
-def _imports(path: Path) -> Iterator[tuple[str, bool]]:
+def named_for_types(path: Path) -> list[str]:
+    """Absolute names of the modules that a file imports for its annotations alone."""
+    return [module for module, _ in _imports(path, for_types=True)]
+
+
+def _imports(path: Path, for_types: bool = False) -> Iterator[tuple[str, bool]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = package_of(path)
     inside = {id(n) for f in ast.walk(tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
     typing = typing_only(tree)
     for node in ast.walk(tree):
-        if id(node) in typing:
+        if (id(node) in typing) != for_types:
             continue
         if isinstance(node, ast.Import):
             yield from ((alias.name, id(node) in inside) for alias in node.names)
@@ -191,6 +196,12 @@ def test_the_scope_imports_one_way(path: Path) -> None:
         assert root not in ("jitscope_kernel", "jitscope_widgets"), f"{path} imports {module}, which stands above it"
         if root == "jitscope_scope":
             assert SCOPE_LAYERS.index(rest[0]) <= SCOPE_LAYERS.index(own), f"{path} imports {module}"
+    for module in named_for_types(path):
+        assert not module.startswith("jitscope_kernel"), f"{path} names {module}, which stands above it"
+        if module.startswith("jitscope_widgets"):
+            assert module.startswith("jitscope_widgets.documents"), (
+                f"{path} names {module}: of widgets, documents alone"
+            )
 
 
 @pytest.mark.parametrize("path", files(COMPILER / "ops"), ids=lambda p: str(p.relative_to(COMPILER)))

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core import config, records, source
 from jitscope.core.records import after_compiling
@@ -19,6 +19,10 @@ from .observe import Row, explanation, ledger
 from .observe.recompiling.cards import because, proof
 from .observe.recompiling.groups import Group
 from .observe.recompiling.remedies import remedy
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.recompilations import Cause
 
 
 __all__ = ["TooManyCompilations", "TracedAgain", "assert_compiles", "limit_compilations", "no_tracing"]
@@ -154,7 +158,7 @@ def _traced(row: Row) -> str:
     said = f"{row.function} was to be traced{_where(row)}, and nothing may be traced here"
     if row.against is None:
         return f"{said}\n{row.function}: it was never traced before"
-    group = Group(row.cause, [row], [row.against])
+    group = Group(cast("Cause", row.cause), [row], [row.against])
     lines = [said, f"{row.function}: {because(group)}"]
     if (found := remedy(group)) is not None:
         lines += [f"  fix: {found.text}", *([f"  {proof(found)}"] if found.replay else [])]

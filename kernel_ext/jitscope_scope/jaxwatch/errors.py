@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import FrameType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.core import source
 from jitscope.core.errors import Unavailable
@@ -26,6 +26,10 @@ from .retracing import raised_by_jax, remembered
 from .translating import Translation, debug_of
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.stopped import StoppedDocument
+
+
 class _Stopped(Exception):
     """Carries what was traced, as an error of the compiler's own does."""
 
@@ -41,7 +45,7 @@ class _Frame(NamedTuple):
     where: Position
 
 
-def stopped(error: BaseException, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
+def stopped(error: BaseException, cell_of: CellOf = no_cell) -> StoppedDocument | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
     found = _unfinished(error) if private.there() and raised_by_jax(error) else []
     return stopped_document(_Stopped(found), cell_of) if found else None

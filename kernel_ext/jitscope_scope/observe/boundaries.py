@@ -7,15 +7,20 @@ boundaries, none of them proved to be the cause.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.core.errors import Unavailable
 
 from .hlo_flow import FREE, Flow, Op, scopes_around
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.compilation import CompilationDocument
+    from jitscope_widgets.documents.fusion import Boundary as BoundaryDocument, FusionDocument, Observed, ObservedKind
+    from jitscope_widgets.documents.graph import GraphDocument
+
+
 MOST = 1000
 """Boundaries that a document holds; of larger programs, the first."""
 
@@ -31,7 +36,7 @@ class Boundary(NamedTuple):
     target: str
 
 
-def boundaries_of(flow: Flow) -> list[Document]:
+def boundaries_of(flow: Flow) -> list[BoundaryDocument]:
     """The boundaries between the kernels of an optimised program, in the order of the readers; each pair of kernels once."""
     return list(_Boundaries(flow).documents())
 
@@ -65,18 +70,18 @@ class _Boundaries:
                     if source is not None and target is not None and source != target:
                         yield Boundary(giver, reader, source, target)
 
-    def documents(self) -> Iterator[Document]:
-        pairs: dict[tuple[str, str], dict[str, str]] = {}
+    def documents(self) -> Iterator[BoundaryDocument]:
+        pairs: dict[tuple[str, str], dict[ObservedKind, str]] = {}
         for one in self.found:
             pairs.setdefault((one.source, one.target), {}).update(self._observed(one))
             if len(pairs) > MOST:
                 pairs.popitem()
                 break
         for (source, target), observed in pairs.items():
-            told = [{"kind": kind, "text": text} for kind, text in observed.items()]
+            told: list[Observed] = [{"kind": kind, "text": text} for kind, text in observed.items()]
             yield {"from": source, "to": target, "observed": told}
 
-    def _observed(self, one: Boundary) -> Iterator[tuple[str, str]]:
+    def _observed(self, one: Boundary) -> Iterator[tuple[ObservedKind, str]]:
         source, target = self.ops[one.source], self.ops[one.target]
         if (scope := self._scope(source, target)) is not None:
             yield scope
@@ -97,7 +102,7 @@ class _Boundaries:
         if "concatenate" in (one.giver.opcode, one.reader.opcode):
             yield "concatenation", "a concatenation writes its parts one after the other"
 
-    def _scope(self, source: Op, target: Op) -> tuple[str, str] | None:
+    def _scope(self, source: Op, target: Op) -> tuple[ObservedKind, str] | None:
         """The loop or branch of which one is inside and the other is not."""
         ours, theirs = ({op.id: op for op in scopes_around(one, self.ops)} for one in (source, target))
         opcodes = {op.opcode for name, op in (ours | theirs).items() if (name in ours) != (name in theirs)}
@@ -108,7 +113,7 @@ class _Boundaries:
         return ("call", "they are in different computations") if opcodes else None
 
 
-def why_not_fused(compilation: Document, first: int, second: int) -> str:
+def why_not_fused(compilation: CompilationDocument, first: int, second: int) -> str:
     """What stands between the kernels of two lines of the source, in some sentences. Raises Unavailable for a line that no operation
     of the program stems from, and where the program's kernels are not known."""
     fusion = compilation["fusion"]
@@ -130,13 +135,13 @@ def why_not_fused(compilation: Document, first: int, second: int) -> str:
     return " ".join(sentences) + apart
 
 
-def sentence(boundary: Mapping[str, Any]) -> str:
+def sentence(boundary: BoundaryDocument) -> str:
     """What can be seen between two kernels, as one sentence."""
     seen = "; ".join(one["text"] for one in boundary["observed"]) or "nothing that can be seen in the program"
     return f"Between {boundary['from']} and {boundary['to']}, which reads it: {seen}."
 
 
-def _kernels_of(fusion: Document, graph: Document, line: int) -> list[str]:
+def _kernels_of(fusion: FusionDocument, graph: GraphDocument, line: int) -> list[str]:
     paths = {
         path for node in graph["nodes"] for path in node["paths"] if any(p["line"] == line for p in node["positions"])
     }

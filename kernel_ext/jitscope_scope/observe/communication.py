@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from itertools import count, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,17 @@ from .ledger import Row
 from .memory import names_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.communication import (
+        Collective,
+        CollectiveKind,
+        CollectiveTotal,
+        CommunicationDocument,
+        LaidValue,
+        ValueRole,
+    )
+    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+
 
 MOST = 200
 """Collectives, and arguments and results, that a document holds; how many more there are stands beside them."""
@@ -47,7 +57,7 @@ _AXIS = re.compile(r"'([^']+)'")
 _PARTITIONS = re.compile(r"num_partitions=(\d+)")
 
 
-def instrument(row: Row, given: Given | None = None, measure: bool = False) -> Document:
+def instrument(row: Row, given: Given | None = None, measure: bool = False) -> CommunicationDocument:
     """The communication document of a row's program; to `measure` how long collectives take, it is run on the arguments `given`.
 
     Raises Unavailable where the program is no longer kept, or runs on one device; to measure, what `rerun_of` raises.
@@ -57,7 +67,7 @@ def instrument(row: Row, given: Given | None = None, measure: bool = False) -> D
     return with_times(document, row, given) if measure else document
 
 
-def communication_document(row: Row, module: Any, computations: Sequence[Computation]) -> Document:
+def communication_document(row: Row, module: Any, computations: Sequence[Computation]) -> CommunicationDocument:
     """What the devices of a row's program exchange, from its optimised module. Raises Unavailable for a program of one device."""
     found = _PARTITIONS.search(hlo_module.text(module).partition("\n")[0])
     place = getattr(row.entry.executable, "device", None)
@@ -67,11 +77,11 @@ def communication_document(row: Row, module: Any, computations: Sequence[Computa
     mesh = place.mesh if type(place) is Spread else None
     counts = runs_of(computations)
     all_of_it = [
-        _collective(i, c, counts[c.name], devices, mesh)
+        _collective(i, what, c, counts[c.name], devices, mesh)
         for c in computations
         if c.name in counts
         for i in c.instructions
-        if collective_of(i)
+        if (what := collective_of(i))
     ]
     values = _values(row, computations, place)
     positions = row.positions()
@@ -97,34 +107,35 @@ def _is_backward(eqn: JaxprEqn) -> bool:
     return "transpose" in transforms_of(eqn.traceback)
 
 
-def _totals(collectives: Sequence[Document]) -> list[Document]:
+def _totals(collectives: Sequence[Collective]) -> list[CollectiveTotal]:
     """By kind: how many there are in the program, how often they run and what a device gives to them in one run of it."""
-    totals = []
+    totals: list[CollectiveTotal] = []
     for what in COLLECTIVES:
         alike = [one for one in collectives if one["what"] == what]
-        known = all(one["runs"] is not None for one in alike)
+        counted = [(runs, one["gives"]) for one in alike if (runs := one["runs"]) is not None]
+        known = len(counted) == len(alike)
         if alike:
-            runs = sum(one["runs"] for one in alike) if known else None
-            size = sum(one["runs"] * one["gives"] for one in alike) if known else None
+            runs = sum(runs for runs, _ in counted) if known else None
+            size = sum(runs * gives for runs, gives in counted) if known else None
             totals.append({"what": what, "count": len(alike), "runs": runs, "gives": size})
     return totals
 
 
-def _collective(i: Instruction, c: Computation, runs: int | None, devices: int, mesh: Any) -> Document:
+def _collective(
+    i: Instruction, what: CollectiveKind, c: Computation, runs: int | None, devices: int, mesh: Any
+) -> Collective:
     types = {other.name: other.type for other in c.instructions}
     given = [kind for name in i.operands for kind in types_in(types.get(name, ""))]
-    done = next((o for o in c.instructions if o.opcode == f"{collective_of(i)}-done" and i.name in o.operands), i)
+    done = next((o for o in c.instructions if o.opcode == f"{what}-done" and i.name in o.operands), i)
     groups = groups_of(i, devices)
     return {
         "name": i.name,
-        "what": collective_of(i),
+        "what": what,
         "types": given,
         "gives": sum(map(bytes_of, given)),
         "gets": bytes_of(done.type),
         "groups": groups,
-        "axes": axes_of(groups, mesh, collective_of(i) == "collective-permute")
-        if groups is not None and mesh
-        else None,
+        "axes": axes_of(groups, mesh, what == "collective-permute") if groups is not None and mesh else None,
         "runs": runs,
         "paths": list(_paths(i, c)),
     }
@@ -229,7 +240,10 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
 
 
 def on_graph(
-    graph: Document, communication: Document, inside: Mapping[str, Lies], arguments: Sequence[Lies | None]
+    graph: GraphDocument,
+    communication: CommunicationDocument,
+    inside: Mapping[str, Lies],
+    arguments: Sequence[Lies | None],
 ) -> None:
     """Say on the nodes of a jaxpr's graph what devices exchange for them, on the edges the bytes that one of them gives for that value,
     and how arguments, results and (`inside`, by path) the values between them lie."""
@@ -269,14 +283,14 @@ def _ends(nodes: Container[str], kind: str) -> list[str]:
     return list(takewhile(nodes.__contains__, (f"{kind}{n}" for n in count())))
 
 
-def _say(node: Document, what: str, text: str) -> None:
+def _say(node: GraphNode, what: str, text: str) -> None:
     node["params"] = {**node["params"], what: text}  # nodes may share theirs
 
 
 # How arrays lie ------------------------------------------------------------------------------------------------------
 
 
-def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[Document]:
+def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[LaidValue]:
     """How the arguments and results of a program of ours lie, as they were asked for and as the program has them."""
     if type(place) is not Spread:
         return []
@@ -297,7 +311,7 @@ def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[D
     return found
 
 
-def _value(role: str, name: str, kind: str, asked: Any, lies: Any, part: str) -> Document:
+def _value(role: ValueRole, name: str, kind: str, asked: Any, lies: Any, part: str) -> LaidValue:
     return {
         "role": role,
         "name": name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from .ledger import Row
 from .rerunning import rerun_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.communication import Collective, CollectiveSeconds, CommunicationDocument
+
 
 _MOST, _LIMIT = 20, 1.0
 """Recorded runs at most, and the seconds that they may take."""
 
 
-def with_times(document: Document, row: Row, given: Given | None) -> Document:
+def with_times(document: CommunicationDocument, row: Row, given: Given | None) -> CommunicationDocument:
     """A communication document with the time that a device spends in each collective in one run of the program. It is run for about a
     second.
 
@@ -37,19 +39,24 @@ def with_times(document: Document, row: Row, given: Given | None) -> Document:
     rerun.timed()
     count = int(np.clip(_LIMIT / max(rerun.timed(), 1e-6), 3, _MOST))
     runs = profiler.record_runs(rerun.prepared, rerun.run, count)
-    found = [one | {"seconds": _seconds(one, runs, document["devices"])} for one in document["collectives"]]
-    return document | {"collectives": found, "measured": {"runs": count, "on": rerun.on}}
+    found: list[Collective] = [
+        {**one, "seconds": _seconds(one, runs, document["devices"])} for one in document["collectives"]
+    ]
+    return {**document, "collectives": found, "measured": {"runs": count, "on": rerun.on}}
 
 
-def _seconds(one: Document, runs: Sequence[profiler.Run], devices: int) -> Document | None:
+def _seconds(one: Collective, runs: Sequence[profiler.Run], devices: int) -> CollectiveSeconds | None:
     """What a device takes for a collective in one run: the median over runs and devices, the 10th and 90th percentile, and the median
     over runs of the device that waits least; None where the profiler did not see each of its runs."""
     of_devices, least = [], []
+    times = one["runs"]
+    if times is None:
+        return None
     for run in runs:
         seconds = [e.seconds for e in run.events if e.instruction == one["name"]]
-        if one["runs"] is None or len(seconds) != one["runs"] * devices or not seconds:
+        if len(seconds) != times * devices or not seconds:
             return None
         of_devices += seconds
-        least.append(min(seconds) * one["runs"])
-    low, median, high = (float(n) * one["runs"] for n in np.percentile(of_devices, (10, 50, 90)))
+        least.append(min(seconds) * times)
+    low, median, high = (float(n) * times for n in np.percentile(of_devices, (10, 50, 90)))
     return {"median": median, "low": low, "high": high, "least": float(np.median(least))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.backend.given import Given
 from jitscope.backend.signature import Signature
@@ -32,7 +32,15 @@ from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.cell import CellDocument, CellError
+    from jitscope_widgets.documents.communication import CommunicationDocument
+    from jitscope_widgets.documents.compilation import CompilationDocument, Cost
+    from jitscope_widgets.documents.fusion import FusionDocument
+    from jitscope_widgets.documents.graph import GraphDocument
+    from jitscope_widgets.documents.ledger import LedgerDocument, LedgerRow, RowState
+    from jitscope_widgets.documents.parts import Position
+    from jitscope_widgets.documents.recompilations import RecompilationsDocument
 
 
 def signature_text(row: Row) -> str:
@@ -79,7 +87,9 @@ LARGE = 30_000
 """Equations beyond which the HLO programs are put into a document when they are asked for: no saved output has room for them."""
 
 
-def compilation_document(row: Row, whole: bool = True, again: Document | None = None) -> Document:
+def compilation_document(
+    row: Row, whole: bool = True, again: RecompilationsDocument | None = None
+) -> CompilationDocument:
     """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`. `again`: what is
     told of it in the cards of others (see `shared_cards`); without that, it is looked at alone."""
     # A large program's document is many objects, none of them garbage. XLA takes long to say what memory the program needs, and does not
@@ -90,8 +100,8 @@ def compilation_document(row: Row, whole: bool = True, again: Document | None = 
 
 
 def _compilation_document(
-    row: Row, whole: bool, again: Document | None, memory: Future[dict[str, int]] | None
-) -> Document:
+    row: Row, whole: bool, again: RecompilationsDocument | None, memory: Future[dict[str, int]] | None
+) -> CompilationDocument:
     jaxpr = row.jaxpr
     stacks = Stacks()
     positions = row.positions(stacks)
@@ -100,7 +110,7 @@ def _compilation_document(
     graph = jaxpr_graph(jaxpr, title, positions, row.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
     fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)
-    document = {
+    document: CompilationDocument = {
         "kind": "compilation",
         "version": 1,
         "id": row.id,
@@ -119,12 +129,12 @@ def _compilation_document(
         "cost": _cost(row, after, memory.result() if memory else {}),
     }
     communication = _communication(row)
-    if not communication:
+    if communication is None:
         return document
     from .communication import on_graph  # of several devices
 
-    on_graph(graph, communication["communication"], *_layouts(row))
-    return document | {"instruments": communication}
+    on_graph(graph, communication, *_layouts(row))
+    return {**document, "instruments": {"communication": communication}}
 
 
 def _layouts(row: Row) -> tuple[dict[str, Any], list[Any]]:
@@ -138,23 +148,23 @@ def _layouts(row: Row) -> tuple[dict[str, Any], list[Any]]:
     return inner_layouts(row.entry.lowered, row.jaxpr, place.mesh), given
 
 
-def _communication(row: Row) -> Document:
-    """What the devices exchange, by the instrument's name, which costs nothing here; nothing for programs of one device."""
+def _communication(row: Row) -> CommunicationDocument | None:
+    """What the devices exchange, which costs nothing here; None for programs of one device."""
     executable = row.entry.executable if row.entry else None
     if executable is None or (type(executable.device) is not Spread and len(executable.raw.local_devices()) == 1):
-        return {}
+        return None
     try:
-        return {"communication": look(row, "communication")}
+        return cast("CommunicationDocument", look(row, "communication"))
     except Unavailable:
-        return {}
+        return None
 
 
-def _no_graph(title: str, row: Row) -> Document:
+def _no_graph(title: str, row: Row) -> GraphDocument:
     why = "no longer kept" if row.dropped else "not traced"
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": f"{title} ({why})", "nodes": [], "edges": []}
 
 
-def headline(row: Row, fusion: Document | None) -> str:
+def headline(row: Row, fusion: FusionDocument | None) -> str:
     """`14 equations → 2 kernels (1 fusion of 13)`"""
     count = counted(row.equations, "equation")
     if fusion is None:
@@ -179,8 +189,8 @@ def _sizes(fused: list[int]) -> str:
 
 
 def _fusion(
-    row: Row, after: Sequence[Computation], positions: dict[str, Document], graph: Document, whole: bool
-) -> Document | None:
+    row: Row, after: Sequence[Computation], positions: dict[str, Position], graph: GraphDocument, whole: bool
+) -> FusionDocument | None:
     entry = row.entry
     if entry is None:
         return None
@@ -191,14 +201,12 @@ def _fusion(
         computations_before(entry), after, positions, row.function, names, Origins(graph), row.shares
     )
     if row.library and entry.origins:
-        found["summary"] |= {
-            "sentence": f"{found['summary']['sentence']}; {entry.origins}",
-            "again": entry.compiles_again,
-        }
+        summary = found["summary"]
+        summary["sentence"], summary["again"] = f"{summary['sentence']}; {entry.origins}", entry.compiles_again
     return found
 
 
-def _cost(row: Row, after: Sequence[Computation], memory: dict[str, int]) -> Document:
+def _cost(row: Row, after: Sequence[Computation], memory: dict[str, int]) -> Cost:
     entry = row.entry
     work = (
         work_of(hlo_module.optimized(entry.executable), after)
@@ -243,11 +251,11 @@ def cell_document(
     cell: str,
     cell_id: str | None = None,
     left_alone: Sequence[tuple[str, str]] = (),
-    error: Document | None = None,
+    error: CellError | None = None,
     note: str = "",
     ledger: Ledger | None = None,
     editor: Editor | None = None,
-) -> Document:
+) -> CellDocument:
     """What happened since a mark, for one cell's output; `editor` makes the edits of fixes."""
     ledger = session_ledger() if ledger is None else ledger
     # A cell that is run again traces its functions again and compiles nothing; it shows them all the same.
@@ -270,7 +278,7 @@ def cell_document(
     }
 
 
-def ledger_document(ledger: Ledger | None = None) -> Document:
+def ledger_document(ledger: Ledger | None = None) -> LedgerDocument:
     """The session's list."""
     ledger = session_ledger() if ledger is None else ledger
     return {
@@ -281,7 +289,7 @@ def ledger_document(ledger: Ledger | None = None) -> Document:
     }
 
 
-def _ledger_row(row: Row) -> Document:
+def _ledger_row(row: Row) -> LedgerRow:
     label, cell_id = _cell(row)
     return {
         "id": row.id,
@@ -289,15 +297,19 @@ def _ledger_row(row: Row) -> Document:
         "signature": signature_text(row),
         "cell": label,
         "cell_id": cell_id,
-        "what": "loaded" if row.loaded and row.what != "failed" else row.what,
+        "what": "loaded" if row.loaded and row.what != "failed" else cast("RowState", row.what),
         "because": row.because,
-        "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
+        "seconds": {
+            "trace": row.seconds.get("trace", 0.0),
+            "lower": row.seconds.get("lower", 0.0),
+            "compile": row.seconds.get("compile", 0.0),
+        },
         "equations": row.equations,
         "calls": None if row.library else row.calls,
     }
 
 
-def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = None) -> Document:
+def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = None) -> CompilationDocument:
     """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
     anew. Raises Unavailable."""
     ledger = session_ledger() if ledger is None else ledger
@@ -306,7 +318,7 @@ def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = No
     return compilation_document(row)
 
 
-def compiled_again(row_id: int, ledger: Ledger | None = None) -> Document:
+def compiled_again(row_id: int, ledger: Ledger | None = None) -> CompilationDocument:
     """Compile a program that jax loaded from its persistent cache once more, so that it is known where its kernels stem from, and give
     its compilation document anew. Raises Unavailable where the program is gone, or there is no other to compile."""
     ledger = session_ledger() if ledger is None else ledger

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .positions import sendable
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Edit as EditDocument, Fix, Position
 
 
 __all__ = ["fix_document"]
@@ -18,17 +22,17 @@ Edit = tuple[int, int, int, int, str]
 def fix_document(
     text: str,
     edits: Iterable[Edit] = (),
-    position: dict[str, Any] | None = None,
+    position: Position | None = None,
     lines: Sequence[str] | None = None,
     checked: str = "",
-) -> dict[str, Any]:
+) -> Fix:
     """What to do, as plain data (see docs/documents.md). `edits` are of the cell or file at `position` (a position document),
     whose `lines` are given as they were run; `checked` says how the fix was proved."""
-    made = [
+    made: list[EditDocument] = [
         {"line": line, "column": column, "end_line": end_line, "end_column": end_column, "text": sendable(new)}
         for line, column, end_line, end_column, new in sorted(edits)
     ]
-    found = {"text": sendable(text), "edits": made, "checked": sendable(checked), "position": position}
+    found: Fix = {"text": sendable(text), "edits": made, "checked": sendable(checked), "position": position}
     if made and lines is not None:
         first, last = made[0]["line"], max(edit["end_line"] for edit in made)
         if last <= len(lines):

@@ -1,10 +1,12 @@
 """What XLA's passes made of a program: its kernels, and before and after side by side."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
 from jitscope.xla.hlo_module import Computation
@@ -19,19 +21,24 @@ from .hlo_origins import with_origins
 from .hlo_rows import rows_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import FusionDocument, FusionSummary, Kernel, Member, UnknownOrigins
+    from jitscope_widgets.documents.graph import GraphDocument
+    from jitscope_widgets.documents.parts import KernelKind, Position
+
+
 Runs = Callable[[str], int | None]
 
 
 def fusion_document(
     before: Sequence[Computation],
     after: Sequence[Computation],
-    positions: Mapping[str, Document],
+    positions: Mapping[str, Position],
     title: str,
     results: Sequence[str] = (),
     origins: Origins | None = None,
     shares: Mapping[str, float] | None = None,
-) -> Document:
+) -> FusionDocument:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
@@ -61,10 +68,10 @@ def fusion_document(
 
 def kernels_document(
     after: Sequence[Computation],
-    positions: Mapping[str, Document],
+    positions: Mapping[str, Position],
     title: str,
     shares: Mapping[str, float] | None = None,
-) -> Document:
+) -> FusionDocument:
     """The fusion document of a very large program, without the programs: its kernels and what is said of them."""
     old, new = Flow([], []), flow_of(after, optimized=True)
     made = Kernels(new, positions, shares or {})
@@ -82,7 +89,7 @@ def kernels_document(
     }
 
 
-def _left_out(title: str) -> Document:
+def _left_out(title: str) -> GraphDocument:
     title = f"{title} (left out of the saved output to keep it small)"
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": [], "edges": []}
 
@@ -90,7 +97,7 @@ def _left_out(title: str) -> Document:
 class Kernels:
     """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
 
-    def __init__(self, flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float]):
+    def __init__(self, flow: Flow, positions: Mapping[str, Position], shares: Mapping[str, float]):
         self.shares = shares
         self.flow = flow
         self.ops = flow.by_id
@@ -100,10 +107,10 @@ class Kernels:
             if op.is_operation and (kernel := op.kernel) is not None:
                 self.members.setdefault(kernel, []).append(op)
 
-    def all(self) -> list[Document]:
+    def all(self) -> list[Kernel]:
         return [self._kernel(op) for op in self.flow.ops if op.id in self.members or op.opcode == "while"]
 
-    def _kernel(self, op: Op) -> Document:
+    def _kernel(self, op: Op) -> Kernel:
         members = self.members[op.id] if op.id in self.members else self._repeated(op)
         paths = unique(chain(op.paths, *[member.paths for member in members]))
         return {
@@ -150,11 +157,11 @@ class Kernels:
         return " ".join(note for note in notes if note)
 
 
-def _member(op: Op) -> Document:
+def _member(op: Op) -> Member:
     return {"name": op.id, "opcode": op.opcode, "type": op.does.type, "paths": list(op.paths)}
 
 
-def _kind(op: Op) -> str:
+def _kind(op: Op) -> KernelKind:
     if op.opcode == "while":
         return "loop"
     if op.is_library:
@@ -213,7 +220,7 @@ def _around_note(around: Sequence[str]) -> str:
     return "Runs in the iterations that take its branch." if "while" in held else "Runs when its branch is taken."
 
 
-def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Lineage, runs: Runs) -> Document:
+def _summary(before: Flow, after: Flow, kernels: Sequence[Kernel], lineage: Lineage, runs: Runs) -> FusionSummary:
     run = [k for k in kernels if k["kind"] != "loop"]
     kinds = Counter(k["kind"] for k in run)
     count = sum(op.is_operation for op in before.ops)
@@ -229,25 +236,25 @@ def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Li
     }
 
 
-def _unknown(run: Sequence[Document], runs: Runs) -> Document:
+def _unknown(run: Sequence[Kernel], runs: Runs) -> UnknownOrigins:
     """How much is done by kernels of which no origin is known: their number, their share of the bytes that kernels write (in loops
     in all iterations, where their number is known) and of the time of all, where that was measured."""
     lost = [k for k in run if not k["paths"] and k["kind"] != "copy"]  # copies are XLA's own
     written, all_lost = _written(run, runs), _written(lost, runs)
-    timed = any(k["share"] is not None for k in run)
+    timed = any(k.get("share") is not None for k in run)
     return {
         "kernels": len(lost),
         "bytes": 0.0 if not lost else None if written is None or all_lost is None else all_lost / max(written, 1),
-        "time": min(1.0, sum(k["share"] or 0.0 for k in lost)) if timed else None,
+        "time": min(1.0, sum(k.get("share") or 0.0 for k in lost)) if timed else None,
     }
 
 
-def _written(kernels: Sequence[Document], runs: Runs) -> int | None:
+def _written(kernels: Sequence[Kernel], runs: Runs) -> int | None:
     counts = [runs(k["name"]) for k in kernels]
     return None if None in counts else sum(n * bytes_of(k["type"]) for n, k in zip(counts, kernels) if n is not None)
 
 
-def _unknown_in_words(unknown: Document) -> str:
+def _unknown_in_words(unknown: UnknownOrigins) -> str:
     count = unknown["kernels"]
     if not count:
         return ""
@@ -261,7 +268,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share >= 0.001 or not share else "less than 0.1 %"
 
 
-def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
+def _sentence(count: int, run: Sequence[Kernel], before: Flow, lineage: Lineage) -> str:
     what = counted(len(run), "kernel") if run else "no kernel"
     parts = _parts(run)
     head = f"{counted(count, 'operation')} → {what}" if before.ops else what
@@ -280,16 +287,16 @@ def _expanded(lineage: Lineage) -> list[str]:
     return [_ending(len(lineage.spread), "became several kernels each")]
 
 
-def _parts(run: Sequence[Document]) -> list[str]:
+def _parts(run: Sequence[Kernel]) -> list[str]:
     sizes = [len(k["members"]) for k in run if k["kind"] == "fusion"]
     fused = [f"{counted(len(sizes), 'fusion')} of {_sizes(sizes)}"] if sizes else []
     return fused + unfused(run)
 
 
-def unfused(kernels: Sequence[Document]) -> list[str]:
+def unfused(kernels: Sequence[Kernel]) -> list[str]:
     """How many kernels of each kind are no fusions, and no loops, in words."""
     kinds = Counter(k["kind"] for k in kernels)
-    nouns = {"library": "library call", "other": "single operation", "copy": "copy"}
+    nouns: dict[KernelKind, str] = {"library": "library call", "other": "single operation", "copy": "copy"}
     return [counted(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, running, subpath
@@ -16,18 +16,20 @@ from .positions import CellOf, no_cell
 from .stacks import Stacks, Written
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeOrigin
+    from jitscope_widgets.documents.parts import Position
 
 
 def jaxpr_graph(
     jaxpr: Jaxpr,
     title: str,
-    positions: dict[str, Document],
+    positions: Mapping[str, Position],
     cell_of: CellOf = no_cell,
     names: Names | None = None,
     tree: CallTree | None = None,
     groups: bool = True,
-) -> Document:
+) -> GraphDocument:
     """The graph document of a jaxpr, in `groups` or of its equations alone; `positions` are those of its equations by path, `names`,
     if they are known, those of its variables, `tree` the calls of its equations."""
     builder = _Builder(names or Names(jaxpr), positions, tree)
@@ -46,19 +48,19 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 
 _NONE: list[Any] = []
 _NO_PARAMS: dict[str, str] = {}
-_NO_ORIGIN: Document = {"positions": _NONE}
+_NO_ORIGIN: NodeOrigin = {"positions": _NONE}
 
 
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
-    def __init__(self, names: Names, positions: dict[str, Document], tree: CallTree | None):
+    def __init__(self, names: Names, positions: Mapping[str, Position], tree: CallTree | None):
         self.calls = tree.of if tree else {}
         self.stacks = tree.stacks if tree else Stacks()
         self.names = names
         self.positions = positions
-        self.nodes: list[Document] = []
-        self.edges: list[Document] = []
+        self.nodes: list[GraphNode] = []
+        self.edges: list[GraphEdge] = []
         self.sources: dict[Var, str] = {}
         self.inputs: dict[str, str] = {}
         self.producers: dict[Var, JaxprEqn] = {}
@@ -78,7 +80,7 @@ class _Builder:
         """What people call a variable: by the argument it is, or by its letters in the printed program."""
         return self.inputs.get(self.sources.get(var, "")) or self.names.of(var)
 
-    def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
+    def _entry(self, node: str, kind: NodeKind, label: str, var: Var) -> None:
         self.sources[var] = node
         self.inputs[node] = label
         self._node(node, kind, label, None, [var.aval], binder_text(var, self.names))
@@ -90,7 +92,7 @@ class _Builder:
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
         self.levels[scope] = jaxpr.eqns
-        origins: dict[int, Document] = {}
+        origins: dict[int, NodeOrigin] = {}
         for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
             path = f"{prefix}e{i}"
             origin = origins.get(id(written))  # of equations written in one place it is one document
@@ -98,7 +100,7 @@ class _Builder:
                 origin = origins[id(written)] = self._origin(written, path)
             self._equation(eqn, path, scope, origin)
 
-    def _origin(self, written: Written, path: str) -> Document:
+    def _origin(self, written: Written, path: str) -> NodeOrigin:
         """What a node says of where its equation was written."""
         position, call = self.positions.get(path), self.calls.get(path)
         return {
@@ -107,7 +109,7 @@ class _Builder:
             "transforms": [*written.transforms],
         }
 
-    def _equation(self, eqn: JaxprEqn, path: str, scope: str | None, origin: Document) -> None:
+    def _equation(self, eqn: JaxprEqn, path: str, scope: str | None, origin: NodeOrigin) -> None:
         inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), None)
         label = eqn.primitive.name
         if inner:
@@ -203,14 +205,14 @@ class _Builder:
     def _node(
         self,
         node: str,
-        kind: str,
+        kind: NodeKind,
         label: str,
         scope: str | None,
         avals: list[ShapedArray],
         text: str,
         params: dict[str, str] = _NO_PARAMS,
         paths: list[str] = _NONE,
-        origin: Document = _NO_ORIGIN,
+        origin: NodeOrigin = _NO_ORIGIN,
     ) -> None:
         types, size = self.told(*avals)
         self.nodes.append(

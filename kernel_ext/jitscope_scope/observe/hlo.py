@@ -1,10 +1,12 @@
 """HLO modules as graph documents."""
 
+from __future__ import annotations
+
 import functools
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from jitscope.core.words import cut
 from jitscope.xla.hlo_module import Computation, Instruction
@@ -13,15 +15,26 @@ from .groups.kernels import Origins, grouped_operations
 from .hlo_flow import FREE, Flow, Op, paths_in
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.communication import CollectiveKind
+    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind
+    from jitscope_widgets.documents.parts import Position
+
 
 _ARRAY = re.compile(r"\b(pred|token|opaque|[a-z]+\d+\w*)\[([^\]]*)\]")
 _BITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\.\d+$")
 _LONGEST = 300
 
-COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
-               "ragged-all-to-all")  # fmt: skip
+COLLECTIVES: tuple[CollectiveKind, ...] = (
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "collective-permute",
+    "collective-broadcast",
+    "ragged-all-to-all",
+)
 SUMS = ("all-reduce", "reduce-scatter")
 """Collectives that put together what devices computed parts of."""
 
@@ -30,11 +43,11 @@ def graph_of(
     flow: Flow,
     computations: Sequence[Computation],
     title: str,
-    positions: Mapping[str, Document],
+    positions: Mapping[str, Position],
     fused_into: Mapping[str, str],
     results: Sequence[str],
     origins: Origins | None = None,
-) -> Document:
+) -> GraphDocument:
     """The graph document of a module, whose flow it is given.
 
     Entry parameters are inputs, results are outputs; fusions, loops, branches and calls are scopes round what they hold; a kernel
@@ -52,10 +65,10 @@ def graph_of(
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
 
 
-def collective_of(i: Instruction) -> str | None:
+def collective_of(i: Instruction) -> CollectiveKind | None:
     """The kind of collective that an instruction is, or begins."""
     name = i.opcode.removesuffix("-start")
-    return name if name in COLLECTIVES else None
+    return cast("CollectiveKind", name) if name in COLLECTIVES else None
 
 
 def types_in(kind: str) -> list[str]:
@@ -88,9 +101,9 @@ def shortened(text: str) -> str:
     return cut(text, _LONGEST)
 
 
-def positions_of(paths: Collection[str], positions: Mapping[str, Document]) -> list[Document]:
+def positions_of(paths: Collection[str], positions: Mapping[str, Position]) -> list[Position]:
     """The positions of the equations with these paths, each once."""
-    found: list[Document] = []
+    found: list[Position] = []
     for path in paths:
         position = positions.get(path)
         if position is not None and position not in found:
@@ -98,7 +111,7 @@ def positions_of(paths: Collection[str], positions: Mapping[str, Document]) -> l
     return found
 
 
-def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Document], fused_into: str | None) -> Document:
+def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Position], fused_into: str | None) -> GraphNode:
     i = op.instruction
     return {
         "id": op.id,
@@ -115,7 +128,7 @@ def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Document], f
     }
 
 
-def _output(number: int, label: str, sources: Sequence[tuple[str, str]]) -> Document:
+def _output(number: int, label: str, sources: Sequence[tuple[str, str]]) -> GraphNode:
     kinds = [kind for _, kind in sources[:1]]
     return {
         "id": f"out{number}",
@@ -132,11 +145,11 @@ def _output(number: int, label: str, sources: Sequence[tuple[str, str]]) -> Docu
     }
 
 
-def _edge(source: str, target: str, kind: str) -> Document:
+def _edge(source: str, target: str, kind: str) -> GraphEdge:
     return {"from": source, "to": target, "type": kind, "bytes": bytes_of(kind)}
 
 
-def _kind(op: Op) -> str:
+def _kind(op: Op) -> NodeKind:
     if op.is_input:
         return "input"
     if op.is_scope:

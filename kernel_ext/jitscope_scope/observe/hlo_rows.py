@@ -1,18 +1,21 @@
 """Two HLO programs side by side, operation by operation."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .hlo import text_of
 from .hlo_flow import FREE, Flow, Op
 from .hlo_lineage import Lineage
 
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import DiffLine, DiffRow, RowKind
 
 
-def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[Row]:
+def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[DiffRow]:
     """The rows of a fusion document.
 
     Operations are aligned by what became of them, inputs by number, loops and branches by their equation. The right
@@ -29,9 +32,9 @@ class _Rows:
         self.right = _lines(after)
         self.partners = _partners(before, self.right, lineage)
         self.spread = lineage.spread
-        self.emitted: list[Row] = []
+        self.emitted: list[DiffRow] = []
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[DiffRow]:
         waiting = self._without_partner()
         for number, op in enumerate(self.right, 1):
             lefts = self.partners.get(op.id, [])
@@ -46,7 +49,7 @@ class _Rows:
         found = {op.id for ops in self.partners.values() for op in ops}
         return [op for op in self.left if op.id not in found]
 
-    def _unit(self, lefts: Sequence[Op], op: Op, right: Row) -> None:
+    def _unit(self, lefts: Sequence[Op], op: Op, right: DiffLine) -> None:
         if not lefts:
             self._row("added", None, right, _why_added(op))
         elif len(lefts) == 1 or op.opcode in FREE:
@@ -56,7 +59,7 @@ class _Rows:
         else:
             self._fused(lefts, op, right)
 
-    def _fused(self, lefts: Sequence[Op], op: Op, right: Row) -> None:
+    def _fused(self, lefts: Sequence[Op], op: Op, right: DiffLine) -> None:
         alone = sum(left.is_operation for left in lefts) == 1
         caption = f"{'with what it reads ' if alone else ''}became one {'library call' if op.is_library else 'kernel'}"
         for index, left in enumerate(lefts):
@@ -68,7 +71,7 @@ class _Rows:
         else:
             self._row("removed", op, None, "the call was inlined" if op.opcode == "call" else "")
 
-    def _row(self, kind: str, left: Op | None, right: Row | None, caption: str) -> None:
+    def _row(self, kind: RowKind, left: Op | None, right: DiffLine | None, caption: str) -> None:
         line = None if left is None else _line(left, self.left_numbers[left.id])
         self.emitted.append({"kind": kind, "left": line, "right": right, "caption": caption})
 
@@ -79,7 +82,7 @@ def _why_added(op: Op) -> str:
     return "XLA set the loop apart" if op.opcode == "call" else ""
 
 
-def _line(op: Op, number: int) -> Row:
+def _line(op: Op, number: int) -> DiffLine:
     return {
         "number": number,
         "text": "  " * op.depth + text_of(op.instruction),
@@ -93,7 +96,7 @@ def _lines(after: Flow) -> list[Op]:
     return [op for op in after.ops if op.group in (None, op.id)]
 
 
-def _comparison(left: Op, right: Op) -> tuple[str, str]:
+def _comparison(left: Op, right: Op) -> tuple[RowKind, str]:
     if right.is_library and right.is_operation and not left.is_library:
         return "changed", "a library call"
     if right.does is not right.instruction:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.backend.given import Given
 
 from .ledger import Row
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.compilation import InstrumentDocument
+
 
 _WHERE = {
     "transformations": ".transformations",
@@ -33,10 +35,10 @@ asked for."""
 INSTRUMENTS = tuple(_WHERE)
 
 
-def look(row: Row, name: str, given: Given | None = None, **options: Any) -> Document:
+def look(row: Row, name: str, given: Given | None = None, **options: Any) -> InstrumentDocument:
     """What an instrument says of a row's program. Raises ValueError for an unknown instrument, TypeError for an unknown option, and
     what the instrument raises."""
     if name not in _WHERE:
         raise ValueError(f"there is no instrument {name!r}; there are {', '.join(INSTRUMENTS)}")
-    instrument: Callable[..., Document] = import_module(_WHERE[name], __package__).instrument
+    instrument: Callable[..., InstrumentDocument] = import_module(_WHERE[name], __package__).instrument
     return instrument(row, given, **options)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.api.layouts import inspect_array_sharding
 from jitscope.core.avals import ShapedArray, aval_of
 
 from .sharding import cells_of, drawing, sharding_document
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.sharding import ShardingDocument
 
 
 __all__ = ["visualize_array_sharding", "visualize_sharding"]
@@ -49,7 +53,7 @@ def visualize_sharding(
         print(drawing(cells, sizes, scale, min_width, max_width))
 
 
-shown_by: list[Callable[[dict[str, Any]], None]] = []
+shown_by: list[Callable[[ShardingDocument], None]] = []
 """What shows the document of a layout (see `sharding`) where that can be more than text; the last of them is asked."""
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.backend.disk.answer import Answer
 from jitscope.backend.given import Given, Takes
@@ -35,6 +35,11 @@ from .differences import Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .small import Small
 from .stacks import Stacks
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position as PositionDocument
+    from jitscope_widgets.documents.timing import SteadyRun
 
 
 __all__ = ["Ledger", "Mark", "Row", "ledger"]
@@ -78,7 +83,7 @@ class Row:
     equations: int = 0
     error: tuple[str, str] | None = None
     result: str = "?"
-    steady: Any = None
+    steady: SteadyRun | None = None
     shares: dict[str, float] | None = None
     at: float = 0.0
     cell: Cell | None = None
@@ -103,7 +108,7 @@ class Row:
         """The program, while the ledger keeps it or the function remembers its trace; else None."""
         return self._kept_jaxpr or (self._jaxpr() if self._jaxpr else None)
 
-    def positions(self, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
+    def positions(self, stacks: Stacks | None = None) -> dict[str, PositionDocument]:
         """The positions of its equations as documents, by path; see `positions_of`."""
         return positions_of(self.jaxpr, self.cell_of, stacks)
 

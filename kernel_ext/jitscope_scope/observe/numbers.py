@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+
+
 Numbers = Callable[[JaxprEqn], float | None] | Mapping[str, float]
 
 
-def with_numbers(graph: Document, jaxpr: Jaxpr, numbers: Numbers, name: str, unit: str) -> Document:
+def with_numbers(graph: GraphDocument, jaxpr: Jaxpr, numbers: Numbers, name: str, unit: str) -> GraphDocument:
     """The graph of a jaxpr with a number at each equation that has one; those that were there before are gone. Raises TypeError for
     what is neither a function nor a dict, and for what is no number; ValueError for a path that no equation has, and for NaN and
     infinities."""
@@ -29,8 +32,9 @@ def with_numbers(graph: Document, jaxpr: Jaxpr, numbers: Numbers, name: str, uni
         )
     found = {path: _checked(path, number, equations) for path, number in given.items()}
 
-    def node_with(node: Document) -> Document:
-        bare = {key: value for key, value in node.items() if key != "number"}
+    def node_with(node: GraphNode) -> GraphNode:
+        bare = node.copy()
+        bare.pop("number", None)
         number = found.get(node["id"])
         return bare if number is None else {**bare, "number": {"name": name, "value": number, "unit": unit}}
 

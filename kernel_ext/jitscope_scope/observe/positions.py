@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core import source
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from jitscope.core.source import Position, as_typed
 
 from .stacks import Frame, Stacks
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position as PositionDocument
 
 
 __all__ = ["position_document", "positions_of"]
@@ -24,7 +28,7 @@ def no_cell(_: str) -> None:
     return None
 
 
-def position_document(position: Position | None, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
+def position_document(position: Position | None, cell_of: CellOf = no_cell) -> PositionDocument | None:
     """A position as a document (see docs/documents.md), or None."""
     if position is None:
         return None
@@ -49,7 +53,7 @@ def sendable(text: str) -> str:
 
 def positions_of(
     jaxpr: Jaxpr | None, cell_of: CellOf = no_cell, stacks: Stacks | None = None
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, PositionDocument]:
     """The position of each equation that has one, by path, that of an equation without one inside another being the other's; with
     the named scopes it is in, if there are any. Equations of one place have the same document. None where the program is gone."""
     found = _Positions(cell_of, stacks or Stacks())
@@ -61,12 +65,12 @@ def positions_of(
 class _Positions:
     def __init__(self, cell_of: CellOf, stacks: Stacks):
         self.cell_of, self.stacks = cell_of, stacks
-        self.by_path: dict[str, dict[str, Any]] = {}
-        self.documents: dict[tuple[Frame, tuple[str, ...]], dict[str, Any] | None] = {}
+        self.by_path: dict[str, PositionDocument] = {}
+        self.documents: dict[tuple[Frame, tuple[str, ...]], PositionDocument | None] = {}
 
     def level(self, jaxpr: Jaxpr, prefix: str, around: tuple[str, ...], holder: Frame | None) -> None:
         """`around` are the named scopes of the equation that holds the jaxpr, `holder` is where that was written."""
-        known: dict[int, dict[str, Any] | None] = {}
+        known: dict[int, PositionDocument | None] = {}
         for i, (eqn, written) in enumerate(zip(jaxpr.eqns, self.stacks.all(jaxpr.eqns))):
             if id(written) not in known:
                 known[id(written)] = self.document(written.frame or holder, (*around, *written.scopes))
@@ -78,7 +82,7 @@ class _Positions:
                     inside = (*around, *written.scopes)
                     self.level(sub.jaxpr, subpath(f"{prefix}e{i}", segment), inside, written.frame or holder)
 
-    def document(self, frame: Frame | None, names: tuple[str, ...]) -> dict[str, Any] | None:
+    def document(self, frame: Frame | None, names: tuple[str, ...]) -> PositionDocument | None:
         if frame is None:
             return None
         if (frame, names) not in self.documents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.meshes import AbstractMesh
@@ -12,13 +12,17 @@ from jitscope.core.shardings import NamedSharding, names_of
 from jitscope.xla import client
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.sharding import ShardingDocument, Tile
+
 
 MOST = 512
 """Parts that a document holds; how many more there are stands beside them."""
 
 
-def sharding_document(title: str, shape: Sequence[int], sharding: Any, aval: ShapedArray | None = None) -> Document:
+def sharding_document(
+    title: str, shape: Sequence[int], sharding: Any, aval: ShapedArray | None = None
+) -> ShardingDocument:
     """Which device has which part of an array of that shape (and aval, if known). Two axes are drawn: those that are cut, or the
     first ones; where more than two are cut, none."""
     shape = tuple(shape)
@@ -72,7 +76,7 @@ def _axes_drawn(counts: Sequence[int]) -> tuple[int | None, int | None]:
     return chosen[0], chosen[1]
 
 
-def _tiles(shape: tuple[int, ...], sharding: Any) -> list[Document]:
+def _tiles(shape: tuple[int, ...], sharding: Any) -> list[Tile]:
     """Each part: its place in the grid of parts, its indices, and the devices that have it."""
     device = client.device_of_sharding(sharding)
     found: dict[tuple[tuple[int, int], ...], list[Any]] = {}
@@ -100,12 +104,12 @@ def name_of(device: Any) -> str:
 # The drawing ---------------------------------------------------------------------------------------------------------
 
 
-def _drawn(tiles: Sequence[Document], shape: Sequence[int], rows: int | None, columns: int | None) -> list[str]:
+def _drawn(tiles: Sequence[Tile], shape: Sequence[int], rows: int | None, columns: int | None) -> list[str]:
     sizes = [shape[axis] for axis in (rows, columns) if axis is not None]
     return drawing(cells_of(tiles, rows, columns), sizes).splitlines()
 
 
-def cells_of(tiles: Sequence[Document], rows: int | None, columns: int | None) -> list[list[str]]:
+def cells_of(tiles: Sequence[Tile], rows: int | None, columns: int | None) -> list[list[str]]:
     """The devices of each part, in rows and columns of parts: `CPU 0,1`."""
     place = lambda tile: tuple(0 if axis is None else tile["at"][axis] for axis in (rows, columns))
     found = {place(tile): tile["devices"] for tile in tiles}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.core.source import Position, place
 from jitscope.core.words import counted, cut, duration
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.ledger import SmallOperation, SmallPrograms
 
 
 __all__ = ["Small", "dearest", "small_document", "small_sentence"]
@@ -60,7 +64,7 @@ def _at(line: int | None, text: str) -> str:
     return f" in line {line} ({cut(text, 60)})" if line is not None else ""
 
 
-def small_document(small: Sequence[Small]) -> dict[str, Any]:
+def small_document(small: Sequence[Small]) -> SmallPrograms:
     """How many small programs there were, how long they took, and both by operation and line, the dearest first."""
     return {
         "programs": len(small),
@@ -70,7 +74,7 @@ def small_document(small: Sequence[Small]) -> dict[str, Any]:
     }
 
 
-def _by_operation(small: Sequence[Small]) -> list[dict[str, Any]]:
+def _by_operation(small: Sequence[Small]) -> list[SmallOperation]:
     found: dict[Any, list[Small]] = {}
     for one in small:
         where = one.call_site
@@ -80,7 +84,7 @@ def _by_operation(small: Sequence[Small]) -> list[dict[str, Any]]:
     return sorted(listed, key=lambda one: -one["seconds"])
 
 
-def _operation(those: Sequence[Small]) -> dict[str, Any]:
+def _operation(those: Sequence[Small]) -> SmallOperation:
     one = those[0]
     text = one.call_site.text.strip() if one.call_site is not None else ""
     spent = sum(other.seconds for other in those)

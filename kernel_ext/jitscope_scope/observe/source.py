@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.source import code_of, lines_of
 
@@ -11,10 +11,14 @@ from .calls import CallTree, Function
 from .positions import CellOf, no_cell, sendable
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.source import SourceDocument, SourceFunction, SourceMark
+
+
 MAX_LINES = 400
 
 
-def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
+def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> SourceDocument | None:
     """The source document of a program with its call tree. None where no code is to be had."""
     functions = [_function(function, cell_of) for function in tree.functions]
     if not any(function["lines"] for function in functions):
@@ -23,12 +27,12 @@ def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> dict[str, Any]
         "kind": "source",
         "version": 1,
         "functions": functions,
-        "calls": [call._asdict() for call in tree.calls],
+        "calls": [{"function": call.function, "parent": call.parent, "line": call.line} for call in tree.calls],
         "marks": _marks(tree),
     }
 
 
-def _function(function: Function, cell_of: CellOf) -> dict[str, Any]:
+def _function(function: Function, cell_of: CellOf) -> SourceFunction:
     label, cell_id = cell_of(function.file) or (None, None)
     return {
         "name": sendable(function.name),
@@ -50,7 +54,7 @@ def block_at(file: str, line: int) -> list[str]:
         return lines[:1]
 
 
-def _marks(tree: CallTree) -> list[dict[str, Any]]:
+def _marks(tree: CallTree) -> list[SourceMark]:
     return [
         {
             "call": call,

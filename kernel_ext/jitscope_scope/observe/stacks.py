@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.core import source
 from jitscope.core.jaxpr import JaxprEqn
 from jitscope.core.source import Position, is_installed, is_internal, position_in
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Transform
 
 
 class Frame(NamedTuple):
@@ -34,7 +38,7 @@ class Written(NamedTuple):
 
     stack: Stack
     frame: Frame | None
-    transforms: tuple[str, ...]
+    transforms: tuple[Transform, ...]
     backward: bool
     scopes: tuple[str, ...]
 
@@ -89,7 +93,8 @@ class Stacks:
         transforms = source.in_order((*source.transforms_of(handle), *_transforms(codes)))
         frame = self._frame(*own[0]) if own else None
         stack = self._shared.setdefault(stack, stack)
-        return Written(stack, frame, transforms, "transpose" in transforms, source.names_of(handle))
+        known = cast("tuple[Transform, ...]", transforms)
+        return Written(stack, frame, known, "transpose" in transforms, source.names_of(handle))
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
@@ -19,7 +19,10 @@ from .positions import CellOf, no_cell, position_document, positions_of, sendabl
 from .stacks import is_installed
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument
+    from jitscope_widgets.documents.parts import Fix, Position as PositionDocument
+    from jitscope_widgets.documents.stopped import StepKind, StoppedDocument, StoppedStep
 
 
 class _Stopped(Primitive):
@@ -30,8 +33,8 @@ stopped_p = _Stopped("stopped")
 
 
 def stopped_document(
-    error: BaseException, cell_of: CellOf = no_cell, fixes: Sequence[Document] = ()
-) -> Document | None:
+    error: BaseException, cell_of: CellOf = no_cell, fixes: Sequence[Fix] = ()
+) -> StoppedDocument | None:
     """The document of an error that ended a trace at an operation on traced values; None for others."""
     traces = unfinished(error)
     if not traces or not traces[0].guilty or not traces[0].in_library:
@@ -109,7 +112,7 @@ def _short(text: str) -> str:
     return cut(" ".join(text.split()), 60)
 
 
-def _way(graph: Document, stop: str) -> set[str]:
+def _way(graph: GraphDocument, stop: str) -> set[str]:
     """The nodes that the failing operation depends on."""
     before: dict[str, list[str]] = {}
     for edge in graph["edges"]:
@@ -124,14 +127,15 @@ def _way(graph: Document, stop: str) -> set[str]:
             continue
         found.add(node)
         todo += before.get(node, ())
-        if kinds[node] == "input" and scopes[node] is not None and node not in before:
-            todo += before.get(scopes[node], ())  # what the call was given that holds it
+        scope = scopes[node]
+        if kinds[node] == "input" and scope is not None and node not in before:
+            todo += before.get(scope, ())  # what the call was given that holds it
     return found - {stop}
 
 
-def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Document]:
+def _steps(graph: GraphDocument, on_path: set[str], stop: str, asked: str) -> list[StoppedStep]:
     """The way in words, one step for each argument and line."""
-    steps: list[Document] = []
+    steps: list[StoppedStep] = []
     (last,) = [node for node in graph["nodes"] if node["id"] == stop]
     end = next(iter(last["positions"]), None)
     trees = {None, *(node["id"] for node in graph["nodes"] if node["kind"] == "group" and node["scope"] is None)}
@@ -140,14 +144,14 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
         at_end = node is not last and _same_line(position, end)
         if at_end or (node["kind"] in _ARGUMENTS and node["scope"] not in trees):
             continue
-        kind = "stop" if node["id"] == stop else "argument" if node["kind"] in _ARGUMENTS else "line"
+        kind: StepKind = "stop" if node["id"] == stop else "argument" if node["kind"] in _ARGUMENTS else "line"
         if kind == "line" and _is_librarys(position) and not _is_librarys(end):
             continue  # a library that calls the user's function traces its own code round it
         if kind == "argument":
             text = f"{node['label']}: {', '.join(node['types'])}"
         else:
             text = asked if kind == "stop" else node["label"] if position is None else position["text"].strip()
-        step = {"kind": kind, "text": text, "position": position, "nodes": [node["id"]]}
+        step: StoppedStep = {"kind": kind, "text": text, "position": position, "nodes": [node["id"]]}
         same = next((s for s in steps if kind == s["kind"] == "line" and _same_line(s["position"], position)), None)
         if same is not None:
             same["nodes"].append(node["id"])
@@ -159,13 +163,13 @@ def _steps(graph: Document, on_path: set[str], stop: str, asked: str) -> list[Do
 _ARGUMENTS = ("input", "constant")
 
 
-def _is_librarys(position: Document | None) -> bool:
+def _is_librarys(position: PositionDocument | None) -> bool:
     return position is not None and is_installed(position["file"])
 
 
-def _same_line(one: Document | None, other: Document | None) -> bool:
+def _same_line(one: PositionDocument | None, other: PositionDocument | None) -> bool:
     return one is not None and other is not None and _line(one) == _line(other)
 
 
-def _line(position: Document) -> tuple[str, int]:
+def _line(position: PositionDocument) -> tuple[str, int]:
     return position["file"], position["line"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,12 @@ from .profiling.spans import recording_of
 from .rerunning import Rerun, rerun_of
 
 
-STAGES = (
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Origin, Quantity
+    from jitscope_widgets.documents.timing import Stage, StageName, TimingDocument
+
+
+STAGES: tuple[tuple[str, StageName], ...] = (
     ("trace", "trace"),
     ("lower", "lower"),
     ("compile", "compile"),
@@ -25,14 +30,14 @@ STAGES = (
 )
 
 
-def quantity(value: float | None, unit: str, origin: str = "measured", note: str = "") -> dict[str, Any]:
+def quantity(value: float | None, unit: str, origin: Origin = "measured", note: str = "") -> Quantity:
     """A number with its unit and origin; None is unknown."""
     return {"value": value, "unit": unit, "origin": origin if value is not None else "unknown", "note": note}
 
 
-def timing_document(row: Row) -> dict[str, Any]:
+def timing_document(row: Row) -> TimingDocument:
     """What each step of a row took."""
-    stages = [
+    stages: list[Stage] = [
         {
             "name": "load" if row.loaded and step == "compile" else name,
             "seconds": quantity(row.seconds[step], "s", note=_note(row, step)),
@@ -58,7 +63,7 @@ def _note(row: Row, step: str) -> str:
     return (row.disk_said if step == "compile" else "") or "wall time of this step"
 
 
-def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0) -> dict[str, Any]:
+def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0) -> TimingDocument:
     """Run the row's program again and again, for about `budget` seconds (at least once), and file the times of single runs.
 
     What it runs on, and what it raises: see `rerun_of`.

@@ -9,7 +9,7 @@ import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.backend.given import Given
 from jitscope.control.callbacks import calls_python
@@ -24,12 +24,23 @@ from .positions import CellOf, position_document, positions_of, sendable
 from .timing import quantity
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position, Transform
+    from jitscope_widgets.documents.transformations import (
+        CodeProgram,
+        Origin,
+        ProgramLine,
+        StepTransform,
+        TransformationsDocument,
+        TransformationStep,
+    )
+
+
 STEPS, LINES = 40, 300
 """The steps that a document holds, and the lines of each of its programs; how many more there are stands beside them."""
 
 
-def instrument(row: Row, given: Given | None = None) -> Document:
+def instrument(row: Row, given: Given | None = None) -> TransformationsDocument:
     """The transformations document of a row's program. Raises Unavailable where its function is gone or another library's, and
     where it calls Python while it runs: tracing it again might run such code again."""
     if row.library:
@@ -66,37 +77,37 @@ class _Writer:
 
     def __init__(self, ledger: Ledger, compiled: Jaxpr | None):
         self.cell_of: CellOf = ledger.cell_of
-        self.origins: list[Document] = []
+        self.origins: list[Origin] = []
         self.known: dict[Any, int] = {}
         self.paths: dict[Any, list[str]] = {}
         for path, position in positions_of(compiled, ledger.cell_of).items() if compiled else ():
             self.paths.setdefault(_key(position), []).append(path)
 
-    def step(self, step: Step) -> Document:
+    def step(self, step: Step) -> TransformationStep:
         return {
-            "transform": step.transform,
+            "transform": cast("StepTransform", step.transform),
             "function": sendable(step.function),
             "depth": step.depth,
             "before": self.program("", step.before),
             "after": [self.program(title, jaxpr) for title, jaxpr in step.after],
         }
 
-    def program(self, title: str, jaxpr: Jaxpr) -> Document:
+    def program(self, title: str, jaxpr: Jaxpr) -> CodeProgram:
         lines = list(self._lines(jaxpr))
         return {"title": title, "lines": lines[:LINES], "left_out": max(0, len(lines) - LINES)}
 
-    def _lines(self, jaxpr: Jaxpr) -> Iterator[Document]:
+    def _lines(self, jaxpr: Jaxpr) -> Iterator[ProgramLine]:
         names = Names(jaxpr)
         yield from self._inside(jaxpr, names, "", "")
 
-    def _inside(self, jaxpr: Jaxpr, names: Names, what: str, indent: str) -> Iterator[Document]:
+    def _inside(self, jaxpr: Jaxpr, names: Names, what: str, indent: str) -> Iterator[ProgramLine]:
         """A program, `what` of the equation that holds it."""
         yield _bare(f"{indent}{what and what + ' '}takes {_listed(jaxpr.constvars + jaxpr.invars, names)}")
         for eqn in jaxpr.eqns:
             yield {
                 "text": indent + sendable(names.line(eqn).strip()),
                 "origin": self._origin(eqn.traceback),
-                "transforms": list(source.transforms_of(eqn.traceback)),
+                "transforms": cast("list[Transform]", list(source.transforms_of(eqn.traceback))),
             }
             for segment, sub in subjaxprs(eqn.params):
                 yield from self._inside(sub.jaxpr, names, segment, f"{indent}  ")
@@ -114,11 +125,11 @@ class _Writer:
         return self.known[where]
 
 
-def _key(position: Document) -> tuple[Any, ...]:
+def _key(position: Position) -> tuple[Any, ...]:
     return tuple(position[name] for name in ("file", "line", "end_line", "column", "end_column"))
 
 
-def _bare(text: str) -> Document:
+def _bare(text: str) -> ProgramLine:
     return {"text": text, "origin": None, "transforms": []}
 
 

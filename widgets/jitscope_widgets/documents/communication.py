@@ -46,10 +46,13 @@ class Collective(TypedDict):
     seconds: NotRequired[CollectiveSeconds | None]
 
 
+ValueRole = Literal["argument", "result"]
+
+
 class LaidValue(TypedDict):
     """How an argument or a result lies."""
 
-    role: Literal["argument", "result"]
+    role: ValueRole
     name: str
     type: str
     asked: str | None

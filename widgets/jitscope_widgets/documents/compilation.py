@@ -1,6 +1,6 @@
 """One compiled program with everything known about it."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 from .communication import CommunicationDocument
 from .fusion import FusionDocument
@@ -28,6 +28,17 @@ class Instruments(TypedDict, total=False):
     profile: ProfileDocument
     machine: MachineDocument
     communication: CommunicationDocument
+
+
+InstrumentDocument: TypeAlias = (
+    TransformationsDocument
+    | PassesDocument
+    | MemoryDocument
+    | ValuesDocument
+    | ProfileDocument
+    | MachineDocument
+    | CommunicationDocument
+)
 
 
 class Cost(TypedDict):

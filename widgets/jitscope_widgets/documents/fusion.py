@@ -15,21 +15,24 @@ class Member(TypedDict):
     paths: list[str]
 
 
+ObservedKind = Literal[
+    "library",
+    "copy",
+    "reduction",
+    "broadcast",
+    "result",
+    "several users",
+    "concatenation",
+    "loop",
+    "branch",
+    "call",
+]
+
+
 class Observed(TypedDict):
     """Something that can be seen between two kernels."""
 
-    kind: Literal[
-        "library",
-        "copy",
-        "reduction",
-        "broadcast",
-        "result",
-        "several users",
-        "concatenation",
-        "loop",
-        "branch",
-        "call",
-    ]
+    kind: ObservedKind
     text: str
 
 
@@ -70,10 +73,13 @@ class DiffLine(TypedDict):
     paths: list[str]
 
 
+RowKind = Literal["same", "changed", "removed", "added", "fused"]
+
+
 class DiffRow(TypedDict):
     """A row of the side-by-side difference, operations aligned by name, origin and operands. One side at least has a line."""
 
-    kind: Literal["same", "changed", "removed", "added", "fused"]
+    kind: RowKind
     """Rows that are "fused" group the operations that became one kernel."""
     left: DiffLine | None
     right: DiffLine | None

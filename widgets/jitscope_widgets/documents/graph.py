@@ -34,15 +34,34 @@ class NodeNumber(TypedDict):
     unit: str
 
 
-class GraphNode(TypedDict):
+NodeKind = Literal["input", "constant", "equation", "output", "instruction", "fusion", "library", "scope", "group"]
+
+
+GroupKind = Literal["tree", "function", "named scope", "repeat", "instance"]
+
+
+NodeMark = Literal["path", "stop", "removed", "added", "changed", "rewired", "fused", "moved"]
+
+
+class NodeOrigin(TypedDict):
+    """Where what a node stands for was written."""
+
+    positions: list[Position]
+    transforms: NotRequired[list[Transform]]
+    """Of equations: what made it from the one that was written there, always in this order."""
+    call: NotRequired[int | None]
+    """Of equations: the call in the source document that wrote it, in line `positions[0].line`; None outside of the traced function."""
+
+
+class GraphNode(NodeOrigin):
     """A node. One that other nodes name as `scope` can be opened and closed: an equation that holds a jaxpr (kind "scope"), a fusion
     with its members, an HLO computation. A kernel that XLA wrapped round one operation, a library call too, has no members. Bitcasts
     are nodes but no kernels; loops are listed as kernels but not counted as such."""
 
     id: str
     """Unique in the graph: the equation's path (`e2/e0`), `in0`, `const0`, `out0`; an HLO instruction's name."""
-    kind: Literal["input", "constant", "equation", "output", "instruction", "fusion", "library", "scope", "group"]
-    what: NotRequired[Literal["tree", "function", "named scope", "repeat", "instance"]]
+    kind: NodeKind
+    what: NotRequired[GroupKind]
     """What a group is."""
     count: NotRequired[int]
     """How much a group holds."""
@@ -59,14 +78,9 @@ class GraphNode(TypedDict):
     params: dict[str, str]
     paths: list[str]
     """Paths of the equations it stems from ("e2/e0"); empty where no origin is known."""
-    positions: list[Position]
-    transforms: NotRequired[list[Transform]]
-    """Of equations: what made it from the one that was written there, always in this order."""
-    call: NotRequired[int | None]
-    """Of equations: the call in the source document that wrote it, in line `positions[0].line`; None outside of the traced function."""
     left_out: NotRequired[int]
     """Of scopes and groups in the graph of two compared programs: so many equations in them are not drawn."""
-    mark: NotRequired[Literal["path", "stop", "removed", "added", "changed", "rewired", "fused", "moved"]]
+    mark: NotRequired[NodeMark]
     """In a `stopped` document: on the way to the error ("path"), or where it is ("stop"); in a `nan-hunt` on the way from the first bad
     operation, or that one; in a `passes` document what a pass did; in a comparison what differs."""
     number: NotRequired[NodeNumber]

@@ -13,6 +13,9 @@ class StepSeconds(TypedDict):
     compile: float
 
 
+RowState = Literal["compiled", "recompiled", "reused", "loaded", "failed"]
+
+
 class LedgerRow(TypedDict):
     """A program: a trace and what became of it."""
 
@@ -21,7 +24,7 @@ class LedgerRow(TypedDict):
     signature: str
     cell: str | None
     cell_id: str | None
-    what: Literal["compiled", "recompiled", "reused", "loaded", "failed"]
+    what: RowState
     because: str
     seconds: StepSeconds
     equations: int

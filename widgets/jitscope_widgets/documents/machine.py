@@ -58,13 +58,17 @@ class CodeBlock(TypedDict):
     """The blocks that may run next."""
 
 
+MachineName = Literal["x86-64", "arm64"]
+CodeRole = Literal["kernel", "comparator", "helper", "unknown"]
+
+
 class CodeFunction(TypedDict):
     """A function of the processor's code."""
 
     name: str
-    machine: Literal["x86-64", "arm64"]
+    machine: MachineName
     module: int | None
-    role: Literal["kernel", "comparator", "helper", "unknown"]
+    role: CodeRole
     """A comparator is what XLA's runtime calls on elements, a helper what functions call."""
     note: str
     kernels: list[str]

@@ -103,12 +103,15 @@ class TriedChange(TypedDict):
     note: str
 
 
+ChangeKind = Literal["donation", "checkpoint"]
+
+
 class MemoryChange(TypedDict):
     """A change that may save memory."""
 
     id: str
     text: str
-    what: Literal["donation", "checkpoint"]
+    what: ChangeKind
     edits: list[Edit]
     position: Position | None
     tried: TriedChange | None

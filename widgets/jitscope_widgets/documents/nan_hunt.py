@@ -51,7 +51,14 @@ class HuntInfinity(TypedDict):
     values: list[Numbers]
 
 
-class NanHuntDocument(TypedDict):
+class HuntGraph(TypedDict):
+    """The program as a graph, where it is small enough."""
+
+    graph: NotRequired[GraphDocument]
+    """The program, if it has up to 1,000 equations. The first bad operation has the mark "stop", the way from it "path"."""
+
+
+class NanHuntDocument(HuntGraph):
     """The first bad operation (good operands, a bad result that reaches a result of the program), and what follows from it."""
 
     kind: Literal["nan-hunt"]
@@ -78,8 +85,6 @@ class NanHuntDocument(TypedDict):
     """The equations that carry it from there to the result."""
     left_out: int
     """So many of them in the middle are not told."""
-    graph: NotRequired[GraphDocument]
-    """The program, if it has up to 1,000 equations. The first bad operation has the mark "stop", the way from it "path"."""
     differs: str
     """How the program with flags and the compiled one differ; "" if bit by bit they do not."""
     seconds: Quantity

@@ -10,6 +10,10 @@ KernelKind = Literal["fusion", "library", "loop", "copy", "other"]
 """What a kernel is: several operations fused, a call of a library, a loop, a copy, or a single operation."""
 
 
+Origin = Literal["measured", "modelled", "unknown"]
+"""How a number was obtained."""
+
+
 class MeshAxis(TypedDict):
     """An axis of the mesh, with its number of devices."""
 
@@ -23,7 +27,7 @@ class Quantity(TypedDict):
     value: float | None
     """None exactly when the origin is "unknown"."""
     unit: str
-    origin: Literal["measured", "modelled", "unknown"]
+    origin: Origin
     note: str
     """How it was obtained; may be empty."""
 

@@ -15,10 +15,13 @@ Change = Literal["removed", "added", "changed", "rewired", "fused", "moved"]
 another computation."""
 
 
+PassStageName = Literal["passes", "kernels", "machine code", "rest"]
+
+
 class PassStage(TypedDict):
     """A part of XLA's work."""
 
-    name: Literal["passes", "kernels", "machine code", "rest"]
+    name: PassStageName
     does: str
     seconds: Quantity
 

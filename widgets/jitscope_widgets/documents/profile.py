@@ -15,8 +15,12 @@ class Bounds(TypedDict):
     most: float
 
 
-class TimedKernel(TypedDict):
-    """A kernel with its times in seconds."""
+Nearest = Literal["memory", "arithmetic"]
+Bound = Literal["memory", "arithmetic", "overhead", "neither", "unknown"]
+
+
+class KernelSeconds(TypedDict):
+    """The times of a kernel in seconds, and what bounds it."""
 
     name: str
     called: str
@@ -46,12 +50,17 @@ class TimedKernel(TypedDict):
     """Modelled, of one run."""
     needs: float | None
     """Seconds that these take at the machine's rates."""
-    nearest: Literal["memory", "arithmetic"] | None
+    nearest: Nearest | None
     """Which of the two takes that."""
-    bound: Literal["memory", "arithmetic", "overhead", "neither", "unknown"] | None
+    bound: Bound | None
     """What explains half of the time of its fast runs or more: moving its bytes, its arithmetic, or ("overhead") what a kernel of one
     element takes; "neither" of these otherwise."""
     why: str
+
+
+class TimedKernel(KernelSeconds):
+    """A kernel with its times."""
+
     lines: list[int]
     """Places in `lines`: where what it computes was written."""
 
@@ -101,20 +110,9 @@ class Hardware(TypedDict):
     peaks: list[PeakRate]
 
 
-class ProfileDocument(TypedDict):
-    """Where the time of a call goes."""
+class CallSeconds(TypedDict):
+    """What a call takes, and how that is made up while it is recorded."""
 
-    kind: Literal["profile"]
-    version: Literal[1]
-    title: str
-    on: str
-    """What it ran on, in words."""
-    runs: int
-    """Calls that were recorded."""
-    count: int
-    """Kernels of the program, also those of which nothing was recorded."""
-    call: NotRequired[str]
-    """What the user's call takes, where something wraps the jitted function."""
     wall: Quantity
     """A call that was not recorded: the median."""
     low: Quantity
@@ -129,6 +127,22 @@ class ProfileDocument(TypedDict):
     """What of it ran at the same time."""
     between: Quantity
     """What is no kernel."""
+
+
+class ProfileDocument(CallSeconds):
+    """Where the time of a call goes."""
+
+    kind: Literal["profile"]
+    version: Literal[1]
+    title: str
+    on: str
+    """What it ran on, in words."""
+    runs: int
+    """Calls that were recorded."""
+    count: int
+    """Kernels of the program, also those of which nothing was recorded."""
+    call: NotRequired[str]
+    """What the user's call takes, where something wraps the jitted function."""
     kernels: list[TimedKernel]
     lines: list[ProfileLine]
     scopes: list[ProfileScope]

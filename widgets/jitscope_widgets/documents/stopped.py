@@ -6,10 +6,13 @@ from .graph import GraphDocument
 from .parts import Fix, Position
 
 
+StepKind = Literal["argument", "line", "stop"]
+
+
 class StoppedStep(TypedDict):
     """A step of the way to the error, in words."""
 
-    kind: Literal["argument", "line", "stop"]
+    kind: StepKind
     text: str
     position: Position | None
     nodes: list[str]

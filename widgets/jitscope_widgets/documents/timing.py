@@ -5,10 +5,13 @@ from typing import Literal, NotRequired, TypedDict
 from .parts import Quantity
 
 
+StageName = Literal["trace", "lower", "compile", "load", "convert arguments", "first run"]
+
+
 class Stage(TypedDict):
     """A step on the way from the function to its first result."""
 
-    name: Literal["trace", "lower", "compile", "load", "convert arguments", "first run"]
+    name: StageName
     seconds: Quantity
 
 

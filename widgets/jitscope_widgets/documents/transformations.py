@@ -23,10 +23,13 @@ class CodeProgram(TypedDict):
     left_out: int
 
 
+StepTransform = Literal["jvp", "linearize", "transpose", "vmap"]
+
+
 class TransformationStep(TypedDict):
     """One transformation of one function."""
 
-    transform: Literal["jvp", "linearize", "transpose", "vmap"]
+    transform: StepTransform
     """`linearize` is the partial evaluation that splits the program of values and tangents: what depends on values alone, and what is
     linear in the tangents."""
     function: str

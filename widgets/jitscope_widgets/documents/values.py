@@ -17,8 +17,8 @@ class DeviceCount(TypedDict):
     alike: bool
 
 
-class ValueRow(TypedDict):
-    """A result of an equation: of all elements, on all devices, in all iterations that were looked at."""
+class ValueOrigin(TypedDict):
+    """Which result of which equation it is, and what is known of it without its numbers."""
 
     path: str
     """Of the equation; `in0`, `const0`: what the program is given."""
@@ -31,8 +31,11 @@ class ValueRow(TypedDict):
     """Inside of shard_map: of how many devices, and whether all have the same."""
     first_bad: int | None
     """The iteration (0 outside of loops) since which it is not finite."""
-    line: int | None
-    """In `lines`."""
+
+
+class Statistics(TypedDict):
+    """Of all elements, on all devices, in all iterations that were looked at."""
+
     size: int
     min: float | None
     """None, as the next three: no number is finite."""
@@ -42,6 +45,13 @@ class ValueRow(TypedDict):
     zeros: int
     nan: int
     inf: int
+
+
+class ValueRow(ValueOrigin, Statistics):
+    """A result of an equation, with its numbers."""
+
+    line: int | None
+    """In `lines`."""
 
 
 class Histogram(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -20,14 +20,19 @@ from .report import Report
 from .rewriting import Checked
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import NodeMark
+    from jitscope_widgets.documents.nan_hunt import HuntGraph, HuntInfinity, HuntStep, NanHuntDocument, Numbers
+    from jitscope_widgets.documents.parts import Fix, Transform
+
+
 MOST_EQUATIONS = 1_000
 """Equations, at all levels, of a program whose graph is shown."""
 MOST_STEPS = 40
 """Equations of the way to the result that are told; of more, the first and the last."""
 
 
-def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Document:
+def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> NanHuntDocument:
     """The document of a report; it has no array in it."""
     finding = report.finding
     steps = list(finding.steps) if finding else []
@@ -62,14 +67,14 @@ def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Do
     }
 
 
-def _graph(report: Report | PartsReport, cell_of: CellOf) -> Document:
+def _graph(report: Report | PartsReport, cell_of: CellOf) -> HuntGraph:
     """The graph of the program, in which the first bad operation and the way from it to the results are marked; nothing for a large
     program."""
     finding, jaxpr = report.finding, report.jaxpr
     if finding is None or jaxpr is None or count(jaxpr) > MOST_EQUATIONS:
         return {}
     graph = jaxpr_graph(jaxpr, report.name, positions_of(jaxpr, cell_of), cell_of)
-    marks = {one.path: "path" for one in finding.steps} | {finding.path: "stop"}
+    marks: dict[str, NodeMark] = {**{one.path: "path" for one in finding.steps}, finding.path: "stop"}
     reached = {*marks} | {out["to"] for out in graph["edges"] if out["from"] in marks and out["to"].startswith("out")}
     for node in graph["nodes"]:
         if node["id"] in reached:
@@ -106,21 +111,21 @@ def _number_of(one: Iteration) -> str:
     return f"{one.number:,}" if one.count is None else f"{one.number:,} of {one.count:,}"
 
 
-def _operation(finding: Finding | None, cell_of: CellOf) -> Document | None:
+def _operation(finding: Finding | None, cell_of: CellOf) -> HuntStep | None:
     return None if finding is None else _step(Step(*finding[:5]), cell_of)
 
 
-def _infinity(report: Report | PartsReport, cell_of: CellOf) -> Document | None:
+def _infinity(report: Report | PartsReport, cell_of: CellOf) -> HuntInfinity | None:
     one = report.infinity
-    return None if one is None else {"step": _operation(one, cell_of), "values": _values(one, False)}
+    return None if one is None else {"step": _step(Step(*one[:5]), cell_of), "values": _values(one, False)}
 
 
-def _step(step: Step, cell_of: CellOf) -> Document:
+def _step(step: Step, cell_of: CellOf) -> HuntStep:
     return {
         "path": step.path,
         "primitive": step.primitive,
         "position": position_document(step.position, cell_of),
-        "transforms": list(step.transforms),
+        "transforms": cast("list[Transform]", list(step.transforms)),
         "iterations": [
             {"number": one.number, "count": one.count, "position": position_document(one.loop, cell_of)}
             for one in step.iterations
@@ -128,7 +133,7 @@ def _step(step: Step, cell_of: CellOf) -> Document:
     }
 
 
-def _values(finding: Finding | None, nan: bool) -> list[Document]:
+def _values(finding: Finding | None, nan: bool) -> list[Numbers]:
     if finding is None:
         return []
     found = [_value(f"operand {i}", x, nan) for i, x in zip(finding.places, finding.operands)]
@@ -139,7 +144,7 @@ def _values(finding: Finding | None, nan: bool) -> list[Document]:
     return found + [_value("result", x, nan) for x in finding.results]
 
 
-def _value(name: str, x: np.ndarray, nan: bool) -> Document:
+def _value(name: str, x: np.ndarray, nan: bool) -> Numbers:
     """An array in numbers; `index` and `element` are of the first bad one (for operands: of the one that the first bad element of
     the result is made of)."""
     values = causes.wide(x)
@@ -162,7 +167,7 @@ def _value(name: str, x: np.ndarray, nan: bool) -> Document:
     }
 
 
-def _fix(fix: Checked, cell_of: CellOf) -> Document:
+def _fix(fix: Checked, cell_of: CellOf) -> Fix:
     position: Position = fix.position._replace(line=min(e.span.line for e in fix.edits))
     edits = [(e.span.line, e.span.column, e.span.end_line, e.span.end_column, e.text) for e in fix.edits]
     typed = source.edits_typed(fix.position.file, edits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from jitscope.core import source
@@ -17,12 +17,16 @@ from ...observe.positions import equations_of
 from ..diagnostic import Diagnostic, Fix, Span
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.communication import CommunicationDocument
+
+
 LARGE = 1 << 20
 """Bytes on one device from which on it is worth telling."""
 _ASKS = {"all_gather", "all_gather_invariant", "sharding_constraint", "reshard", "all_to_all"}
 """Primitives by which a program itself asks for the exchange."""
 
-_documents: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+_documents: WeakKeyDictionary[Any, CommunicationDocument] = WeakKeyDictionary()
 
 
 def of_devices(row: Row) -> Iterator[Diagnostic]:
@@ -39,7 +43,7 @@ def of_devices(row: Row) -> Iterator[Diagnostic]:
 # All-gathers ---------------------------------------------------------------------------------------------------------
 
 
-def _gathered(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
+def _gathered(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]:
     equations = dict(equations_of(row.needed("jaxpr"))) if document["collectives"] else {}
     wanted = {v["bytes"] for v in document["values"] if v["role"] == "result" and v["asked"] is not None}
     # XLA may give the exchange that a program asks for the name of what reads it.
@@ -68,7 +72,7 @@ def _gathered(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
 # Replication ---------------------------------------------------------------------------------------------------------
 
 
-def _arguments(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
+def _arguments(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]:
     """Arguments that nobody laid out: they were on one device, and each call copies them to all."""
     hidden = row.takes.arguments[0] if row.takes is not None else 0
     told = [v for v in document["values"] if v["role"] == "argument"]
@@ -91,7 +95,7 @@ def _arguments(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
             )
 
 
-def _results(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
+def _results(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]:
     """Results made of arguments that are cut, and of none that is whole and as large, that came out whole on each device."""
     jaxpr, ins = row.needed("jaxpr"), row.entry.executable.device.ins
     hidden, kept = row.takes.arguments if row.takes is not None else (0, list(range(len(ins))))
@@ -126,7 +130,7 @@ def _reads(jaxpr: Jaxpr, var: Var) -> tuple[set[Any], JaxprEqn | None]:
     return reads & {*jaxpr.invars, *jaxpr.constvars}, eqns[-1] if eqns else None
 
 
-def _axis(document: dict[str, Any]) -> str:
+def _axis(document: CommunicationDocument) -> str:
     return document["mesh"][0]["name"] if document["mesh"] else "axis"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.core.hashing import written
 from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
@@ -19,7 +19,10 @@ from ..positions import equations_of as all_equations
 from .contents import Contents, details_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.comparison import ComparedKernel
+    from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.parts import Position
 
 
 class Aligned(NamedTuple):
@@ -123,18 +126,27 @@ def equation_text(eqn: JaxprEqn) -> str:
 
 
 def kernels_of(
-    computations: Sequence[Computation], positions: Mapping[str, Document]
-) -> list[tuple[Document, Hashable]]:
+    computations: Sequence[Computation], positions: Mapping[str, Position]
+) -> list[tuple[ComparedKernel, Hashable]]:
     """The kernels of an optimised program with their `details`, and what makes two of them equal: what they compute, on operands of
     which types."""
     flow, contents = flow_of(computations, True), Contents(computations)
     types = {i.name: i.type for computation in computations for i in computation.instructions}
 
-    def known(kernel: Document) -> tuple[Document, Hashable]:
+    def known(kernel: Kernel) -> tuple[ComparedKernel, Hashable]:
         op = flow.by_id[kernel["name"]]
         i = op.instruction
         details = cut(details_of(op.does, [member["opcode"] for member in kernel["members"]], types), 200)
         key = kernel["kind"], contents.of(i), tuple(types.get(operand, "") for operand in i.operands)
-        return kernel | {"details": details}, key
+        compared: ComparedKernel = {
+            "name": kernel["name"],
+            "kind": kernel["kind"],
+            "opcode": kernel["opcode"],
+            "type": kernel["type"],
+            "positions": kernel["positions"],
+            "details": details,
+            "operations": len(kernel["members"]),
+        }
+        return compared, key
 
     return [known(kernel) for kernel in Kernels(flow, positions, {}).all() if kernel["kind"] != "loop"]

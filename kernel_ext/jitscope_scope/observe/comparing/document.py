@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,12 +21,23 @@ from .results import apart
 from .sides import Side
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.comparison import (
+        ComparedEquation,
+        ComparedEquations,
+        ComparedKernel,
+        ComparedKernels,
+        ComparedSide,
+        ComparisonDocument,
+    )
+
+
+Compared = TypeVar("Compared", "ComparedEquation", "ComparedKernel")
 _MOST = 60
 """Different equations and kernels of one side that are listed."""
 
 
-def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
+def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> ComparisonDocument:
     """Two programs against each other: which is faster (they run in pairs for about `limit` seconds), what they have in common, what
     they cost, how far their results are apart. Raises what running them raises."""
     start = time.perf_counter()
@@ -36,7 +47,7 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
     pairs = paired(one.rerun.timed, other.rerun.timed, limit)
     low, ratio, high = pairs.interval
     equations, joint = _equations(one, other)
-    document = {
+    return {
         "kind": "comparison",
         "version": 1,
         "title": f"{one.title} and {other.title}",
@@ -64,11 +75,11 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
             "equal": away.equal,
             "why": away.why,
         },
+        "cost": quantity(time.perf_counter() - start, "s", note="wall time of this comparison"),
     }
-    return document | {"cost": quantity(time.perf_counter() - start, "s", note="wall time of this comparison")}
 
 
-def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
+def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> ComparedSide:
     module = hlo_module.optimized(side.executable)
     work = work_of(module)
     stats = side.executable.memory_stats()
@@ -87,15 +98,18 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
     }
 
 
-def _equations(one: Side, other: Side) -> tuple[Document, Joint]:
+def _equations(one: Side, other: Side) -> tuple[ComparedEquations, Joint]:
     """What is said of the equations, and the graph in which they stand."""
     both = [equations_of(side.jaxpr) for side in (one, other)]
     found = aligned(*([key for _, _, key in each] for each in both))
 
-    def listed(side: Side, equations: list[Any], only: list[int]) -> list[Document]:
+    def listed(side: Side, equations: list[Any], only: list[int]) -> list[ComparedEquation]:
         positions = positions_of(side.jaxpr, side.row.cell_of)
         shown = (equations[at] for at in only)
-        return _folded({"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown)
+        alone: Iterator[ComparedEquation] = (
+            {"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown
+        )
+        return _folded(alone)
 
     joint = joint_of(one, other, ((both[0][i][0], both[1][j][0]) for i, j in found.pairs))
     return {
@@ -108,7 +122,7 @@ def _equations(one: Side, other: Side) -> tuple[Document, Joint]:
     }, joint
 
 
-def _kernels(one: Side, other: Side) -> Document:
+def _kernels(one: Side, other: Side) -> ComparedKernels:
     both = [
         kernels_of(
             hlo_module.computations(hlo_module.optimized(side.executable)), positions_of(side.jaxpr, side.row.cell_of)
@@ -118,21 +132,18 @@ def _kernels(one: Side, other: Side) -> Document:
     found = matched(*([key for _, key in each] for each in both))
 
     alone = [
-        [_kernel(kernels[at][0]) for at in only]
-        for kernels, only in zip(both, (found.only_one, found.only_other), strict=True)
+        [kernels[at][0] for at in only] for kernels, only in zip(both, (found.only_one, found.only_other), strict=True)
     ]
     alike = frozenset.intersection(*(frozenset(map(_said, kernels)) for kernels in alone))
 
-    def listed(kernels: list[Document]) -> list[Document]:
-        return _folded(
-            kernel | {"details": f"{kernel['details']}; {_OTHERWISE}"} if _said(kernel) in alike else kernel
-            for kernel in kernels
-        )
+    def told(kernel: ComparedKernel) -> ComparedKernel:
+        details = kernel.get("details", "")
+        return {**kernel, "details": f"{details}; {_OTHERWISE}"} if _said(kernel) in alike else kernel
 
     return {
         "common": len(found.pairs),
-        "a": listed(alone[0]),
-        "b": listed(alone[1]),
+        "a": _folded(map(told, alone[0])),
+        "b": _folded(map(told, alone[1])),
         "only_a": len(found.only_one),
         "only_b": len(found.only_other),
     }
@@ -141,21 +152,17 @@ def _kernels(one: Side, other: Side) -> Document:
 _OTHERWISE = "the other has one of the same operations, with other numbers or put together otherwise"
 
 
-def _kernel(kernel: Document) -> Document:
-    kept = ("name", "kind", "opcode", "type", "positions", "details")
-    return {name: kernel[name] for name in kept} | {"operations": len(kernel["members"])}
-
-
-def _said(kernel: Document) -> tuple[Any, ...]:
+def _said(kernel: ComparedKernel) -> tuple[Any, ...]:
     """What is said of a kernel besides where it stems from."""
-    return tuple(kernel[name] for name in ("kind", "opcode", "operations", "type", "details"))
+    return kernel["kind"], kernel["opcode"], kernel["operations"], kernel["type"], kernel.get("details")
 
 
-def _folded(found: Iterable[Document]) -> list[Document]:
+def _folded(found: Iterable[Compared]) -> list[Compared]:
     """Equations or kernels of one program alone, the first `_MOST` different ones; those of which the same is said stand once, with
     how many `times` they are there."""
-    folded: dict[str, Document] = {}
+    folded: dict[str, Compared] = {}
     for one in found:
-        known = folded.setdefault(repr({name: one[name] for name in one if name != "name"}), one | {"times": 0})
-        known["times"] += 1
+        key = repr({name: value for name, value in one.items() if name != "name"})
+        known = folded.setdefault(key, cast("Compared", {**one, "times": 0}))
+        known["times"] = known.get("times", 0) + 1
     return list(folded.values())[:_MOST]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, running, subpath
 from jitscope.core.printing import literal_text
@@ -21,7 +21,11 @@ from .shared_groups import Groups, Runs
 from .sides import Side
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind, NodeMark
+    from jitscope_widgets.documents.source import SourceDocument, SourceMark
+
+
 WHOLE = 400
 """Nodes of a graph that is drawn whole; of a larger one, what differs and what is next to it."""
 DIFFERENT, AROUND = 120, 120
@@ -32,9 +36,9 @@ class Joint(NamedTuple):
     """The graph of both, how many equations it leaves out, the code of each (None where there is none), and how many equations of
     both read other operands."""
 
-    graph: Document
+    graph: GraphDocument
     left_out: int
-    sources: tuple[Document | None, Document | None]
+    sources: tuple[SourceDocument | None, SourceDocument | None]
     rewired: int
 
 
@@ -63,11 +67,18 @@ def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
     flows = [edge for edge in edges if edge["from"] in kept and edge["to"] in kept]
     sources = _renamed(code, names, kept), _renamed(other_code, str, kept)
     title = f"{one.title} and {other.title}"
-    graph = {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": shown, "edges": flows}
+    graph: GraphDocument = {
+        "kind": "graph",
+        "version": 1,
+        "level": "jaxpr",
+        "title": title,
+        "nodes": shown,
+        "edges": flows,
+    }
     return Joint(graph, _equations(nodes) - _equations(shown), sources, len(rewired))
 
 
-def _looked_at(side: Side) -> tuple[Document, Document | None, Runs]:
+def _looked_at(side: Side) -> tuple[GraphDocument, SourceDocument | None, Runs]:
     """The graph, the source and the runs of a program."""
     stacks = Stacks()
     graph = jaxpr_graph(side.jaxpr, "", positions_of(side.jaxpr, side.row.cell_of, stacks), groups=False)
@@ -78,7 +89,7 @@ def _looked_at(side: Side) -> tuple[Document, Document | None, Runs]:
 class _Names:
     """What the nodes of the first program are called in the graph of both."""
 
-    def __init__(self, known: Mapping[str, str], second: Sequence[Document]):
+    def __init__(self, known: Mapping[str, str], second: Sequence[GraphNode]):
         self._known = dict(known)
         self.taken = {node["id"] for node in second}
 
@@ -96,7 +107,7 @@ class _Names:
 
 
 def _ends(
-    first: Sequence[Document], second: Sequence[Document], one: Sequence[Any], other: Sequence[Any]
+    first: Sequence[GraphNode], second: Sequence[GraphNode], one: Sequence[Any], other: Sequence[Any]
 ) -> dict[str, str]:
     """The arguments, captured values and results that two programs share, in their order: those of equal types, and captured values
     that are equal, as far as these are known."""
@@ -154,14 +165,14 @@ def _is_call(eqn: JaxprEqn, inner: Jaxpr) -> bool:
 
 
 def _nodes(
-    first: Sequence[Document], second: Sequence[Document], names: _Names, rewired: set[str]
-) -> Iterator[Document]:
+    first: Sequence[GraphNode], second: Sequence[GraphNode], names: _Names, rewired: set[str]
+) -> Iterator[GraphNode]:
     """The nodes of both in an order that suits both."""
     ours = {names(node["id"]): node for node in first}
     left = iter(second)
     given: set[str] = set()
 
-    def upto(name: str) -> Iterator[Document]:
+    def upto(name: str) -> Iterator[GraphNode]:
         for node in left if name not in given else ():
             given.add(node["id"])
             yield _of_both(ours[node["id"]], node, rewired) if node["id"] in ours else _marked(node, "added")
@@ -173,14 +184,15 @@ def _nodes(
             yield from upto(name)
         else:
             scope = names(node["scope"]) if node["scope"] is not None else None
-            yield _marked(node, "removed") | {"id": name, "scope": scope, "paths": [name] if node["paths"] else []}
+            paths = [name] if node["paths"] else []
+            yield {**_marked(node, "removed"), "id": name, "scope": scope, "paths": paths}
     yield from upto("")
 
 
-def _gathered(nodes: Sequence[Document]) -> list[Document]:
+def _gathered(nodes: Sequence[GraphNode]) -> list[GraphNode]:
     """The nodes, of which the arguments and results that both programs have are gathered by their trees."""
 
-    def ends(kind: str) -> list[Document]:
+    def ends(kind: NodeKind) -> list[GraphNode]:
         return [node for node in nodes if node["kind"] == kind and node["scope"] is None and "mark" not in node]
 
     inputs, outputs = ends("input"), ends("output")
@@ -192,19 +204,21 @@ def _gathered(nodes: Sequence[Document]) -> list[Document]:
     ]
 
 
-def _marked(node: Document, mark: str | None) -> Document:
+def _marked(node: GraphNode, mark: NodeMark | None) -> GraphNode:
     """A node without the number of a call, which is another one in the code of both."""
-    return {name: value for name, value in node.items() if name != "call"} | ({"mark": mark} if mark else {})
+    bare = node.copy()
+    bare.pop("call", None)
+    return {**bare, "mark": mark} if mark else bare
 
 
-def _of_both(one: Document, other: Document, rewired: set[str]) -> Document:
+def _of_both(one: GraphNode, other: GraphNode, rewired: set[str]) -> GraphNode:
     text = one["text"] if one["text"] == other["text"] else f"{one['text']}\n{other['text']}"
     positions = [*other["positions"], *(place for place in one["positions"] if place not in other["positions"])]
     mark = "rewired" if other["id"] in rewired else None
-    return _marked(other, mark) | {"text": text, "positions": positions}
+    return {**_marked(other, mark), "text": text, "positions": positions}
 
 
-def _edges(first: Sequence[Document], second: Sequence[Document], names: _Names) -> Iterator[Document]:
+def _edges(first: Sequence[GraphEdge], second: Sequence[GraphEdge], names: _Names) -> Iterator[GraphEdge]:
     there = {(edge["from"], edge["to"], edge["type"]) for edge in second}
     yield from second
     for edge in first:
@@ -214,7 +228,7 @@ def _edges(first: Sequence[Document], second: Sequence[Document], names: _Names)
             yield {**edge, "from": key[0], "to": key[1], "gone": True}
 
 
-def _kept(nodes: Sequence[Document], edges: Sequence[Document]) -> set[str]:
+def _kept(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> set[str]:
     """The names of the nodes that a graph shows."""
     if len(nodes) <= WHOLE:
         return {node["id"] for node in nodes}
@@ -229,7 +243,7 @@ def _kept(nodes: Sequence[Document], edges: Sequence[Document]) -> set[str]:
     return kept
 
 
-def _told_left_out(nodes: Sequence[Document], kept: set[str]) -> list[Document]:
+def _told_left_out(nodes: Sequence[GraphNode], kept: set[str]) -> list[GraphNode]:
     """The nodes that are kept; those that hold others say how many equations in them are not."""
     scopes, missing = {node["id"]: node["scope"] for node in nodes}, Counter[str]()
     for node in nodes if len(kept) < len(nodes) else ():
@@ -238,16 +252,18 @@ def _told_left_out(nodes: Sequence[Document], kept: set[str]) -> list[Document]:
             missing[outer] += 1
             outer = scopes[outer]
     shown = (node for node in nodes if node["id"] in kept)
-    return [node | {"left_out": missing[node["id"]]} if node["id"] in missing else node for node in shown]
+    return [{**node, "left_out": missing[node["id"]]} if node["id"] in missing else node for node in shown]
 
 
-def _equations(nodes: Sequence[Document]) -> int:
+def _equations(nodes: Sequence[GraphNode]) -> int:
     return sum(bool(node["paths"]) for node in nodes)
 
 
-def _renamed(source: Document | None, names: Callable[[str], str], kept: set[str]) -> Document | None:
+def _renamed(source: SourceDocument | None, names: Callable[[str], str], kept: set[str]) -> SourceDocument | None:
     """The code of a program with the equations that are `kept` under the names they have in the graph of both."""
     if source is None:
         return None
-    marks = [{**mark, "nodes": [n for n in map(names, mark["nodes"]) if n in kept]} for mark in source["marks"]]
+    marks: list[SourceMark] = [
+        {**mark, "nodes": [n for n in map(names, mark["nodes"]) if n in kept]} for mark in source["marks"]
+    ]
     return {**source, "marks": marks}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.jaxpr import Jaxpr, running, subpath
 
@@ -20,7 +20,9 @@ from ..positions import CellOf, position_document
 from ..stacks import Stacks
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphNode
+    from jitscope_widgets.documents.parts import Position
 
 
 @dataclass(eq=False, slots=True)
@@ -73,7 +75,7 @@ class Runs:
                 run = run.around
             path = path.rpartition("/")[0]
 
-    def positions(self, run: Run) -> list[Document]:
+    def positions(self, run: Run) -> list[Position]:
         found = (position_document(frame.position, self.cell_of) for frame in run.block.calls)
         return [position for position in found if position]
 
@@ -127,11 +129,11 @@ class Groups:
             run = run.around
         return run
 
-    def drawn(self, nodes: Sequence[Document], own: Mapping[str, str]) -> list[Document]:
+    def drawn(self, nodes: Sequence[GraphNode], own: Mapping[str, str]) -> list[GraphNode]:
         """The nodes of the graph of both with those of the groups; a group stands before what it holds. `own` are the names of the
         first program's equations by what they are called in the graph."""
-        out: list[Document] = []
-        made: dict[int, Document] = {}
+        out: list[GraphNode] = []
+        made: dict[int, GraphNode] = {}
 
         def group(run: Run | None, side: int) -> str | None:
             run = self._group(run)
@@ -152,13 +154,13 @@ class Groups:
             side = 0 if node.get("mark") == "removed" else 1
             name = own[node["id"]] if side == 0 and node["id"] in own else node["id"]
             run = self.sides[side].of.get(name)
-            out.append(node | {"scope": group(run, side) or node["scope"]})
+            out.append({**node, "scope": group(run, side) or node["scope"]})
         scopes = {node["id"]: node["scope"] for node in out}
         by_id = {one["id"]: one for one in made.values()}
         for node in out if by_id else ():
             outer = node["scope"] if node["paths"] else None
             while outer is not None:
                 if outer in by_id:
-                    by_id[outer]["count"] += 1
+                    by_id[outer]["count"] = by_id[outer].get("count", 0) + 1
                 outer = scopes[outer]
         return out

@@ -7,7 +7,7 @@ other, `level` both in the equations of one program; `kernels` groups what XLA m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.jaxpr import JaxprEqn, Var, count, running
 
@@ -19,16 +19,17 @@ from .same import Kinds
 from .trees import gathered
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphNode
 
 
 def grouped(
-    nodes: Sequence[Document],
+    nodes: Sequence[GraphNode],
     levels: Mapping[str | None, Sequence[JaxprEqn]],
     name_of: Callable[[Var], str],
     cell_of: CellOf,
     stacks: Stacks,
-) -> list[Document]:
+) -> list[GraphNode]:
     """The nodes of a jaxpr's graph with those of their groups; a group stands before what it holds. `levels` are the equations
     in each scope, `name_of` says what a variable is called."""
     writer = _Writer(nodes, levels, Level(stacks, Kinds(), name_of), cell_of)
@@ -41,18 +42,18 @@ class _Writer:
 
     def __init__(
         self,
-        nodes: Sequence[Document],
+        nodes: Sequence[GraphNode],
         levels: Mapping[str | None, Sequence[JaxprEqn]],
         level: Level,
         cell_of: CellOf,
     ):
-        self.inside: dict[str | None, list[Document]] = {}
+        self.inside: dict[str | None, list[GraphNode]] = {}
         for node in nodes:
             self.inside.setdefault(node["scope"], []).append(node)
         self.levels, self.level, self.cell_of = levels, level, cell_of
-        self.out: list[Document] = []
+        self.out: list[GraphNode] = []
         self.number = 0
-        self.nodes: Sequence[Document] = ()
+        self.nodes: Sequence[GraphNode] = ()
         self.eqns: Sequence[JaxprEqn] = ()
 
     def scope(self, scope: str | None) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..stacks import Frame
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphNode, GroupKind
+    from jitscope_widgets.documents.parts import Position
 
 
 @dataclass(slots=True, eq=False)
@@ -17,7 +19,7 @@ class Block:
     """A group before it has an id. `items` are numbers of nodes and blocks, in order; `calls` is where its function is
     called; `count` of None is the number of equations in it; it holds `several` calls or one."""
 
-    what: str
+    what: GroupKind
     label: str
     items: list[Item]
     calls: list[Frame] = field(default_factory=list)
@@ -72,15 +74,15 @@ _NONE: list[Any] = []
 
 def group_node(
     ident: str,
-    what: str,
+    what: GroupKind,
     label: str,
     scope: str | None,
     count: int,
     *,
     size: int = 0,
-    positions: list[Document] = _NONE,
+    positions: list[Position] = _NONE,
     params: dict[str, str] | None = None,
-) -> Document:
+) -> GraphNode:
     """A group as a node; `size` in bytes."""
     return {
         "id": ident,

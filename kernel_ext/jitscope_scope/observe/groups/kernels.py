@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .blocks import group_node
 from .trees import gathered
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument, GraphNode, GroupKind
 
 
 class Origin(NamedTuple):
@@ -23,9 +24,9 @@ class Origin(NamedTuple):
 class Origins:
     """The groups and scopes round the equations of a jaxpr's graph, by path, outermost first."""
 
-    def __init__(self, graph: Document | None = None):
+    def __init__(self, graph: GraphDocument | None = None):
         self.chains: dict[str, tuple[Origin, ...]] = {}
-        self.nodes: dict[str, Document] = {}
+        self.nodes: dict[str, GraphNode] = {}
         around: dict[str | None, tuple[Origin, ...]] = {None: ()}
         for node in graph["nodes"] if graph else ():
             chain = around.get(node["scope"], ())
@@ -49,23 +50,23 @@ def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
     return first[:length]
 
 
-def grouped_operations(nodes: Sequence[Document], origins: Origins) -> list[Document]:
+def grouped_operations(nodes: Sequence[GraphNode], origins: Origins) -> list[GraphNode]:
     """The nodes of an HLO graph with groups: arguments and results by their trees, operations that follow each other by the
     groups of their origin."""
     return _Writer(nodes, origins).written()
 
 
 class _Writer:
-    def __init__(self, nodes: Sequence[Document], origins: Origins):
+    def __init__(self, nodes: Sequence[GraphNode], origins: Origins):
         self.origins = origins
-        self.inside: dict[str | None, list[Document]] = {}
+        self.inside: dict[str | None, list[GraphNode]] = {}
         for node in nodes:
             self.inside.setdefault(node["scope"], []).append(node)
         self.taken = {node["id"] for node in nodes}
-        self.out: list[Document] = []
+        self.out: list[GraphNode] = []
         self.number = 0
 
-    def written(self) -> list[Document]:
+    def written(self) -> list[GraphNode]:
         self.scope(None)
         return self.out
 
@@ -79,12 +80,12 @@ class _Writer:
         self._runs(own, chains, 0, len(own), len(_common(known)), scope)
         self.out += gathered(outputs, "out", scope) if scope is None else outputs
 
-    def _paths(self, node: Document) -> set[str]:
+    def _paths(self, node: GraphNode) -> set[str]:
         return {*node["paths"], *(p for member in self.inside.get(node["id"], ()) for p in self._paths(member))}
 
     def _runs(
         self,
-        nodes: list[Document],
+        nodes: list[GraphNode],
         chains: list[tuple[Origin, ...]],
         start: int,
         end: int,
@@ -105,7 +106,7 @@ class _Writer:
                 self._runs(nodes, chains, at, after, depth + 1, self._group(key[0], after - at, scope))
             at = after
 
-    def _leaf(self, node: Document, scope: str | None) -> None:
+    def _leaf(self, node: GraphNode, scope: str | None) -> None:
         node["scope"] = scope
         self.out.append(node)
         if node["kind"] == "scope":
@@ -113,7 +114,7 @@ class _Writer:
         else:
             self._members(node)
 
-    def _members(self, node: Document) -> None:
+    def _members(self, node: GraphNode) -> None:
         for member in self.inside.get(node["id"], ()):
             self.out.append(member)
             self._members(member)
@@ -122,7 +123,7 @@ class _Writer:
         while (ident := f"g{self.number}") in self.taken:
             self.number += 1
         self.number += 1
-        what = "named scope" if origin.what == "named scope" else "function"
+        what: GroupKind = "named scope" if origin.what == "named scope" else "function"
         positions = self.origins.nodes[origin.ident]["positions"]
         self.out.append(group_node(ident, what, origin.label, scope, count, positions=positions))
         return ident

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .blocks import group_node
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphNode
+
 
 _PART = re.compile(r"""\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\[\]]*)\]|\.[^\W\d]\w*""")
 FEW_RESULTS = 8
@@ -36,15 +38,15 @@ def parts_of(label: str) -> list[str]:
 class _Tree:
     name: str
     path: str
-    node: Document | None = None
+    node: GraphNode | None = None
     parts: dict[str, _Tree] = field(default_factory=dict)
 
-    def leaves(self) -> list[Document]:
+    def leaves(self) -> list[GraphNode]:
         own = [] if self.node is None else [self.node]
         return own + [leaf for part in self.parts.values() for leaf in part.leaves()]
 
 
-def gathered(nodes: Sequence[Document], prefix: str, scope: str | None = None) -> list[Document]:
+def gathered(nodes: Sequence[GraphNode], prefix: str, scope: str | None = None) -> list[GraphNode]:
     """The nodes of arguments or results with groups for their trees; ids are `prefix:path`. Those of one tree come together."""
     if len(nodes) < 2:
         return list(nodes)
@@ -59,7 +61,7 @@ def gathered(nodes: Sequence[Document], prefix: str, scope: str | None = None) -
         if tree.node is not None:  # two of one name
             return list(nodes)
         tree.node = node
-    out: list[Document] = []
+    out: list[GraphNode] = []
     for tree in top.parts.values():
         if prefix.endswith("out") and tree.node is None and 1 < len(tree.parts) <= FEW_RESULTS and _is_tuple(tree):
             for part in tree.parts.values():
@@ -69,7 +71,7 @@ def gathered(nodes: Sequence[Document], prefix: str, scope: str | None = None) -
     return out
 
 
-def _constants(nodes: Sequence[Document], prefix: str, scope: str | None) -> list[Document]:
+def _constants(nodes: Sequence[GraphNode], prefix: str, scope: str | None) -> list[GraphNode]:
     size = sum(node["bytes"] for node in nodes)
     group = group_node(f"{prefix}:", "tree", "constants", scope, len(nodes), size=size)
     for node in nodes:
@@ -81,7 +83,7 @@ def _is_tuple(tree: _Tree) -> bool:
     return all(name[1:-1].isdigit() for name in tree.parts)
 
 
-def _write(tree: _Tree, label: str, prefix: str, scope: str | None, out: list[Document]) -> None:
+def _write(tree: _Tree, label: str, prefix: str, scope: str | None, out: list[GraphNode]) -> None:
     while tree.node is None and len(tree.parts) == 1:
         (tree,) = tree.parts.values()
         label += tree.name

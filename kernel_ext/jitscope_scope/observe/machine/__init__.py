@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 import weakref
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.xla import hlo_module
 from jitscope.xla.dumps import WITH_LLVM, Source, Written, compiled_once_more
@@ -18,6 +18,10 @@ from ..fusion import Kernels
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
 from .document import Code, machine_document, read
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.machine import MachineDocument
 
 
 __all__ = ["code_of", "instrument", "machine_document"]
@@ -74,7 +78,7 @@ def _files(entry: Any) -> tuple[list[Written], float]:
     return [file._replace(content=zlib.decompress(file.content)) for file in packed], spent
 
 
-def instrument(row: Row, given: object = None, function: str = "") -> dict[str, Any]:
+def instrument(row: Row, given: object = None, function: str = "") -> MachineDocument:
     """The machine document of a row's program; see `machine_document`. Nothing is run. `function`: one whose code is wanted whole.
     Raises Unavailable and XlaError as `code_of` does, ValueError where there is no function of that name."""
     return machine_document(code_of(row), function)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
 from jitscope.xla.dumps import Written
@@ -23,7 +23,20 @@ from .mix import mix_of, sentence_of
 from .objects import functions_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.machine import (
+        CodeBlock,
+        CodeFunction,
+        CodeLoop,
+        CodeText,
+        MachineDocument,
+        MachineKernel,
+        MachineModule,
+    )
+    from jitscope_widgets.documents.parts import Position, Quantity
+
+
 TEXTS = 1_000_000
 """Characters of code that a document holds; what is left out can be asked for by the function's name."""
 LONGEST = 400_000
@@ -49,7 +62,7 @@ class Code:
     """All that was found out about a program's code."""
 
     title: str
-    kernels: Sequence[Document]
+    kernels: Sequence[Kernel]
     runs: Callable[[str], int | None]
     computations: Sequence[Computation]
     parts: Parts | None
@@ -118,7 +131,7 @@ def _called(one: Disassembly) -> list[str]:
     return [instruction.calls for instruction in one.instructions if instruction.calls]
 
 
-def machine_document(code: Code, wanted: str = "") -> Document:
+def machine_document(code: Code, wanted: str = "") -> MachineDocument:
     """The document; of the texts those of the function `wanted` first, then those that take most time, as far as there is room.
     Raises ValueError where there is no function of that name."""
     names = {one.function.name for one in code.functions}
@@ -154,15 +167,15 @@ def machine_document(code: Code, wanted: str = "") -> Document:
 class _Places:
     """The lines that kernels stem from, each once."""
 
-    def __init__(self, kernels: Iterable[Document]):
-        self.all: list[Document] = []
+    def __init__(self, kernels: Iterable[Kernel]):
+        self.all: list[Position] = []
         self._known: dict[tuple[str, int], int] = {}
         self._of = {kernel["name"]: self._lines(kernel) for kernel in kernels}
 
-    def _lines(self, kernel: Document) -> list[int]:
+    def _lines(self, kernel: Kernel) -> list[int]:
         return list(dict.fromkeys(self._line(position) for position in kernel["positions"]))
 
-    def _line(self, position: Document) -> int:
+    def _line(self, position: Position) -> int:
         key = position["file"], position["line"]
         if key not in self._known:
             self._known[key] = len(self.all)
@@ -174,12 +187,12 @@ class _Places:
         return sorted({line for kernel in kernels for line in self._of.get(kernel, ())})
 
 
-def _kernel(link: Link, kernel: Document, places: _Places) -> Document:
+def _kernel(link: Link, kernel: Kernel, places: _Places) -> MachineKernel:
     return {
         "name": link.kernel,
         "function": link.function,
         "note": link.note,
-        "share": kernel["share"],
+        "share": kernel.get("share"),
         "lines": places.of([link.kernel]),
     }
 
@@ -187,17 +200,19 @@ def _kernel(link: Link, kernel: Document, places: _Places) -> Document:
 def _function(
     one: Disassembly,
     use: Use,
-    kernels: Mapping[str, Document],
+    kernels: Mapping[str, Kernel],
     module_of: Mapping[str, int],
     places: _Places,
     runs: Callable[[str], int | None],
-) -> Document:
+) -> CodeFunction:
     name, machine = one.function.name, one.function.machine
     loops = loops_of([block.ways for block in one.blocks])
     inside = [_loop(one, loop) for loop in loops]
     hot = _hot(inside)
     mix = mix_of(machine, one.instructions)
-    shares = [share for kernel in use.kernels if kernel in kernels and (share := kernels[kernel]["share"]) is not None]
+    shares = [
+        share for kernel in use.kernels if kernel in kernels and (share := kernels[kernel].get("share")) is not None
+    ]
     return {
         "name": name,
         "machine": machine,
@@ -228,7 +243,7 @@ def _callee(instruction: Instruction) -> str:
     return instruction.calls or f"unknown ({instruction.operands})"
 
 
-def _written(use: Use, kernels: Mapping[str, Document], runs: Callable[[str], int | None]) -> Document:
+def _written(use: Use, kernels: Mapping[str, Kernel], runs: Callable[[str], int | None]) -> Quantity:
     """What the kernels of a function write in one call of the program."""
     known = [kernels[kernel] for kernel in use.kernels if kernel in kernels] if use.role == "kernel" else []
     each = [(runs(kernel["name"]), bytes_of(kernel["type"])) for kernel in known]
@@ -238,7 +253,7 @@ def _written(use: Use, kernels: Mapping[str, Document], runs: Callable[[str], in
     return quantity(value, "B", "modelled", "the size of what its kernels give, in all their runs of one call")
 
 
-def _loop(one: Disassembly, loop: Loop) -> Document:
+def _loop(one: Disassembly, loop: Loop) -> CodeLoop:
     mix = mix_of(one.function.machine, (i for block in loop.blocks for i in one.blocks[block].instructions))
     return {
         "header": loop.header,
@@ -251,7 +266,7 @@ def _loop(one: Disassembly, loop: Loop) -> Document:
     }
 
 
-def _hot(loops: Sequence[Document]) -> int | None:
+def _hot(loops: Sequence[CodeLoop]) -> int | None:
     """Of the innermost loops the deepest, of equal ones that with the widest vectors, then the longest: where the work most likely
     is. It is not measured."""
     innermost = [at for at, loop in enumerate(loops) if loop["innermost"]]
@@ -265,7 +280,7 @@ def _hot(loops: Sequence[Document]) -> int | None:
 _EMITTER = re.compile(r'^!\d+ = !\{!"(xla_cpu_emitter__\w+|ir_emitter)"\}', re.MULTILINE)
 
 
-def _module(module: Module, computations: Sequence[Computation]) -> Document:
+def _module(module: Module, computations: Sequence[Computation]) -> MachineModule:
     """A module without its texts."""
     found = _EMITTER.search(module.before or module.after)
     instructions = {i.name for c in computations for i in c.instructions}
@@ -285,7 +300,7 @@ def _triple(modules: Sequence[Module]) -> str:
     return next((one.group(1) for one in found if one), "")
 
 
-def _put_texts(code: Code, functions: Sequence[Document], modules: Sequence[Document], wanted: str) -> None:
+def _put_texts(code: Code, functions: Sequence[CodeFunction], modules: Sequence[MachineModule], wanted: str) -> None:
     room = TEXTS
     blocks = {one.function.name: one for one in code.functions}
     for function in sorted(functions, key=lambda one: one["name"] != wanted):  # stable: the rest stays in order
@@ -305,7 +320,7 @@ def _put_texts(code: Code, functions: Sequence[Document], modules: Sequence[Docu
             modules[at]["before"], modules[at]["after"] = (_text(text) for text in texts)
 
 
-def _text(text: str) -> Document:
+def _text(text: str) -> CodeText:
     """A text with where the depth in loops changes in it; of a very long one the beginning."""
     kept = text if len(text) <= LONGEST else text[: text.rindex("\n", 0, LONGEST) + 1]
     left_out = text.count("\n", len(kept))
@@ -317,7 +332,7 @@ def _text(text: str) -> Document:
     }
 
 
-def _shortened(blocks: list[Document]) -> tuple[list[Document], int]:
+def _shortened(blocks: list[CodeBlock]) -> tuple[list[CodeBlock], int]:
     """The blocks, later ones of very long code without their instructions, and how many instructions these are."""
     room, left_out = LONGEST, 0
     for block in blocks:
@@ -328,7 +343,7 @@ def _shortened(blocks: list[Document]) -> tuple[list[Document], int]:
     return blocks, left_out
 
 
-def _listing(one: Disassembly, loops: Sequence[Document]) -> list[Document]:
+def _listing(one: Disassembly, loops: Sequence[CodeLoop]) -> list[CodeBlock]:
     depths = depths_of(len(one.blocks), [Loop(x["header"], tuple(x["blocks"]), depth=x["depth"]) for x in loops])
     of_place = {block.at: number for number, block in enumerate(one.blocks)}
     return [
@@ -349,7 +364,7 @@ def _line(one: Instruction, of_place: Mapping[int, int]) -> str:
     return f"{one.at:x}\t{one.mnemonic}\t{one.operands}\t{note}"
 
 
-def _sentence(code: Code, functions: Sequence[Document]) -> str:
+def _sentence(code: Code, functions: Sequence[CodeFunction]) -> str:
     size = sum(one["bytes"] for one in functions)
     loops = {one["name"] for one in code.kernels if one["kind"] == "loop"}
     links = [link for link in code.links if link.kernel not in loops]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.serialized import Parts, Step
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.machine import CodeRole
 
 
 @dataclass(slots=True)
@@ -27,13 +29,13 @@ class Use:
     """What a function is for: the kernels that run it, themselves or through other functions. role: "kernel", or "comparator"
     and the like for what XLA's runtime calls, or "helper" for what other functions call; or "unknown"."""
 
-    role: str = "unknown"
+    role: CodeRole = "unknown"
     kernels: list[str] = field(default_factory=list)
     note: str = ""
 
 
 def links_of(
-    kernels: Sequence[Document], computations: Sequence[Computation], parts: Parts | None, symbols: Iterable[str]
+    kernels: Sequence[Kernel], computations: Sequence[Computation], parts: Parts | None, symbols: Iterable[str]
 ) -> list[Link]:
     """What each kernel of a program runs. With the executable's own `parts` this is what it says; without them a kernel's function
     is the one of its name, as XLA names functions, and where there is none it is unknown (equal kernels share code)."""
@@ -63,7 +65,7 @@ def _in_one_piece(
     return found
 
 
-def _by_step(kernel: Document, steps: Mapping[str, Step], instructions: Mapping[str, Instruction]) -> Link:
+def _by_step(kernel: Kernel, steps: Mapping[str, Step], instructions: Mapping[str, Instruction]) -> Link:
     name = kernel["name"]
     step = steps.get(name)
     if step is None:
@@ -75,7 +77,7 @@ def _by_step(kernel: Document, steps: Mapping[str, Step], instructions: Mapping[
     return Link(name, None, _run_by(step.kind, instructions.get(name)))
 
 
-def _without_step(kernel: Document) -> str:
+def _without_step(kernel: Kernel) -> str:
     if kernel["kind"] == "loop":
         return f"{_RUN_BY['while']} XLA may run a small one in one piece; which steps are in it is not known here."
     return "XLA's list of what it runs has no step of this name; what runs it is unknown."
@@ -107,7 +109,7 @@ def _run_by(kind: str, instruction: Instruction | None) -> str:
     return said or f"XLA's runtime runs this by itself (a step of the kind {kind}); no code is made for it."
 
 
-def _by_name(kernel: Document, symbols: frozenset[str], instructions: Mapping[str, Instruction]) -> Link:
+def _by_name(kernel: Kernel, symbols: frozenset[str], instructions: Mapping[str, Instruction]) -> Link:
     name = kernel["name"]
     if name in symbols:
         return Link(name, name)

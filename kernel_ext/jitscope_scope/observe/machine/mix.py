@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
 
@@ -12,14 +12,17 @@ from .classes import ARITHMETIC, Class, element_of, memory_of, width_of
 from .disassembly import Instruction
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.machine import Mix
+
+
 _ORDER: tuple[Class, ...] = (
     "fused multiply-add", "float arithmetic", "vector integer", "integer", "bitwise", "compare", "convert", "move", "branch",
     "call", "other",
 )  # fmt: skip
 
 
-def mix_of(machine: str, instructions: Iterable[Instruction]) -> Document:
+def mix_of(machine: str, instructions: Iterable[Instruction]) -> Mix:
     """The counts of a piece of code.
 
     total; counts: by what the instructions do, each in one class; reads, writes: those that read or write memory, whatever else
@@ -67,7 +70,7 @@ _SAID = {
 }
 
 
-def sentence_of(mix: Document) -> str:
+def sentence_of(mix: Mix) -> str:
     """`66 instructions on vectors of 256 bits (8 × f32): 24 fused multiply-add, 12 float arithmetic; 4 read memory, 4 write`"""
     width = f" on vectors of {mix['bits']} bits" if mix["bits"] else ""
     lanes = f" ({mix['lanes']})" if mix["lanes"] else ""

@@ -7,9 +7,13 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.errors import Unavailable
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.machine import MachineName
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Function:
     where, by the place in `code`; others: the functions of the same section, by the distance from its begin."""
 
     name: str
-    machine: str
+    machine: MachineName
     code: bytes
     relocations: Mapping[int, Target]
     others: Mapping[int, str]
@@ -140,7 +144,9 @@ def _of_coff(lief: Any, content: Any) -> Iterator[Function]:
             yield from _between(named, machine, section, put)
 
 
-def _between(named: Mapping[int, str], machine: str, section: Any, put: Mapping[int, Target]) -> Iterator[Function]:
+def _between(
+    named: Mapping[int, str], machine: MachineName, section: Any, put: Mapping[int, Target]
+) -> Iterator[Function]:
     """Functions of a file that tells where each begins, but not its size: it ends where the next begins."""
     places = sorted(named)
     ends = [*places[1:], len(bytes(section.content))]
@@ -148,7 +154,7 @@ def _between(named: Mapping[int, str], machine: str, section: Any, put: Mapping[
 
 
 def _functions(
-    named: Mapping[int, tuple[str, int]], machine: str, section: Any, put: Mapping[int, Target]
+    named: Mapping[int, tuple[str, int]], machine: MachineName, section: Any, put: Mapping[int, Target]
 ) -> Iterator[Function]:
     """Functions given as name and size by where they begin."""
     content = bytes(section.content)
@@ -174,7 +180,7 @@ def _read(parsed: Any) -> Any:
     return parsed
 
 
-def _machine(name: str) -> str:
+def _machine(name: str) -> MachineName:
     name = name.rpartition(".")[2].upper()
     if name in ("X86_64", "AMD64"):
         return "x86-64"

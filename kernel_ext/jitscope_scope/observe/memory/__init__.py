@@ -4,7 +4,7 @@ changes would do), `document` (all of it as plain data)."""
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.core.jaxpr import NO_DEBUG
 from jitscope.xla import callbacks, hlo_module
@@ -18,12 +18,14 @@ from .plan import plan_of
 from .trials import changes_of, judged, tried
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.memory import MemoryChange, MemoryDocument
+
 
 __all__ = ["instrument", "memory_of", "names_of", "plan_of"]
 
 
-def memory_of(row: Row) -> Document:
+def memory_of(row: Row) -> MemoryDocument:
     """The memory document of a row's program; see `memory_document`. Nothing is run. Raises Unavailable where the program is no longer
     there."""
     entry = row.needed("entry")
@@ -43,11 +45,11 @@ def memory_of(row: Row) -> Document:
     )
 
 
-_known: weakref.WeakKeyDictionary[Row, tuple[Any, Document]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Row, tuple[Any, MemoryDocument]] = weakref.WeakKeyDictionary()
 """The documents that were made, with the program that each is of: what came of changes is added to them."""
 
 
-def instrument(row: Row, given: object = None, change: str | None = None) -> Document:
+def instrument(row: Row, given: object = None, change: str | None = None) -> MemoryDocument:
     """The memory document, as an instrument; nothing is run. With `change`, one of the document's `changes` by its id, what came of
     compiling the program with it is in the document, too. Raises Unavailable where the program is gone, or the change cannot be
     tried."""
@@ -55,9 +57,13 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Doc
     if document is None or program is not row.entry or change is None:
         document = memory_of(row)
     if change is not None:
-        result = judged(tried(row, change), document["peak"]["bytes"], document["reserved"]["total"]["value"])
-        changes = [{**one, "tried": result} if one["id"] == change else one for one in document["changes"]]
-        document = {**document, "changes": changes}
+        reserved = document["reserved"]["total"]["value"] or 0.0
+        result = judged(tried(row, change), document["peak"]["bytes"], reserved)
+        changes: list[MemoryChange] = [
+            {**one, "tried": result} if one["id"] == change else one for one in document["changes"]
+        ]
+        told: MemoryDocument = {**document, "changes": changes}
+        document = told
     _known[row] = row.entry, document
     return document
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
@@ -16,7 +16,19 @@ from .lifetimes import KINDS, Buffer, buffers_of, curve_of
 from .plan import Plan
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.memory import (
+        BufferKind,
+        KindBytes,
+        MemoryBuffer,
+        MemoryChange,
+        MemoryCurve,
+        MemoryDocument,
+        MemoryScope,
+    )
+    from jitscope_widgets.documents.parts import Position
+
+
 BUFFERS = 250
 """Buffers that a document holds, the largest ones and those of the peak first; how many more there are stands beside them."""
 AT_PEAK = 100
@@ -38,13 +50,13 @@ def memory_document(
     plan: Plan,
     computations: Sequence[Computation],
     flow: Flow,
-    positions: Mapping[str, Document],
+    positions: Mapping[str, Position],
     title: str,
     names: Names,
     stats: Mapping[str, int],
     seconds: float,
-    changes: Sequence[Document] = (),
-) -> Document:
+    changes: Sequence[MemoryChange] = (),
+) -> MemoryDocument:
     """The memory document of a program, from the plan in XLA's dumps, the optimised program that runs, its flow (with origins), and
     what the executable says of its memory (`stats`, bytes)."""
     made = _Made(plan, computations, flow, names)
@@ -71,7 +83,7 @@ def memory_document(
             "instruction": plan.schedule[peak],
             "kernel": made.kernel(plan.schedule[peak]),
             "paths": list(made.paths(plan.schedule[peak]))[:PATHS],
-            "kinds": {kind: curve.bytes[kind][highest] for kind in KINDS},
+            "kinds": cast("KindBytes", {kind: curve.bytes[kind][highest] for kind in KINDS}),
             "buffers": [numbers[id(b)] for b in alive if id(b) in numbers][:AT_PEAK],
             "count": len(alive),
         },
@@ -106,7 +118,7 @@ def _as_large(alive: Sequence[Buffer]) -> int:
     return sum(buffer.size == alive[0].size for buffer in alive[1:])
 
 
-def _sentence(total: int, peak: int, plan: Plan, largest: Document | None, others: int) -> str:
+def _sentence(total: int, peak: int, plan: Plan, largest: MemoryBuffer | None, others: int) -> str:
     head = f"At most {_bytes(total)} are in use, at step {peak:,} of {plan.positions:,}"
     reserved = f"XLA reserves {_bytes(sum(map(plan.total, KINDS)))} for a run"
     if largest is None:
@@ -125,7 +137,7 @@ def _bytes(size: int) -> str:
     return f"{amount:.3g} {unit}"
 
 
-def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequence[str]) -> Document:
+def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequence[str]) -> MemoryCurve:
     """The curve with at most `POINTS` points: of each stretch the highest one."""
     count = len(positions)
     kept = list(range(count))
@@ -133,11 +145,12 @@ def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequen
         stretch = -(-count // POINTS)
         total = [sum(of[n] for of in bytes.values()) for n in range(count)]
         kept = [max(range(n, min(n + stretch, count)), key=total.__getitem__) for n in range(0, count, stretch)]
-    return {
+    curve = {
         "positions": [positions[n] for n in kept],
         "instructions": [schedule[positions[n]] for n in kept],
         **{kind: [of[n] for n in kept] for kind, of in bytes.items()},
     }
+    return cast("MemoryCurve", curve)
 
 
 class _Made:
@@ -176,7 +189,7 @@ class _Made:
         op = self.ops.get(instruction)
         return op.paths if op is not None else ()
 
-    def buffer(self, buffer: Buffer) -> Document:
+    def buffer(self, buffer: Buffer) -> MemoryBuffer:
         main = buffer.main
         op = self.ops.get(main.instruction)
         paths = unique(p for v in buffer.values if not v.merges for p in self.paths(v.instruction))
@@ -187,7 +200,7 @@ class _Made:
         own = paths[-1] if own is None and paths else own
         return {
             "label": self._label(buffer, number),
-            "kind": buffer.kind,
+            "kind": cast("BufferKind", buffer.kind),  # what threads have is in no buffer
             "bytes": buffer.size,
             "offset": buffer.offset,
             "allocation": buffer.allocation.number,
@@ -245,7 +258,7 @@ class _Made:
             return "what each iteration stores" if last is stored else f"{last.opcode} of each iteration, stored"
         return last.opcode
 
-    def scopes(self) -> list[Document]:
+    def scopes(self) -> list[MemoryScope]:
         """The stretches of the schedule that belong to loops, branches and calls."""
         spans: dict[str, tuple[int, int]] = {}
         for at, name in enumerate(self.plan.schedule):
@@ -258,7 +271,7 @@ class _Made:
                     found.append(self._scope(i, role, *spans[called]))
         return sorted(found, key=lambda scope: (scope["start"], -scope["end"]))
 
-    def _scope(self, i: Instruction, role: str, start: int, end: int) -> Document:
+    def _scope(self, i: Instruction, role: str, start: int, end: int) -> MemoryScope:
         times = trips(i) if i.opcode == "while" else None
         text = _SCOPES[i.opcode]
         if i.opcode == "while":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope.backend.compile import lower_closed
 from jitscope.backend.donating import usable
@@ -21,10 +21,12 @@ from .lifetimes import KINDS, buffers_of, curve_of
 from .plan import plan_of, text_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.memory import ChangeKind, MemoryChange, TriedChange
+    from jitscope_widgets.documents.parts import Position, Quantity
 
 
-def changes_of(row: Row, positions: Mapping[str, Document]) -> list[Document]:
+def changes_of(row: Row, positions: Mapping[str, Position]) -> list[MemoryChange]:
     """The changes that can be tried: to donate an argument of the call, where a result can take memory of it that it does not take
     already, and to checkpoint what is differentiated. `positions` gives the source position of each equation's path."""
     donations = [_change("donation", f"donate:{name}", f"donate {name}", None) for name in _donations(row)]
@@ -35,7 +37,7 @@ def changes_of(row: Row, positions: Mapping[str, Document]) -> list[Document]:
     ]
 
 
-def _change(what: str, ident: str, text: str, position: Document | None) -> Document:
+def _change(what: ChangeKind, ident: str, text: str, position: Position | None) -> MemoryChange:
     return {"id": ident, "text": text, "what": what, "edits": [], "position": position, "tried": None}
 
 
@@ -46,7 +48,7 @@ def _places(row: Row) -> dict[str, Place]:
     return {f"checkpoint:{place.path or 'all'}": place for place in places_of(row.jaxpr)}
 
 
-def tried(row: Row, change: str) -> Document:
+def tried(row: Row, change: str) -> TriedChange:
     """What came of a change: the most bytes in use, the bytes that XLA reserves, and those of temporaries and of arguments that results
     take; the floating-point operations of a run, and of one without the change; in how many seconds it was compiled. Raises
     Unavailable for a change that cannot be tried."""
@@ -75,7 +77,7 @@ def tried(row: Row, change: str) -> Document:
     }
 
 
-def judged(result: Document, peak: int, reserved: int) -> Document:
+def judged(result: TriedChange, peak: int, reserved: float) -> TriedChange:
     """What came of a change, which says so where neither of these bytes, those of the program as it is, became fewer."""
     fewer = [now < before for now, before in ((result["peak"], peak), (result["reserved"], reserved))]
     if any(fewer):
@@ -83,7 +85,7 @@ def judged(result: Document, peak: int, reserved: int) -> Document:
     return {**result, "note": f"this does not help here; {result['note']}"}
 
 
-def _flops(module: Any) -> Document:
+def _flops(module: Any) -> Quantity:
     work = work_of(module)
     return quantity(work.flops, "flop", "modelled", work.why)
 

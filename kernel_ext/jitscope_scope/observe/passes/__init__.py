@@ -4,7 +4,7 @@ to the next), `fates` (what became of each equation), `phases` (how long the sta
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.xla.dumps import Source, compiled_again
 
@@ -12,14 +12,19 @@ from ..ledger import Row
 from .document import passes_document
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.passes import PassesDocument
+
+
 __all__ = ["instrument", "passes_document"]
 
 
-def instrument(row: Row, given: object = None) -> dict[str, Any]:
+def instrument(row: Row, given: object = None) -> PassesDocument:
     """The passes document of a row's program; see `passes_document`. Nothing is run. Raises Unavailable where the program is no
     longer there."""
     start = time.perf_counter()
     told = compiled_again(Source.of(row.needed("entry")))
     document = passes_document(told, row.function, row.positions())
-    document["cost"] |= {"value": time.perf_counter() - start, "note": f"{document['cost']['note']}, and read"}
+    cost = document["cost"]
+    cost["value"], cost["note"] = time.perf_counter() - start, f"{cost['note']}, and read"
     return document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from jitscope.core import words
 from jitscope.xla import hlo_module
@@ -21,12 +21,25 @@ from .states import State, shown, states_of
 from .words import of_pass
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position
+    from jitscope_widgets.documents.passes import (
+        ChangeCounts,
+        Fate as FateDocument,
+        PassesDocument,
+        PassRow,
+        PassRun,
+        PassState,
+    )
+
+
 ROWS = 400
 """Changed instructions of one pass that a document holds; how many more there are stands beside them."""
 
 
-def passes_document(told: Told, title: str, positions: Mapping[str, Document], rows: int | None = ROWS) -> Document:
+def passes_document(
+    told: Told, title: str, positions: Mapping[str, Position], rows: int | None = ROWS
+) -> PassesDocument:
     """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
     equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
     state of the program."""
@@ -60,7 +73,7 @@ def passes_document(told: Told, title: str, positions: Mapping[str, Document], r
     }
 
 
-def _pass(one: Pass, state: int | None) -> Document:
+def _pass(one: Pass, state: int | None) -> PassRun:
     return {
         "name": one.name,
         "does": of_pass(one.name),
@@ -72,7 +85,7 @@ def _pass(one: Pass, state: int | None) -> Document:
     }
 
 
-def _state(state: State, before: State | None, changes: Sequence[Change], rows: int | None) -> Document:
+def _state(state: State, before: State | None, changes: Sequence[Change], rows: int | None) -> PassState:
     counted = tally(changes, before or state, state)
     told = sorted((change for change in changes if change.computes), key=lambda change: change.kind == "rewired")
     shown_rows = told if rows is None else told[:rows]
@@ -85,7 +98,7 @@ def _state(state: State, before: State | None, changes: Sequence[Change], rows: 
         "kernels": state.kernels(),
         "flops": quantity(cost.get("flops"), "flop", "modelled", note),
         "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
-        "counts": {kind: counted.of.get(kind, 0) for kind in _SAID},
+        "counts": cast("ChangeCounts", {kind: counted.of.get(kind, 0) for kind in _SAID}),
         "sentence": _sentence(counted),
         "rows": [_row(change) for change in shown_rows],
         "left_out": len(told) - len(shown_rows),
@@ -117,7 +130,7 @@ def _sentence(counted: Tally) -> str:
     return "; ".join(filter(None, (", ".join(parts), fusions)))
 
 
-def _row(change: Change) -> Document:
+def _row(change: Change) -> PassRow:
     return {
         "kind": change.kind,
         "before": shortened(shown(change.before)) if change.before is not None else None,
@@ -129,5 +142,5 @@ def _row(change: Change) -> Document:
     }
 
 
-def _fate(fate: Fate) -> Document:
+def _fate(fate: Fate) -> FateDocument:
     return {"path": fate.path, "state": fate.state, "what": fate.what, "into": list(fate.into)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.xla.profiler import Phase
 
@@ -11,22 +11,26 @@ from ..timing import quantity
 from .running import COMPILING, Pass
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.passes import PassStage, PassStageName
 
-_STAGES = (
+
+_STAGES: tuple[tuple[PassStageName, str, tuple[str, ...]], ...] = (
     ("kernels", "kernels written as LLVM IR", ("ThunkEmitter::EmitEntryComputation", "ThunkEmitter::ConsumeKernels")),
     ("machine code", "LLVM: the kernels optimised and made machine code", ("SplitModule", "Codegen")),
 )
 
 
-def stages_of(phases: Sequence[Phase], passes: Sequence[Pass]) -> list[Document]:
+def stages_of(phases: Sequence[Phase], passes: Sequence[Pass]) -> list[PassStage]:
     """The stages of compiling one program, one after the other, and what is left over; none where it was not recorded, or where
     two programs were compiled at once."""
     whole = [phase for phase in phases if phase.name in COMPILING]
     if len(whole) != 1 or any(one.seconds is None for one in passes):
         return []
     total = whole[0].seconds
-    found = [("passes", "XLA's passes over the program", sum(one.seconds or 0.0 for one in passes))]
+    found: list[tuple[PassStageName, str, float]] = [
+        ("passes", "XLA's passes over the program", sum(one.seconds or 0.0 for one in passes))
+    ]
     for name, does, parts in _STAGES:
         of_stage = [p.seconds for p in phases if p.name in parts and p.thread == whole[0].thread]
         found.append((name, does, sum(of_stage)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
@@ -14,7 +14,10 @@ from .changes import Change, paired, same_in
 from .states import State, shown
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.graph import GraphDocument, GraphEdge, GraphNode, NodeKind
+
+
 CHANGES, AROUND = 60, 60
 """The changed operations that a graph has at most, and the unchanged ones next to them."""
 
@@ -30,7 +33,7 @@ class Place(NamedTuple):
 Link = tuple[Place, Place]
 
 
-def picture(old: State, new: State, changes: Sequence[Change]) -> tuple[Document, int]:
+def picture(old: State, new: State, changes: Sequence[Change]) -> tuple[GraphDocument, int]:
     """The graph document of a step of a program, from the changes that it shows, and how many of these it leaves out.
 
     A node is an operation as it is now or, where it is gone, as it was: its `mark` is the kind of change, without one it did not
@@ -96,11 +99,11 @@ class _Picture:
         )
         return list(found)[:AROUND]
 
-    def document(self) -> Document:
+    def document(self) -> GraphDocument:
         nodes = {_ident(place): self._node(place) for place in self.places}
         scopes = {scope["id"]: scope for place in self.places for scope in self._scopes(place)}
         for name, scope in scopes.items():
-            nodes[name] = nodes.get(name, {}) | scope
+            nodes[name] = {**nodes[name], **scope} if name in nodes else scope
         edges = [self._edge(link, gone=False) for link in self.flows if self._is_in(link)]
         lost = [link for link in self.flowed if link not in self.flows and self._is_in(link)]
         return {
@@ -123,20 +126,26 @@ class _Picture:
             self.inside[place.now, place.of] = inside
         return inside[place.name]
 
-    def _node(self, place: Place) -> Document:
+    def _node(self, place: Place) -> GraphNode:
         i, change = self._instruction(place), self.marks.get(place)
         state = self.new if place.now else self.old
-        kinds = {"constant": "constant", "parameter": "input", "fusion": "library" if i.kind == "kCustom" else "fusion"}
+        kinds: dict[str, NodeKind] = {
+            "constant": "constant",
+            "parameter": "input",
+            "fusion": "library" if i.kind == "kCustom" else "fusion",
+        }
         names = {"fusion": i.name, "parameter": parameter_name(i)}
-        node = _node(_ident(place), names.get(i.opcode, i.opcode), self._scope(place))
-        node |= {
+        node: GraphNode = {
+            **_node(_ident(place), names.get(i.opcode, i.opcode), self._scope(place)),
             "kind": kinds.get(i.opcode, "instruction"),
             "types": types_in(i.type),
             "bytes": bytes_of(i.type),
             "text": shortened(shown(i)),
             "paths": list(change.paths if change else state.paths(place.of, i)),
         }
-        return node | ({"mark": change.kind} if change else {})
+        if change:
+            node["mark"] = change.kind
+        return node
 
     def _scope(self, place: Place) -> str | None:
         state = self.new if place.now else self.old
@@ -147,7 +156,7 @@ class _Picture:
             return _ident(self._now(Place(place.now, holder[0].name, holder[1].name)))
         return f"in {place.of}"
 
-    def _scopes(self, place: Place) -> Iterator[Document]:
+    def _scopes(self, place: Place) -> Iterator[GraphNode]:
         """The nodes of what an operation is in: the fusion, or the body of a loop."""
         state = self.new if place.now else self.old
         ident, holder = self._scope(place), _holder(state, place.of)
@@ -158,21 +167,24 @@ class _Picture:
             yield _node(ident, label, None)
             return
         outer = Place(place.now, holder[0].name, holder[1].name)
-        yield _node(ident, holder[1].name, self._scope(outer)) | {
+        yield {
+            **_node(ident, holder[1].name, self._scope(outer)),
             "kind": "library" if holder[1].kind == "kCustom" else "fusion",
             "text": shortened(shown(holder[1])),
             "paths": list(state.paths(outer.of, holder[1])),
         }
         yield from self._scopes(outer)
 
-    def _edge(self, link: Link, gone: bool) -> Document:
+    def _edge(self, link: Link, gone: bool) -> GraphEdge:
         kind = self._instruction(link[0]).type
         types = ", ".join(types_in(kind))
-        edge = {"from": _ident(link[0]), "to": _ident(link[1]), "type": types, "bytes": bytes_of(kind)}
-        return edge | ({"gone": True} if gone else {})
+        edge: GraphEdge = {"from": _ident(link[0]), "to": _ident(link[1]), "type": types, "bytes": bytes_of(kind)}
+        if gone:
+            edge["gone"] = True
+        return edge
 
 
-def _node(ident: str, label: str, scope: str | None) -> Document:
+def _node(ident: str, label: str, scope: str | None) -> GraphNode:
     return {"id": ident, "kind": "scope", "label": label, "scope": scope, "types": [], "bytes": 0, "text": "", "params": {},
             "paths": [], "positions": [], "fused_into": None}  # fmt: skip
 

@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,10 +35,20 @@ from .spans import Span
 from .taking import Taken, take
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.profile import (
+        Bounds as BoundsDocument,
+        CallSeconds,
+        Hardware,
+        KernelSeconds,
+        ProfileDocument,
+        ProfileLine,
+        TimedKernel,
+    )
 
 
-def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> Document:
+def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> ProfileDocument:
     """The profile document of a row's program; it also files the share of each kernel, which other views show.
 
     The program runs for about `limit` seconds on the arguments `given`, by default those of the row's first call: see `rerun_of`,
@@ -59,8 +69,7 @@ def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> D
     taken = take(rerun, after, limit)
     row.shares = taken.recording.shares()
     made = _Profile(row, taken, after, peaks)
-    document = made.document(Costs(module, after))
-    return document | {"on": rerun.on, "cost": quantity(time.perf_counter() - start, "s", note=_COST)}
+    return made.document(Costs(module, after), rerun.on, start)
 
 
 _COST = "wall time of this profile: compiling nothing, running the program, reading the recording, measuring the machine if that was the first"
@@ -79,18 +88,20 @@ class _Profile:
         self.kernels = self.flow.all()
         self.runs = counted(len(taken.recording.calls), "recorded call")
 
-    def document(self, costs: Costs) -> Document:
+    def document(self, costs: Costs, on: str, start: float) -> ProfileDocument:
         written = lines_written(self.positions)
         above = lines_above(self.tree, self._file)
-        timed = [(k["share"], k["paths"]) for k in self.kernels if k["share"] is not None]
+        timed = [(share, k["paths"]) for k in self.kernels if (share := k.get("share")) is not None]
         own, whole = bounds_of(timed, written, innermost=True), bounds_of(timed, above)
         places = list(dict.fromkeys([*sorted(own, key=lambda line: -own[line].most), *whole]))
         index = {line: at for at, line in enumerate(places)}
         recorded = [(k, called) for k, called in zip(self.kernels, _called(self.kernels), strict=True) if self._span(k)]
         work, fast, verdicts = self._verdicts([k for k, _ in recorded], costs)
-        found: list[Document] = [
-            self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name])
-            | {"lines": [index[line] for line in self._lines(k, written)]}
+        found: list[TimedKernel] = [
+            {
+                **self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name]),
+                "lines": [index[line] for line in self._lines(k, written)],
+            }
             for k, called in recorded
         ]
         scopes = scopes_around(scopes_of(self.row.jaxpr)) if self.row.jaxpr else {}
@@ -109,9 +120,11 @@ class _Profile:
             "machine": machine_document(self.peaks),
             "times": f"single runs of {self.runs}: median, 10th and 90th percentile; total: all runs of a call, the median of the calls",
             "work": "of one run, by XLA's model of the optimised program: what it reads and writes, each operation one",
+            "on": on,
+            "cost": quantity(time.perf_counter() - start, "s", note=_COST),
         }
 
-    def _sum(self) -> Document:
+    def _sum(self) -> CallSeconds:
         """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between."""
         taken, recording = self.taken, self.taken.recording
         calls, busy = float(np.median(recording.calls)), sum(span.total for span in recording.alone)
@@ -129,12 +142,12 @@ class _Profile:
         }
 
     def _verdicts(
-        self, kernels: Sequence[Document], costs: Costs
+        self, kernels: Sequence[Kernel], costs: Costs
     ) -> tuple[dict[str, Work], dict[str, float], dict[str, Verdict]]:
         """By kernel: its work, the seconds of a run that nothing disturbs, and what bounds it. Kernels that do the same to values of the same
         types have all in common."""
         work = {k["name"]: costs.instruction(self.instructions[k["name"]]) for k in kernels}
-        alike: dict[object, list[Document]] = defaultdict(list)
+        alike: dict[object, list[Kernel]] = defaultdict(list)
         for k in kernels:
             alike[_deeds(k, work[k["name"]])].append(k)
         fast = {
@@ -143,7 +156,7 @@ class _Profile:
             for k in group
         }
 
-        def verdict(k: Document) -> Verdict:
+        def verdict(k: Kernel) -> Verdict:
             return verdict_of(fast[k["name"]], work[k["name"]], bytes_of(k["type"]), element_of(k["type"]), self.peaks)
 
         found = {k["name"]: verdict(k) for k in kernels}
@@ -152,7 +165,7 @@ class _Profile:
             found = {k["name"]: verdict(k) for k in kernels}
         return work, fast, found
 
-    def _kernel(self, kernel: Document, called: str, work: Work, fast: float, verdict: Verdict) -> Document:
+    def _kernel(self, kernel: Kernel, called: str, work: Work, fast: float, verdict: Verdict) -> KernelSeconds:
         span = self._span(kernel)
         assert span is not None
         low, median, high = np.percentile(span.seconds, (10, 50, 90))
@@ -170,7 +183,7 @@ class _Profile:
             "high": _short(high),
             "fast": _short(fast),
             "total": _short(span.total),
-            "share": None if kernel["share"] is None else _short(kernel["share"]),
+            "share": None if (share := kernel.get("share")) is None else _short(share),
             "flops": work.flops,
             "bytes": work.bytes,
             "needs": None if span.holds or verdict.needs is None else _short(verdict.needs),
@@ -179,23 +192,23 @@ class _Profile:
             "why": "" if span.holds else verdict.why,
         }
 
-    def _fast(self, kernel: Document) -> float:
+    def _fast(self, kernel: Kernel) -> float:
         """The 10th percentile of a kernel's runs."""
         span = self._span(kernel)
         assert span is not None
         return float(np.percentile(span.seconds, 10))
 
-    def _span(self, kernel: Document) -> Span | None:
+    def _span(self, kernel: Kernel) -> Span | None:
         return self.spans.get(self.flow.recorded_as(kernel["name"], self.spans))
 
-    def _lines(self, kernel: Document, written: dict[str, list[Line]]) -> list[Line]:
+    def _lines(self, kernel: Kernel, written: dict[str, list[Line]]) -> list[Line]:
         """The lines in which what a kernel computes was written, in their order."""
         return sorted(set().union(*(owners_of(path, written, innermost=True) for path in kernel["paths"])))
 
     def _file(self, file: str) -> str:
         return (self.row.cell_of(file) or (None, None))[1] or sendable(file)
 
-    def _line(self, line: Line, own: Bounds | None, whole: Bounds) -> Document:
+    def _line(self, line: Line, own: Bounds | None, whole: Bounds) -> ProfileLine:
         known, number = line
         files = dict.fromkeys([function.file for function in self.tree.functions])
         file = next((each for each in files if self._file(each) == known), known)
@@ -207,7 +220,7 @@ class _Profile:
         }
 
 
-def _bounds(bounds: Bounds) -> Document:
+def _bounds(bounds: Bounds) -> BoundsDocument:
     return {"least": _short(bounds.least), "most": _short(bounds.most)}
 
 
@@ -220,13 +233,13 @@ _FASTER = 1.05
 """A kernel that is so many times as fast as the machine was measured to be shows that it was measured while it was busy."""
 
 
-def _deeds(kernel: Document, work: Work) -> object:
+def _deeds(kernel: Kernel, work: Work) -> object:
     """What a kernel does, to values of which types: equal for kernels that must take equally long."""
     members = tuple((member["opcode"], member["type"]) for member in kernel["members"])
     return kernel["kind"], kernel["opcode"], kernel["type"], work, members
 
 
-def _called(kernels: Sequence[Document]) -> list[str]:
+def _called(kernels: Sequence[Kernel]) -> list[str]:
     """`kernel 1`, `loop 1`, `kernel 2`: as lists of kernels number them."""
     counts = {"kernel": 0, "loop": 0}
     names = []
@@ -237,7 +250,7 @@ def _called(kernels: Sequence[Document]) -> list[str]:
     return names
 
 
-def machine_document(peaks: Peaks) -> Document:
+def machine_document(peaks: Peaks) -> Hardware:
     """The measured peaks of the device."""
     at = datetime.fromtimestamp(peaks.at, UTC).isoformat(timespec="seconds")
     note = "the fastest of several runs of a = b + s·c over arrays of this size"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.source import lines_of
 
@@ -11,12 +11,15 @@ from ..calls import CallTree
 from ..positions import sendable
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position
+
+
 Line = tuple[str, int]
 """A file, or a cell's id, and a line."""
 
 
-def lines_written(positions: Mapping[str, Document]) -> dict[str, list[Line]]:
+def lines_written(positions: Mapping[str, Position]) -> dict[str, list[Line]]:
     """The line in which each equation was written, by path."""
     return {path: [(position["file"], position["line"])] for path, position in positions.items()}
 
@@ -45,7 +48,7 @@ def scopes_around(scopes: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def line_position(tree: CallTree, file: str, line: int, cell: str | None, known: str) -> Document:
+def line_position(tree: CallTree, file: str, line: int, cell: str | None, known: str) -> Position:
     """The position of a whole line of a file, which documents call `known`."""
     text = sendable("".join(lines_of(file)[line - 1 : line]).rstrip("\n"))
     inside = [f for f in tree.functions if f.file == file and f.line <= line]

@@ -4,10 +4,14 @@ CACM 2009): its time against what its bytes and its operations need at this mach
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..cost import Work
 from .peaks import Peaks, kind_of
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.profile import Bound, Nearest
 
 
 REACHED = 0.5
@@ -19,9 +23,9 @@ class Verdict(NamedTuple):
     "unknown"; needs: the seconds that its bytes or its operations need at the machine's rates, the larger of the two, and which
     that is; why: what is not known, in words."""
 
-    bound: str
+    bound: Bound
     needs: float | None = None
-    nearest: str | None = None
+    nearest: Nearest | None = None
     why: str = ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.core import words
 
@@ -19,7 +19,11 @@ from .sizes import sizes_of
 from .stale import stale_cards
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Fix, Position
+    from jitscope_widgets.documents.recompilations import RecompilationCard, RecompilationsDocument, RecompilationSite
+
+
 MOST_SITES = 5
 
 
@@ -48,7 +52,7 @@ Editor = Callable[[Group], Edited | Refused | None]
 
 def recompilations_document(
     rows: Iterable[Row], title: str, editor: Editor | None = None, stale: bool = False
-) -> Document:
+) -> RecompilationsDocument:
     """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first;
     with `stale`, before them those of functions that kept old values."""
     rows = list(rows)
@@ -57,11 +61,13 @@ def recompilations_document(
     return _document(title, cards)
 
 
-def _document(title: str, cards: list[Document]) -> Document:
+def _document(title: str, cards: list[RecompilationCard]) -> RecompilationsDocument:
     return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
 
 
-def shared_cards(rows: Iterable[Row], title: str, editor: Editor | None = None) -> tuple[Document, dict[int, Document]]:
+def shared_cards(
+    rows: Iterable[Row], title: str, editor: Editor | None = None
+) -> tuple[RecompilationsDocument, dict[int, RecompilationsDocument]]:
     """What was compiled or traced again among rows, and for each of them by its number the document of the cards that tell of it:
     those very cards, so that a number is the same wherever it is shown."""
     rows = list(rows)
@@ -77,7 +83,7 @@ def loud(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if (row.identity, row.cause) in often]
 
 
-def card_document(group: Group, editor: Editor | None = None) -> Document:
+def card_document(group: Group, editor: Editor | None = None) -> RecompilationCard:
     """One group as a document (see docs/documents.md)."""
     sites, cell_of = group.sites(), group.rows[-1].cell_of
     return {
@@ -98,12 +104,12 @@ def card_document(group: Group, editor: Editor | None = None) -> Document:
     }
 
 
-def _site(position: Document | None, rows: list[Row], cell_of: CellOf) -> Document:
+def _site(position: Position | None, rows: list[Row], cell_of: CellOf) -> RecompilationSite:
     compiled = sum(row.what == "recompiled" and not row.loaded for row in rows)
     led = dict.fromkeys(row.led for row in rows if row.led is not None)
     return {
         "position": position,
-        "led": [position_document(at, cell_of) for at in list(led)[:MOST_SITES]],
+        "led": [told for at in list(led)[:MOST_SITES] if (told := position_document(at, cell_of)) is not None],
         "compilations": compiled,
         "retraces": len(rows) - compiled,
         "seconds": sum(row.spent for row in rows),
@@ -136,7 +142,7 @@ def _made_anew(group: Group) -> str:
     return f"the {kind}{line} is made anew, and the captured {values}"
 
 
-def _fix(group: Group, editor: Editor | None) -> Document | None:
+def _fix(group: Group, editor: Editor | None) -> Fix | None:
     found = remedy(group)
     if found is None:
         return None

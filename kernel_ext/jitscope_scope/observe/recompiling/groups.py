@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core.source import Position, is_internal
 
@@ -13,11 +13,15 @@ from ..ledger import Row
 from ..stacks import is_installed
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.recompilations import Cause
+
+
 @dataclass
 class Group:
     """What was made again of one function for one cause, oldest first. `bases` are the programs it was compared with."""
 
-    cause: str
+    cause: Cause
     rows: list[Row] = field(default_factory=list)
     bases: list[Row] = field(default_factory=list)
 
@@ -118,10 +122,10 @@ def _of_the_library(row: Row) -> bool:
 
 def groups(rows: Iterable[Row]) -> list[Group]:
     """The groups among rows of the ledger, those that lost most time first."""
-    found: dict[Any, Group] = {}
+    found: dict[tuple[Any, str], Group] = {}
     for row in rows:
         if again(row):
-            group = found.setdefault((row.identity, row.cause), Group(row.cause))
+            group = found.setdefault((row.identity, row.cause), Group(cast("Cause", row.cause)))
             group.rows.append(row)
     for group in found.values():
         own = {row.id for row in group.rows}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jitscope.core.words import cut
 
@@ -11,13 +11,16 @@ from ..structures import told
 from .groups import Group
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.recompilations import Matrix, MatrixColumn
+
+
 MOST_COLUMNS, MOST_ROWS = 6, 8
 _AFTER_FIRST = 3  # columns that are kept before those left out
 _LONGEST = 40
 
 
-def matrix_document(group: Group) -> Document:
+def matrix_document(group: Group) -> Matrix:
     """At most `MOST_COLUMNS` programs, the first and the last ones, and `MOST_ROWS` parts of their keys, those that changed first."""
     history = group.history
     objects = _Objects()
@@ -54,7 +57,7 @@ def _columns(count: int) -> tuple[list[int], int]:
     return [*range(_AFTER_FIRST), *range(count - last, count)], count - MOST_COLUMNS
 
 
-def _column(row: Row, at: int) -> Document:
+def _column(row: Row, at: int) -> MatrixColumn:
     return {
         "label": str(at + 1),
         "what": "reused" if row.what == "reused" else "compiled",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.backend.function_objects import Capture, made
 
@@ -16,7 +16,8 @@ from ..timing import quantity
 from .redefined import Redefined, python_function, redefined
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.recompilations import RecompilationCard
 
 
 class Stale(NamedTuple):
@@ -39,7 +40,7 @@ def stale(rows: Iterable[Row]) -> list[Stale]:
     return [one for one in found if one.changes or one.functions]
 
 
-def stale_cards(rows: Iterable[Row]) -> list[Document]:
+def stale_cards(rows: Iterable[Row]) -> list[RecompilationCard]:
     """A card for each of them."""
     return [_card(one) for one in stale(rows)]
 
@@ -107,7 +108,7 @@ def _is_code(*captures: Capture) -> bool:
     return any(capture.text.startswith(("function ", "object of ")) for capture in captures)
 
 
-def _card(one: Stale) -> Document:
+def _card(one: Stale) -> RecompilationCard:
     row = one.row
     where = position_document(row.position, row.cell_of)
     captured = " and ".join(

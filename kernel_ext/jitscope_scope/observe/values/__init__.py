@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,12 @@ from .evaluation import Evaluation, Stopped
 from .summary import numbers
 
 
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.values import ValuesDocument
+
+
 __all__ = ["Evaluable", "instrument"]
 
-Document = dict[str, Any]
 SECONDS, MEMORY = 60.0, 4e9
 
 
@@ -38,7 +41,7 @@ def instrument(
     iteration: int | None = None,
     callbacks: bool = False,
     seconds: float = SECONDS,
-) -> Document:
+) -> ValuesDocument:
     """The values document: the program is run equation by equation. With the `path` of an equation (or of an input), a document with a
     closer look at its `result` alone, in loops in that `iteration` of the innermost one. Raises Unavailable
     where the program or its arguments are gone, and where it calls Python functions (unless `callbacks`), has effects or

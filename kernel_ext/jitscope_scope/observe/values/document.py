@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,7 +16,20 @@ from .evaluation import Follower, Loop
 from .summary import Summary, first_values, histogram, numbers, picture, places_of
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Position
+    from jitscope_widgets.documents.values import (
+        DevicePart,
+        Histogram,
+        Picture,
+        Statistics,
+        ValueDetail,
+        ValueOrigin,
+        ValueRow,
+        ValuesDocument,
+    )
+
+
 SMALL = 100
 """Values up to which all of a program have their histogram and picture in its document; of more, those that are not finite, the
 results, and the largest."""
@@ -36,9 +49,9 @@ class Values(Follower):
         self.all_of_them = all_of_them
         self.asked: tuple[str, int] | None = None
         self.iteration: int | None = None
-        self.rows: dict[tuple[str, int], Document] = {}
+        self.rows: dict[tuple[str, int], ValueOrigin] = {}
         self.summaries: dict[tuple[str, int], Summary] = {}
-        self.details: dict[tuple[str, int], Document] = {}
+        self.details: dict[tuple[str, int], ValueDetail] = {}
         self.not_finite = 0
 
     def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
@@ -74,7 +87,7 @@ class Values(Follower):
             return True
         return bool(summary.nan + summary.inf) and (self.not_finite <= NOT_FINITE or key in self.details)
 
-    def _row(self, key: tuple[str, int], value: Any) -> Document:
+    def _row(self, key: tuple[str, int], value: Any) -> ValueOrigin:
         return {
             "path": key[0],
             "result": key[1],
@@ -88,16 +101,16 @@ class Values(Follower):
     def document(
         self,
         title: str,
-        positions: Mapping[str, Document],
+        positions: Mapping[str, Position],
         loops: Sequence[Loop],
         remarks: Sequence[str],
         seconds: float,
         differs: str,
-    ) -> Document:
+    ) -> ValuesDocument:
         """What was heard, as plain data."""
-        lines: list[Document] = []
+        lines: list[Position] = []
         place: dict[int, int] = {}
-        rows = []
+        rows: list[ValueRow] = []
         for key, row in self.rows.items():
             position = positions.get(key[0])
             if position is not None and id(position) not in place:
@@ -115,7 +128,7 @@ class Values(Follower):
             "rows": rows,
             "first_bad": first,
             "details": list(self.details.values()),
-            "loops": [loop._asdict() for loop in loops],
+            "loops": [{"path": loop.path, "count": loop.count, "looked": loop.looked} for loop in loops],
             "lines": lines,
             "differs": differs,
             "remarks": list(remarks),
@@ -147,7 +160,7 @@ def _makers(jaxpr: Jaxpr, var: Any, prefix: str) -> Iterator[tuple[str, int]]:
                 yield from _makers(sub.jaxpr, sub.jaxpr.outvars[number], subpath(path, segment))
 
 
-def _statistics(summary: Summary) -> Document:
+def _statistics(summary: Summary) -> Statistics:
     known = summary.finite > 0
     return {
         "size": summary.size,
@@ -166,7 +179,7 @@ def _number(x: float) -> float | None:
     return float(f"{x:.5g}") if math.isfinite(x) else None
 
 
-def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None, places: Sequence[str] = ()) -> Document:
+def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None, places: Sequence[str] = ()) -> ValueDetail:
     """A closer look at one array; where its first axis lies along devices, whose `places` in the mesh these are, at each part."""
     bars, small = histogram(x), picture(x, bool(places))
     return {
@@ -175,24 +188,31 @@ def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None, places: S
         "iteration": iteration,
         "histogram": None
         if bars is None
-        else {**bars._asdict(), "low": float(f"{bars.low:.6g}"), "high": float(f"{bars.high:.6g}")},
+        else cast("Histogram", {**bars._asdict(), "low": float(f"{bars.low:.6g}"), "high": float(f"{bars.high:.6g}")}),
         "picture": None
         if small is None
-        else {**small._asdict(), "low": float(f"{small.low:.6g}"), "high": float(f"{small.high:.6g}")},
+        else cast("Picture", {**small._asdict(), "low": float(f"{small.low:.6g}"), "high": float(f"{small.high:.6g}")}),
         "first": first_values(x[0, ...] if places else x),
         "parts": [_part(place, x[i, ...]) for i, place in enumerate(places)],
     }
 
 
-def _part(place: str, x: np.ndarray) -> Document:
+def _part(place: str, x: np.ndarray) -> DevicePart:
     """What one device has."""
     summary = Summary()
     summary.add(x)
     figures = _statistics(summary)
-    return {"place": place, **{name: figures[name] for name in ("min", "max", "mean", "nan", "inf")}}
+    return {
+        "place": place,
+        "min": figures["min"],
+        "max": figures["max"],
+        "mean": figures["mean"],
+        "nan": figures["nan"],
+        "inf": figures["inf"],
+    }
 
 
-def _sentence(rows: Sequence[Document], first: int | None) -> str:
+def _sentence(rows: Sequence[ValueRow], first: int | None) -> str:
     count = counted(len(rows), "value")
     if first is None:
         return f"{count}; all their numbers are finite."
