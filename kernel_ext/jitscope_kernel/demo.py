@@ -9,16 +9,21 @@ import dataclasses
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jitscope_widgets.envelope import unpack
 from jitscope_widgets.quantities import amount, number, seconds
 from jitscope_widgets.words import plural
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents import AnyDocument
+    from jitscope_widgets.documents.compilation import CompilationDocument
+    from jitscope_widgets.documents.ledger import LedgerDocument
+
+
 _TIMEOUT = 600  # seconds for one cell
 _STAGES = ("trace", "lower", "compile")
 
@@ -56,8 +61,9 @@ def summary(notebook: Any) -> str:
     shown = list(documents(notebook))
     cells = [document for document in shown if document["kind"] == "cell"]
     compilations = [one for cell in cells for one in cell["compilations"] if one["cache"] == "compiled"]
-    ledger = next((document for document in reversed(shown) if document["kind"] == "ledger"), {"rows": ()})
-    elsewhere = _rows_of_ledger(ledger, {one["id"] for one in compilations})
+    ledgers = [document for document in shown if document["kind"] == "ledger"]
+    known = {one["id"] for one in compilations}
+    elsewhere = _rows_of_ledger(ledgers[-1], known) if ledgers else []
     rows = sorted([*map(_row, compilations), *elsewhere], key=lambda row: row.id)
     if not rows:
         return "Nothing was compiled in this notebook."
@@ -77,7 +83,7 @@ class Row:
     function: str
     equations: int
     became: str
-    seconds: dict[str, float | None]
+    seconds: Mapping[str, float | None]
     again: bool = False
 
     def texts(self) -> Sequence[str]:
@@ -93,7 +99,7 @@ def _sums(rows: Sequence[Row]) -> dict[str, float | None]:
     return {stage: sum(row.seconds[stage] or 0.0 for row in rows) for stage in _STAGES}
 
 
-def _row(compilation: Document) -> Row:
+def _row(compilation: CompilationDocument) -> Row:
     fusion = compilation["fusion"]
     parts: list[str] = []
     if fusion:
@@ -102,27 +108,34 @@ def _row(compilation: Document) -> Row:
         parts += [plural(counts["fusions"], "fusion")] if counts["fusions"] else []
         parts += [plural(counts["library"], "library call")] if counts["library"] else []
     spent = {stage["name"]: amount(stage["seconds"]) for stage in compilation["timing"]["stages"]}
-    again = compilation["because"].startswith("recompiled")
+    again = compilation.get("because", "").startswith("recompiled")
     times = {stage: spent.get(stage) for stage in _STAGES}
     return Row(compilation["id"], compilation["function"], compilation["equations"], ", ".join(parts), times, again)
 
 
-def _rows_of_ledger(ledger: Document, known: set[int]) -> list[Row]:
+def _rows_of_ledger(ledger: LedgerDocument, known: set[int]) -> list[Row]:
     """What was compiled outside `%%jit` cells, where the notebook shows its ledger."""
     return [
-        Row(row["id"], row["function"], row["equations"], "", row["seconds"], row["what"] == "recompiled")
+        Row(
+            row["id"],
+            row["function"],
+            row["equations"],
+            "",
+            cast("Mapping[str, float | None]", row["seconds"]),
+            row["what"] == "recompiled",
+        )
         for row in ledger["rows"]
         if row["what"] in ("compiled", "recompiled") and row["id"] not in known
     ]
 
 
-def documents(notebook: Any) -> Iterator[Document]:
+def documents(notebook: Any) -> Iterator[AnyDocument]:
     """The documents in the outputs of a notebook, in order."""
     for cell in notebook.cells:
         for out in cell.get("outputs", ()):
             html = "".join(out.get("data", {}).get("text/html", ""))
             for packed in re.findall(r'data-jitscope-document="([^"]+)"', html):
-                yield unpack(packed)
+                yield cast("AnyDocument", unpack(packed))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import jitscope
 import jitscope_widgets
@@ -31,9 +31,24 @@ from .uses import call_is_for_jax
 
 if TYPE_CHECKING:
     from jitscope.core.jaxpr import ClosedJaxpr
+    from jitscope_widgets.documents.communication import CommunicationDocument
+    from jitscope_widgets.documents.comparison import ComparisonDocument
+    from jitscope_widgets.documents.compilation import CompilationDocument
+    from jitscope_widgets.documents.fusion import FusionDocument, Kernel
+    from jitscope_widgets.documents.graph import GraphDocument
+    from jitscope_widgets.documents.ledger import LedgerDocument
+    from jitscope_widgets.documents.machine import MachineDocument
+    from jitscope_widgets.documents.memory import MemoryDocument
+    from jitscope_widgets.documents.passes import PassesDocument
+    from jitscope_widgets.documents.profile import ProfileDocument
+    from jitscope_widgets.documents.recompilations import RecompilationsDocument
+    from jitscope_widgets.documents.sharding import ShardingDocument
+    from jitscope_widgets.documents.timing import TimingDocument
+    from jitscope_widgets.documents.transformations import TransformationsDocument
+    from jitscope_widgets.documents.values import ValuesDocument
 
 
-Document = dict[str, Any]
+D = TypeVar("D", bound=Mapping[str, Any])
 
 MOST_ARRAYS = 20
 """Arrays of a tree whose layouts are shown."""
@@ -46,10 +61,12 @@ class Program(str):
         return str(self)
 
 
-class Shown:
+class Shown(Generic[D]):
     """A document that shows itself: as a view in a notebook, as text elsewhere."""
 
-    def __init__(self, document: Document, answers: Answers = SILENT) -> None:
+    document: D
+
+    def __init__(self, document: D, answers: Answers = SILENT) -> None:
         self.document = document
         self._answers = answers
 
@@ -73,16 +90,16 @@ class Shown:
         return jitscope_widgets.text(self.document)
 
 
-class Memory(Shown, Mapping[str, int]):
+class Memory(Shown["MemoryDocument"], Mapping[str, int]):
     """What a program needs, in bytes, by what for; shows itself as its buffers over the schedule, which are looked for then."""
 
-    def __init__(self, bytes: Mapping[str, int], look: Callable[[], Document]) -> None:
+    def __init__(self, bytes: Mapping[str, int], look: Callable[[], MemoryDocument]) -> None:
         self._bytes = dict(bytes)
         self._look = look
         self._answers = SILENT
 
     @property
-    def document(self) -> Document:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def document(self) -> MemoryDocument:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The memory document."""
         return self._look()
 
@@ -96,7 +113,7 @@ class Memory(Shown, Mapping[str, int]):
         return len(self._bytes)
 
 
-class Graph(Shown):
+class Graph(Shown["GraphDocument"]):
     """A graph that shows itself, and is also to be had for graphviz."""
 
     def to_graphviz(self) -> Any:
@@ -104,7 +121,7 @@ class Graph(Shown):
         return jitscope_widgets.to_graphviz(self.document)
 
 
-class Inspection(Shown):
+class Inspection(Shown["CompilationDocument"]):
     """One function, traced and compiled for arguments of certain shapes and dtypes. It keeps the arguments, so that instruments run
     on them."""
 
@@ -170,17 +187,22 @@ class Inspection(Shown):
     @property
     def graph_before(self) -> Graph:
         """The program before XLA's passes as a graph."""
-        return Graph(self.document["fusion"]["before"])
+        return Graph(self._fused()["before"])
 
     @property
     def graph_after(self) -> Graph:
         """The program after XLA's passes as a graph."""
-        return Graph(self.document["fusion"]["after"])
+        return Graph(self._fused()["after"])
 
     @property
-    def fusion(self) -> Shown:
+    def fusion(self) -> Shown[FusionDocument]:
         """The program before and after fusion, side by side."""
-        return Shown(self.document["fusion"])
+        return Shown(self._fused())
+
+    def _fused(self) -> FusionDocument:
+        found = self.document["fusion"]
+        assert found is not None  # the program is compiled
+        return found
 
     def why_not_fused(self, first: int, second: int) -> Program:
         """What stands between the kernels of two lines (their numbers in the file or cell): the kind of boundary, as far as it can be
@@ -188,23 +210,23 @@ class Inspection(Shown):
         return Program(why_not_fused(self.document, first, second))
 
     @property
-    def kernels(self) -> list[Document]:
+    def kernels(self) -> list[Kernel]:
         """What runs one after the other, each with the operations in it."""
-        return self.document["fusion"]["kernels"]
+        return self._fused()["kernels"]
 
     @property
-    def passes(self) -> Shown:
+    def passes(self) -> Shown[PassesDocument]:
         """What each of XLA's passes did. The program is compiled twice more for it, and not run."""
         return Shown(self._look("passes"))
 
     @property
-    def transformations(self) -> Shown:
+    def transformations(self) -> Shown[TransformationsDocument]:
         """The jaxpr before and after each transformation (jvp, linearize, transpose, vmap). The function's Python code runs once more, on
         tracers."""
         return Shown(self._look("transformations"))
 
     @property
-    def profile(self) -> Shown:
+    def profile(self) -> Shown[ProfileDocument]:
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
         found = self._look("profile")
         if "call" not in found and (said := self._called(found["wall"]["value"])):
@@ -212,27 +234,27 @@ class Inspection(Shown):
         return Shown(self._look("profile"))
 
     @property
-    def values(self) -> Shown:
+    def values(self) -> Shown[ValuesDocument]:
         """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
         compiled. Raises Unavailable where they are gone, and for a function that calls Python or has effects."""
         return Shown(self._look("values"))
 
     @property
-    def machine(self) -> Shown:
+    def machine(self) -> Shown[MachineDocument]:
         """The machine code of each kernel with its loops, and LLVM's IR. The program is compiled once more for it, and not run."""
         return Shown(self._look("machine"))
 
     @property
-    def communication(self) -> Shown:
+    def communication(self) -> Shown[CommunicationDocument]:
         """What the devices of a program over several devices exchange: its collectives with their bytes and lines, and how arguments and
         results lie. Raises Unavailable for a program of one device."""
         return Shown(self._look("communication"))
 
     @property
-    def communication_times(self) -> Shown:
+    def communication_times(self) -> Shown[CommunicationDocument]:
         """The same with the time that a device spends in each collective: the program runs for about a second. Raises Unavailable where
         it may not be run again."""
-        found = observe.look(self._row, "communication", self._given, measure=True)
+        found = cast("CommunicationDocument", observe.look(self._row, "communication", self._given, measure=True))
         self.document = attached(self.document, "communication", found)
         return Shown(found)
 
@@ -251,15 +273,16 @@ class Inspection(Shown):
         """The machine code of the program's kernels, disassembled."""
         return Program(assembly_text(code_of(self._row)))
 
-    def _look(self, instrument: str) -> Document:
+    def _look(self, instrument: str) -> Any:
         """What an instrument says; asked once, and shown with the rest from then on."""
         if instrument not in self.document.get("instruments", {}):
             found = observe.look(self._row, instrument, self._given)
             self.document = attached(self.document, instrument, found)
-        return self.document["instruments"][instrument]
+        known: Mapping[str, Any] = self.document.get("instruments", {})
+        return known[instrument]
 
     @property
-    def timing(self) -> Shown:
+    def timing(self) -> Shown[TimingDocument]:
         """How long each stage took."""
         return Shown(self.document["timing"])
 
@@ -286,7 +309,7 @@ class Inspection(Shown):
 
     def compare(
         self, other: Inspection | None = None, *, options: dict[str, Any] | None = None, limit: float = 2.0
-    ) -> Shown:
+    ) -> Shown[ComparisonDocument]:
         """This program against another, or against itself compiled with other options of XLA's: which is faster, with a confidence
         interval from runs in pairs for about `limit` seconds; what differs in equations, kernels, memory and results.
 
@@ -326,7 +349,8 @@ class Inspection(Shown):
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
         self.document = {**self._measured(), "instruments": self.document.get("instruments", {})}
         timing = self.document["timing"]
-        if said := self._called(timing["steady"]["median"]["value"]):
+        seconds = timing["steady"]["median"]["value"] if timing["steady"] is not None else None
+        if seconds is not None and (said := self._called(seconds)):
             self.document["timing"] = {**timing, "call": said}
         return self
 
@@ -334,7 +358,7 @@ class Inspection(Shown):
         """What the user's call takes beside the program, where something wraps a jitted function."""
         return user_calls.sentence(self._function, *self._arguments, self._row, seconds)
 
-    def _measured(self) -> Document:
+    def _measured(self) -> CompilationDocument:
         return {**observe.measured(self._row.id, given=self._given), "graph": self.document["graph"]}
 
 
@@ -351,7 +375,7 @@ class JaxInspection(Inspection):
         """This program, compiled once more where jax loaded it from its persistent cache and another process had compiled it: then it is
         known which equations its kernels stem from. Raises Unavailable where it calls Python."""
         self._row.entry.compile_again()
-        self.document = observe.compilation_document(self._row) | {"instruments": {}}
+        self.document = {**observe.compilation_document(self._row), "instruments": {}}
         return self
 
     @property
@@ -381,7 +405,7 @@ class Inspector:
     def __call__(self, *args: Any, **kwargs: Any) -> Inspection:
         return look_at(self._function, args, kwargs)
 
-    def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., Shown]:
+    def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., Shown[ComparisonDocument]]:
         """`inspect(f).compare(inspect(g))(x)`: both for the same arguments, against each other; see `Inspection.compare`. Raises
         TypeError for anything but `inspect(g)`."""
         if not isinstance(other, Inspector):
@@ -391,7 +415,7 @@ class Inspector:
             )
         _check_limit(limit)
 
-        def compare_call(*args: Any, **kwargs: Any) -> Shown:
+        def compare_call(*args: Any, **kwargs: Any) -> Shown[ComparisonDocument]:
             return self(*args, **kwargs).compare(other(*args, **kwargs), limit=limit)
 
         return compare_call
@@ -416,7 +440,7 @@ def _kind(value: Any) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
+def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, GraphDocument]:
     """The jaxpr of a call, and its graph document."""
     if call_is_for_jax(function, args, kwargs):
         return _trace_jax(function, args, kwargs)
@@ -426,7 +450,9 @@ def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
 
 
-def _trace_jax(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
+def _trace_jax(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, GraphDocument]:
     try:
         closed, jaxpr, name = jaxwatch.traced(function, args, kwargs)
     except AttributeError:  # a wrapper that can only lower
@@ -436,7 +462,7 @@ def _trace_jax(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     return closed, observe.jaxpr_graph(jaxpr, name, observe.positions_of(jaxpr, cell_of), cell_of)
 
 
-def recompiles(function: Any = None) -> Shown:
+def recompiles(function: Any = None) -> Shown[RecompilationsDocument]:
     """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
     that cost most first; before them the functions that were not traced again though a value that they captured changed. Raises
     Unavailable for a function of which nothing was compiled or traced."""
@@ -450,7 +476,7 @@ def recompiles(function: Any = None) -> Shown:
     return Shown(observe.recompilations_document(rows, title, editor=edited, stale=True))
 
 
-def shardings(text: str, names: dict[str, Any]) -> list[Document]:
+def shardings(text: str, names: dict[str, Any]) -> list[ShardingDocument]:
     """Which device has which part of each array of a tree, which is the value of an expression of these names. Raises TypeError
     where there is none."""
     leaves, _ = tree.flatten_with_path(expressions.evaluate(text, names))
@@ -464,7 +490,7 @@ def shardings(text: str, names: dict[str, Any]) -> list[Document]:
     ]
 
 
-def ledger() -> Shown:
+def ledger() -> Shown[LedgerDocument]:
     """All compilations of this session."""
     return Shown(observe.ledger_document())
 

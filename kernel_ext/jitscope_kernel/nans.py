@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from .inspection import Shown
 from .uses import call_is_for_jax
 
 
-class NanHunt(Shown):
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.nan_hunt import NanHuntDocument
+
+
+class NanHunt(Shown["NanHuntDocument"]):
     """What was found. Arguments are not donated; the function's Python code is traced, not run with values. `name` is what
     the function is called, its own name by default. Raises ValueError for a function that calls Python or has effects, unless
     `callbacks` is True."""
@@ -117,7 +121,7 @@ class NanWatch:
         if bad and self._first is None and not any(is_bad(x, no_nans) for x in args):
             self._first = closed, args, name, outs
 
-    def close(self) -> dict[str, Any] | None:
+    def close(self) -> NanHuntDocument | None:
         """Stop, and hunt; the document, or None where no run gave a NaN of arguments without one."""
         notices.run_listeners.remove(self._ran)
         self._option.__exit__(None, None, None)
@@ -130,7 +134,7 @@ class NanWatch:
             return None
 
 
-def hunt_of_rows(rows: list[observe.Row]) -> dict[str, Any] | None:
+def hunt_of_rows(rows: list[observe.Row]) -> NanHuntDocument | None:
     """The document of the first program of another library's with a NaN or an infinity in its results; says which could not be
     looked at."""
     for row in rows:

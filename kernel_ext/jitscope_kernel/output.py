@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec
 
 from IPython.display import display, update_display
@@ -13,7 +13,7 @@ import jitscope_widgets
 from jitscope_widgets.answers import SILENT, Answers
 
 
-Document = dict[str, Any]
+Document = Mapping[str, Any]
 P = ParamSpec("P")
 
 

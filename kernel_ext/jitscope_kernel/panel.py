@@ -12,13 +12,17 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
 from jitscope_scope.advise.code.ipython import python_of
 
 from .sharp_bits import SharpBits
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.ledger import LedgerDocument
 
 
 TARGET = "jitscope"
@@ -102,7 +106,7 @@ class Panel:
     """`document` makes the ledger document; `ignore` is called with an id that nobody wants to hear of."""
 
     def __init__(
-        self, document: Callable[[], dict[str, Any]], sharp_bits: SharpBits, ignore: Callable[[str], None]
+        self, document: Callable[[], LedgerDocument], sharp_bits: SharpBits, ignore: Callable[[str], None]
     ) -> None:
         self._document, self._sharp_bits, self._ignore = document, sharp_bits, ignore
         self._pages: dict[str, Page] = {}

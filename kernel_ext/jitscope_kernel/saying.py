@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from jitscope.core import source
 
 from .jax_cells import LEFT_ALONE
-from .output import Document
 from .wrapping import Plan
 
 
-def why_nothing(plans: Sequence[Plan], document: Document, failed: list[str], told: bool) -> str:
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.cell import CellDocument
+
+
+def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str], told: bool) -> str:
     """One sentence for a cell in which nothing was compiled; "" where what is `told` of its error says so."""
     compiled = [one.name for plan in plans for one in plan.compiled]
     names = ", ".join(dict.fromkeys(compiled))

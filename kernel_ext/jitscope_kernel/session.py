@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import IPython
 from IPython.core.error import UsageError
@@ -42,7 +42,6 @@ from .live import Live
 from .magics import JitscopeMagics, parser_of
 from .nan_hints import Taken, offer
 from .nans import NanWatch, hunt_of_rows
-from .output import Document
 from .panel import Panel
 from .placing import Placing
 from .request import Request
@@ -51,6 +50,17 @@ from .sharp_bits import SharpBits
 from .versus import Versus
 from .watch import Watch
 from .wrapping import Plan
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.cell import CellDocument, CellError
+    from jitscope_widgets.documents.compilation import CompilationDocument
+    from jitscope_widgets.documents.diagnostics import DiagnosticsDocument
+    from jitscope_widgets.documents.ledger import LedgerDocument
+    from jitscope_widgets.documents.recompilations import RecompilationsDocument
+    from jitscope_widgets.documents.stopped import StoppedDocument
+
+    Stop = StoppedDocument | DiagnosticsDocument
 
 
 _IPYTHON: tuple[Any, ...] = IPython.version_info
@@ -249,7 +259,7 @@ class Session:
             self._panel.flush()
             self._panel.look()
 
-    def _stopped(self, error: BaseException | None) -> Document | None:
+    def _stopped(self, error: BaseException | None) -> Stop | None:
         """What was traced up to an error, if that stopped a trace, or what else is to be told of an error of jax's."""
         try:
             if error is None:
@@ -274,7 +284,7 @@ class Session:
         if running.live is not None and not running.quiet and again(row) and row.cause != "redefined":
             running.live.changed()
 
-    def _recompilations(self, running: Running, editor: Editor | None = edited) -> Document:
+    def _recompilations(self, running: Running, editor: Editor | None = edited) -> RecompilationsDocument:
         """What a cell compiled or traced again so far."""
         rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
         title = f"Compiled or traced again in {running.place[0]}"
@@ -387,7 +397,7 @@ class Session:
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @output.guarded("the report on this cell")
-    def _report(self, running: Running, result: Any, error: BaseException | None, stopped: Document | None) -> None:
+    def _report(self, running: Running, result: Any, error: BaseException | None, stopped: Stop | None) -> None:
         hunt = running.nans.close() if running.nans is not None else None
         if not running.quiet:
             self._show(running, error, stopped)
@@ -401,15 +411,17 @@ class Session:
             if line:
                 output.show_text(line)
 
-    def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
+    def _show(self, running: Running, error: BaseException | None, stopped: Stop | None) -> None:
         assert running.live is not None
         if running.plans:
             document = self._document(running, error, stopped)
             document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
             told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
             if stopped is not None and stopped["kind"] == "diagnostics":
-                told = stopped | {"items": [*stopped["items"], *(told["items"] if told is not None else ())]}
-            elif stopped is not None and document["error"]:
+                items = [*stopped["items"], *(told["items"] if told is not None else ())]
+                told = stopped.copy()
+                told["items"] = items
+            elif stopped is not None and stopped["kind"] == "stopped" and document["error"]:
                 document["error"]["stopped"] = stopped
             if told is not None:
                 document["diagnostics"] = told
@@ -448,7 +460,7 @@ class Session:
             except Exception as problem:
                 output.say(f"jitscope: {row.function} cannot be shown for {running.target}: {reason(problem)}")
 
-    def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
+    def _look(self, compilation: CompilationDocument, instruments: tuple[str, ...]) -> CompilationDocument:
         """The document of a program with what instruments say of it."""
         if instruments:
             compilation.setdefault("instruments", {})
@@ -459,7 +471,7 @@ class Session:
                 output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {reason(problem)}")
         return compilation
 
-    def _ledger_document(self) -> Document:
+    def _ledger_document(self) -> LedgerDocument:
         again = observe.recompilations_document(self.ledger, "Recompilations in this session", edited)
         return {**observe.ledger_document(self.ledger), "recompilations": again}
 
@@ -474,7 +486,7 @@ class Session:
             if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
                 output.say(jitscope_widgets.text(told))
 
-    def _document(self, running: Running, error: BaseException | None, stopped: Document | None) -> Document:
+    def _document(self, running: Running, error: BaseException | None, stopped: Stop | None) -> CellDocument:
         label, cell_id = running.place
         left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.told]
         small = self.ledger.small_since(running.since)  # before the view itself computes something
@@ -487,9 +499,8 @@ class Session:
             ledger=self.ledger,
             editor=edited,
         )
-        document["reused"] += [
-            {"function": name, "calls": calls, "at_least": True} for name, calls in running.called.items()
-        ]
+        for name, calls in running.called.items():
+            document["reused"].append({"function": name, "calls": calls, "at_least": True})
         notes = [jax_cells.deaf() if self._jax.wanted else "", observe.small_sentence(small), running.ran]
         failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
         if not document["compilations"] and (failed or not any(notes)):
@@ -497,16 +508,19 @@ class Session:
         document["note"] = " ".join(filter(None, notes))
         return document
 
-    def _error(self, error: BaseException | None) -> Document | None:
+    def _error(self, error: BaseException | None) -> CellError | None:
         if error is None:
             return None
         position = observe.position_document(innermost(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
 
-    def _answers(self, document: Document) -> Answers:
+    def _answers(self, document: CellDocument) -> Answers:
         """What a live view of a cell asks of the ledger. Of recompilations a program's document says what that of the cell did."""
         cards = {one["id"]: one["recompilations"] for one in document["compilations"]}
-        told = lambda found: found | {"recompilations": cards.get(found["id"], found["recompilations"])}
+
+        def told(found: CompilationDocument) -> CompilationDocument:
+            return {**found, "recompilations": cards.get(found["id"], found["recompilations"])}
+
         return Answers(
             measure=lambda program: told(observe.measured(program, self.ledger)),
             again=lambda program: told(observe.compiled_again(program, self.ledger)),

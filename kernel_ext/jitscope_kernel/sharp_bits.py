@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
 from jitscope.core.unfinished import unfinished
@@ -29,7 +29,12 @@ from jitscope_scope.advise.watch import Noticed, Watch
 from jitscope_scope.source_code.names import imported_in
 
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.diagnostics import Diagnostic as DiagnosticDocument, DiagnosticsDocument
+    from jitscope_widgets.documents.parts import Fix as FixDocument, Position as PositionDocument
+    from jitscope_widgets.documents.stopped import StoppedDocument
+
+
 PlaceOf = Callable[[str], "tuple[str, str | None] | None"]
 _CELLS = 500
 _LONG = 0.1  # seconds
@@ -83,7 +88,7 @@ class SharpBits:
         self._watched = [one for one in self._watched if one.file != file]
         self._noticed.forget(file)
 
-    def failed(self, error: BaseException, place_of: PlaceOf) -> Document | None:
+    def failed(self, error: BaseException, place_of: PlaceOf) -> StoppedDocument | DiagnosticsDocument | None:
         """A cell ended in an error. If it stopped a trace: the document of what was traced up to it, with rewrites that were
         tried. What the error kept of the trace is let go. Else, of an error of jax's, the sharp bit with what to do."""
         one = explained(error)
@@ -96,12 +101,13 @@ class SharpBits:
         try:
             where = traces[0].where
             fixes = repaired(error, one.id, where) if one is not None and where is not None else []
-            made = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
+            tried = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
+            made = [fix for fix in tried if fix is not None]
             return observe.stopped_document(error, place_of, made)
         finally:
             del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _of_jax(self, one: Diagnostic, error: BaseException) -> Document | None:
+    def _of_jax(self, one: Diagnostic, error: BaseException) -> DiagnosticsDocument | None:
         known = (one.id in TO_DO or one.id == "not-a-jax-type") and jaxwatch.mistake(error) is not None
         view = one.id == "item-assignment" and isinstance(
             error, ValueError
@@ -112,7 +118,7 @@ class SharpBits:
             return None
         return _document([_item(cell, one)])
 
-    def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> Document:
+    def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> FixDocument | None:
         """A fix as a document, its edits those of the cell's text."""
         cell = next((cell for cell in self._cells.values() if cell.file == where.file), None)
         if cell is not None:
@@ -185,11 +191,11 @@ class SharpBits:
 
     # --- as a document ------------------------------------------------------------------------------------------------
 
-    def document(self, cells: Sequence[Cell] | None = None) -> Document:
+    def document(self, cells: Sequence[Cell] | None = None) -> DiagnosticsDocument:
         """As a document; see docs/documents.md."""
         return _document([_item(cell, one) for cell, one in self.found(cells)])
 
-    def of_cell(self, label: str, failed: bool) -> Document | None:
+    def of_cell(self, label: str, failed: bool) -> DiagnosticsDocument | None:
         """What is to be told of a cell that just ran; None for nothing. An error was told by its traceback, what was compiled again by
         cards. Nothing is told unasked once a look at the session takes too long."""
         if self._spent > _LONG:
@@ -221,8 +227,8 @@ def _is_expression(text: str) -> bool:
     return True
 
 
-def _document(items: list[Document]) -> Document:
-    document: Document = {"kind": "diagnostics", "version": 1, "items": items}
+def _document(items: list[DiagnosticDocument]) -> DiagnosticsDocument:
+    document: DiagnosticsDocument = {"kind": "diagnostics", "version": 1, "items": items}
     return document if items else {**document, "note": _NONE}
 
 
@@ -232,9 +238,9 @@ _NONE = (
 )
 
 
-def _item(cell: Cell, one: Diagnostic) -> Document:
+def _item(cell: Cell, one: Diagnostic) -> DiagnosticDocument:
     span, lines = _span_typed(cell, one.span), cell.lines()
-    position = {
+    position: PositionDocument = {
         "file": cell.id or cell.file,
         "cell": cell.label,
         "line": span.line,

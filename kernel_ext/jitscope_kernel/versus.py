@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitscope_scope import observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.comparison import ComparisonDocument
 
 
 class Versus:
@@ -19,7 +23,7 @@ class Versus:
             if (entry := row.entry) is not None and not row.nested:
                 self._held.append((row, entry))
 
-    def comparisons(self, rows: list[observe.Row]) -> list[dict[str, Any]]:
+    def comparisons(self, rows: list[observe.Row]) -> list[ComparisonDocument]:
         """One of each program of the cell that takes what a program of the earlier function took. Raises Unavailable with a sentence
         where there is none."""
         if not self._held:
@@ -41,7 +45,7 @@ class Versus:
         )
 
     @staticmethod
-    def _compared(earlier: observe.Row, row: observe.Row) -> dict[str, Any]:
+    def _compared(earlier: observe.Row, row: observe.Row) -> ComparisonDocument:
         same = earlier.function == row.function
         title = f"{earlier.function} (before)" if same else earlier.function
         return comparison_of(side_of(earlier, row.given, title), side_of(row))

@@ -150,4 +150,7 @@ reveal_type(seen_by.hlo)  # type: Program
 reveal_type(seen_by.memory)  # type: Memory
 reveal_type(seen_by.graph)  # type: Graph
 reveal_type(seen_by.save("seen.html"))  # type: Path
+reveal_type(seen_by.document["graph"])  # type: GraphDocument
+reveal_type(seen_by.kernels)  # type: list[Kernel]
+reveal_type(seen_by.profile.document["lines"])  # type: list[ProfileLine]
 seen_by.hlos  # error: reportAttributeAccessIssue

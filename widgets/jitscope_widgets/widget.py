@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
 import traitlets
@@ -18,6 +18,10 @@ from .lighter import lacks_programs
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
 from .words import Document
+
+
+if TYPE_CHECKING:
+    from .documents.compilation import CompilationDocument, InstrumentDocument
 
 
 _WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -196,5 +200,6 @@ class View(anywidget.AnyWidget):
         known = self._compilation(ident)
         found = self.answers.instrument(known["id"], name, options)
         if not options:
-            self._change(self._with(attached(known, name, found)))
+            newer = attached(cast("CompilationDocument", known), name, cast("InstrumentDocument", found))
+            self._change(self._with(newer))
         return found
