@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 from jitscope_widgets import documents
@@ -27,27 +28,35 @@ def page(name: str) -> str:
     """The page of a file of types: what the file says, then each type."""
     tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
     lines = [f"# {name.replace('_', '-')}", "", ast.get_docstring(tree) or "", ""]
+    known = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for node, after in zip(tree.body, [*tree.body[1:], None]):
         match node:
             case ast.ClassDef():
-                lines += _record(node)
+                lines += _record(node, known)
             case ast.Assign(targets=[ast.Name(id=called)], value=value) if not called.startswith("_"):
                 lines += [f"## {called}", "", f"`{ast.unparse(value)}`", "", _text(after), ""]
     return "\n".join(lines)
 
 
-def _record(node: ast.ClassDef) -> list[str]:
-    lines = [f"## {node.name}", "", ast.get_docstring(node) or "", "", "| field | type | |", "| --- | --- | --- |"]
-    if any(isinstance(base, ast.Name) and base.id.startswith("_") for base in node.bases):
-        lines += ["| `from`, `to` | `str` | |"]
+def _record(node: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[str]:
+    head = [f"## {node.name}", "", ast.get_docstring(node) or "", "", "| field | type | |", "| --- | --- | --- |"]
+    return [*head, *_fields(node, known), ""]
+
+
+def _fields(node: ast.ClassDef, known: dict[str, ast.ClassDef]) -> Iterator[str]:
+    """The rows of a record's fields, those of the records first that it is made from."""
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in known:
+            yield from _fields(known[base.id], known)
+        elif isinstance(base, ast.Name) and base.id.startswith("_"):
+            yield "| `from`, `to` | `str` | |"
     for field, after in zip(node.body, [*node.body[1:], None]):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             form, said = (
                 ast.unparse(field.annotation).replace("|", "\\|"),
                 " ".join(_text(after).split()).replace("|", "\\|"),
             )
-            lines.append(f"| `{field.target.id}` | `{form}` | {said} |")
-    return [*lines, ""]
+            yield f"| `{field.target.id}` | `{form}` | {said} |"
 
 
 def _text(node: ast.stmt | None) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import importlib.util
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -159,3 +161,17 @@ def test_every_type_and_every_kind_is_explained() -> None:
         assert record.__name__ in written or len(fields(record)) <= 7, record
     text = DOCS.read_text(encoding="utf-8")
     assert not [kind for kind in KINDS if f"documents/{file_name(kind)}.py" not in text]
+
+
+def test_the_pages_of_the_types_list_every_field() -> None:
+    """Those that a record has from another one, too."""
+    file = DOCS.parent / "site" / "document_pages.py"
+    spec = importlib.util.spec_from_file_location("document_pages", file)
+    assert spec is not None and spec.loader is not None
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    for record in records(*types().values()):
+        page = pages.page(record.__module__.rpartition(".")[2])
+        section = re.search(rf"^## {record.__name__}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        if section is not None:  # tables of two or three plain fields have none
+            assert not [name for name in fields(record) if f"`{name}`" not in section[1]], record

@@ -62,8 +62,8 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Mem
         changes: list[MemoryChange] = [
             {**one, "tried": result} if one["id"] == change else one for one in document["changes"]
         ]
-        told: MemoryDocument = {**document, "changes": changes}
-        document = told
+        document = document.copy()
+        document["changes"] = changes
     _known[row] = row.entry, document
     return document
 
