@@ -1,8 +1,9 @@
 """Watching jax: what it traces, lowers and compiles is written into the ledger, so that the documents of the compiler's own
 programs are made of jax's, too.
 
-jax is never imported here, and nothing of it is changed but for marks while it lowers (`marks`), which `reading` leaves out of what users and
-tools read: it stands before jaxlib's readers, also after `detach`, since programs with marks live on.
+jax is never imported here. Of jax is changed, until `detach`: what it lowers bears marks (`marks`), which `reading` leaves out of what users and
+tools read (it stands before jaxlib's readers, also after `detach`, since programs with marks live on), and arrays that are made a text are
+looked at (`printed`).
 `private` alone has names that jax does not document; `capabilities` says what they are needed for. A program's way: `watching`
 hears of it, `signatures` keeps the key of the call, `translating` gives the jaxpr our form, `lineage` leads from names of operations
 to equations, `programs` is what views take for a compiled program.
