@@ -342,6 +342,11 @@ class TracedStage(_Stage):
         """The avals of the result, in its structure."""
         return self.out_tree.unflatten(self.jaxpr.out_avals)
 
+    @property
+    def effects(self) -> frozenset[Any]:
+        """What the program does besides computing its results, such as printing."""
+        return frozenset(self.jaxpr.jaxpr.effects)
+
     def note(self) -> records.Record:
         """What the steps of this program have in common."""
         return records.Record(

@@ -136,9 +136,9 @@ def pinv(
     small = convert(asarray(small), dtypes.real_part(aval.dtype))
     if hermitian:
         x = ops.hermitian_part(x)
-    batch = broadcast_shape(aval_of(rtol).shape, aval.shape[:-2])
+    batch = broadcast_shape(aval_of(small).shape, aval.shape[:-2])
     x = broadcast(x, aval.shape, (*batch, *aval.shape[-2:]))
-    return _pinv(hermitian, x, broadcast(rtol, aval_of(rtol).shape, batch))
+    return _pinv(hermitian, x, broadcast(small, aval_of(small).shape, batch))
 
 
 @functools.partial(custom_jvp, nondiff_argnums=(0,))

@@ -27,7 +27,14 @@ def test_one_example_for_all():
 @pytest.mark.parametrize("name", ["Traced", "Lowered", "Compiled"])
 def test_stages_have_what_those_of_jax_have(name):
     missing = set(JAX[f"stages.{name}"]) - set(dir(getattr(stages, name)))
-    assert missing <= {"lojax"}
+    assert missing <= {"lojax", "physicalize", "closure_convert", "with_consts_as_arg"}, (
+        "these are forms of JAX's own jaxprs"
+    )
+
+
+def test_the_effects_of_a_traced_function():
+    assert not jx.jit(jnp.sin).trace(X).effects
+    assert jx.jit(lambda x: jx.debug.print("{}", x)).trace(X).effects
 
 
 @pytest.mark.parametrize("name", JAX["errors"])
