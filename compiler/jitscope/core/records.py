@@ -98,7 +98,7 @@ unseen: ContextVar[bool] = ContextVar("jitscope_unseen", default=False)
 
 
 LEDGER = "jitscope_scope.observe.ledger"
-"""What listens to every record of the session: the only thing above the compiler that it loads by itself."""
+"""What listens to every record of the session; the first one loads it."""
 
 
 def emit(record: Record) -> None:

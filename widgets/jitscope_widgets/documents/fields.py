@@ -31,10 +31,10 @@ def is_record(form: Form) -> bool:
 
 def optional(form: Form) -> tuple[Form, bool]:
     """A form without None, and whether it may be None."""
-    rest = [one for one in get_args(form) if one is not type(None)]
-    if type(None) not in get_args(form):
+    ways = get_args(form)
+    if type(None) not in ways:
         return form, False
-    (inner,) = rest
+    (inner,) = (one for one in ways if one is not type(None))
     return inner, True
 
 
