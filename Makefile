@@ -13,7 +13,7 @@ FRONT := labextension/dist/package.json
 FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	\( -path labextension/dist -o -path labextension/lib -o -path '*/static' -o -name __pycache__ \) -prune -o \
 	-type f ! -name '*.py' ! -name forms.ts -print 2>/dev/null)
-FORMS := widgets/jitscope_widgets/js/forms.ts
+FORMS := widgets/jitscope_widgets/js/forms.ts widgets/jitscope_widgets/js/parts/forms.ts
 TOUR := examples/tour.ipynb
 JAXLIBS ?= 0.10.2 0.11.2 0.12.0.1
 # Two at most: each has a JupyterLab and a Chromium of its own.
@@ -172,8 +172,11 @@ $(INSTALLED): $(PY) pyproject.toml package.json labextension/hatch_build.py | fr
 front: $(FRONT)
 
 # The types of documents, for the type checker alone.
-$(FORMS): $(wildcard widgets/jitscope_widgets/documents/*.py) | $(INSTALLED)
+widgets/jitscope_widgets/js/forms.ts: $(wildcard widgets/jitscope_widgets/documents/*.py) | $(INSTALLED)
 	@$(PY) -m jitscope_widgets.documents.typescript
+
+widgets/jitscope_widgets/js/parts/forms.ts: $(wildcard widgets/jitscope_widgets/view/*.py) | $(INSTALLED)
+	@$(PY) -m jitscope_widgets.view.typescript
 
 $(FRONT): $(PACKAGES) $(FRONT_SOURCES)
 	@echo 'Building the front end …'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from jitscope_scope.observe import Unavailable
 from jitscope_widgets.answers import Answers
+from jitscope_widgets.envelope import pack
 from jitscope_widgets.widget import View as Widget
 from tests.browser.view import View
 
@@ -55,7 +55,7 @@ class Bare:
     ) -> View:
         self.page.emulate_media(**{"color_scheme": "dark" if dark else "light", **media})
         self.page.set_viewport_size({"width": width, "height": height})
-        return self._mounted(json.dumps(document), False, None)
+        return self._mounted(pack(document).text, True, None)
 
     def mount(self, packed: str, parts: dict[str, str] | None = None) -> View:
         """A saved output, which has no kernel; or one that knows these compilations, by their places."""

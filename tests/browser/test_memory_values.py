@@ -12,6 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope_scope import observe
+from jitscope_widgets.quantities import size
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
@@ -63,8 +64,10 @@ def test_the_memory_by_keyboard(bare: Bare) -> None:
     peak = memory["peak"]
     plot = view.element.get_by_role("slider", name="Step of the schedule")
     expect(plot).to_have_attribute("aria-valuenow", str(peak["position"] + 1))
-    expect(view.element.get_by_text("In use at the peak, largest first")).to_be_visible()
-    rows = view.element.get_by_role("option")
+    panel = view.element.locator("[data-panel=memory]")
+    panel.get_by_label("buffer by buffer").check()
+    expect(panel.get_by_role("heading", name="In use at this step, largest first")).to_be_visible()
+    rows = panel.locator(".jitscope-table-row")
     largest = memory["buffers"][peak["buffers"][0]]
     expect(rows.first).to_contain_text(largest["label"])
     plot.focus()
@@ -84,6 +87,36 @@ def test_the_memory_by_keyboard(bare: Bare) -> None:
     view.open("graph")
     line = memory["positions"][buffer["path"]]["line"]
     expect(view.element.locator(".jitscope-details")).to_contain_text(f"line {line}")
+
+
+def test_the_memory_by_line_sums_what_is_in_use_at_the_peak(bare: Bare) -> None:
+    document = program()[2]
+    memory = document["instruments"]["memory"]
+    view = bare.show(document)
+    view.open("memory")
+    panel = view.element.locator("[data-panel=memory]")
+    panel.get_by_label("by line", exact=True).check()
+    alive = [memory["buffers"][at] for at in memory["peak"]["buffers"]]
+    lines: dict[str, int] = {}
+    for buffer in alive:
+        position = memory["positions"].get(buffer["path"])
+        given = "given by the caller" if buffer["kind"] == "argument" else "no line"
+        name = f"line {position['line']}" if position else given
+        lines[name] = lines.get(name, 0) + buffer["bytes"]
+    assert sum(lines.values()) == memory["peak"]["bytes"]
+    rows = panel.locator(".jitscope-table-row")
+    expect(rows).to_have_count(len(lines))
+    for name, bytes in sorted(lines.items(), key=lambda item: -item[1])[:3]:
+        expect(rows.filter(has_text=name).first).to_contain_text(size(bytes))
+    several = rows.and_(view.page.locator("[aria-expanded]")).first
+    several.focus()
+    view.page.keyboard.press("ArrowRight")
+    expect(rows.locator("xpath=self::*[@aria-level=2]").first).to_be_visible()
+    view.page.keyboard.press("ArrowLeft")
+    expect(rows).to_have_count(len(lines))
+    panel.get_by_role("button", name="buffers", exact=True).click()
+    counts = [int(text) for text in rows.locator("[data-name=buffers]").all_inner_texts()]
+    assert counts == sorted(counts, reverse=True)
 
 
 def test_the_values_by_keyboard(bare: Bare) -> None:
@@ -150,9 +183,9 @@ def test_a_kernel_is_asked_for_more(page: Page) -> None:
     view.element.get_by_role("button", name="Show memory").click()
     expect(view.element.get_by_role("slider", name="Step of the schedule")).to_be_visible()
     change = document["instruments"]["memory"]["changes"][0]
-    button = view.element.get_by_role("button", name="Compile with it").first
+    button = view.element.get_by_role("button", name="Compile with this").first
     button.click()
-    result = view.element.locator(f"li[data-change='{change['id']}']")
+    result = view.element.locator("[data-panel=memory] p").filter(has_text=f"{change['text']}: in use at most")
     expect(result).to_contain_text("instead of")
     expect(result).to_contain_text("Compiling it took")
     view.open("values")

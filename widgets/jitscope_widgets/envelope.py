@@ -1,5 +1,7 @@
 """A document in an attribute: compressed, as base64 text; the same document always gives the same text.
 
+Beside the fields of a document stands its view (`view`: parts, as js/parts draws them), wherever its kind has one.
+
 The text is pieces with spaces between. The first has the document, without what its compilations hold; each further piece
 is what one compilation holds, for a view to read when that compilation is opened. Within a size, pieces are left out or
 made lighter, and the first piece says which.
@@ -18,6 +20,7 @@ from typing import Any
 from .compact import compact, expand
 from .grouping import in_full
 from .lighter import HEAVY, WITHOUT_HLO, Form, brief, forms
+from .viewed import viewed, without_views
 from .words import Document, plural
 
 
@@ -43,7 +46,7 @@ def pack(document: Document, room: int | None = None) -> Packed:
     if document.get("kind") == "cell" and isinstance(document.get("compilations"), list):
         return _parted(document, document["compilations"], room, "compilations")
     for form in forms(document):
-        text = _piece({"document": form.make(document)})
+        text = _piece({"document": viewed(form.make(document))})
         if room is None or len(text) <= room:
             return Packed(text, (f"Kept without {form.without}.",) if form.without else ())
     return Packed("")
@@ -57,7 +60,7 @@ def unpack(text: str) -> dict[str, Any]:
     whole = [document] if document.get("kind") == "compilation" else document.get("compilations", ())
     for part in said.get("parts", ()):
         whole[part["at"]].update(_read(more[part["piece"] - 1]))
-    return document
+    return without_views(document)
 
 
 def pack_compilation(compilation: Document) -> str:
@@ -127,7 +130,7 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: compilation[name] for name in HEAVY if name in compilation}
+    return {name: viewed(compilation[name]) for name in HEAVY if name in compilation}
 
 
 def _outside(

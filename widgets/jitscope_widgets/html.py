@@ -14,7 +14,7 @@ from .envelope import Packed, pack
 from .grouping import in_full
 from .guard import attempt_all, part
 from .html_style import CLASS, html_style
-from .panes import PANES, compilation_pieces
+from .panes import compilation_pieces, pane
 from .plain import clean_lines, escape
 from .quantities import seconds
 from .stopped import stopped_pieces
@@ -78,7 +78,7 @@ def _pieces(document: Document) -> Iterator[str | Part]:
     elif document["kind"] == "compilation":
         yield from _compilation(document, opened=True)
     else:
-        yield from PANES[document["kind"]](document)
+        yield from pane(document)
 
 
 def _cell(cell: Document) -> Iterator[str | Part]:

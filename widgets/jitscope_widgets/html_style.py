@@ -57,6 +57,7 @@ _RULES = (
         " pre ins": "text-decoration:underline wavy var(--call);text-underline-offset:3px",
         " .bad pre ins": "text-decoration-color:var(--bad)",
         " .bar": "display:inline-block;height:10px;background:var(--bar);vertical-align:middle;min-width:1px",
+        " .bars": "display:block;white-space:nowrap",
         " td.wide": "width:220px",
         " td.nw": "white-space:nowrap",
     }

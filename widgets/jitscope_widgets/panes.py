@@ -12,7 +12,6 @@ from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .kernel_order import listed, order_words
 from .machine_html import machine
-from .memory_html import memory
 from .nan_hunt import hunt_pieces
 from .origins import placed
 from .painter import Hues, line_hues
@@ -26,6 +25,9 @@ from .sharding_view import sharding
 from .stopped import stopped_pieces
 from .transformations import transformations_html
 from .values_html import values
+from .view.as_html import as_html
+from .viewed import parts_of
+from .views import has_view
 from .words import Document, plural
 
 
@@ -62,7 +64,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
     total = show(compilation["timing"]["total"])
     yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
     for name, found in compilation.get("instruments", {}).items():
-        yield from _pane(words.instrument_title(name), "", lambda name=name, found=found: PANES[name](found))
+        yield from _pane(words.instrument_title(name), "", lambda found=found: pane(found))
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
@@ -264,6 +266,12 @@ def _source(source: Document) -> Pieces:
     return source_lines(source, {place: order for order, place in enumerate(marks)})
 
 
+def pane(document: Document) -> Pieces:
+    """The pane of a document."""
+    kind = document["kind"]
+    return as_html(parts_of(document)) if has_view(kind) else PANES[kind](document)
+
+
 PANES: dict[str, Callable[[Document], Pieces]] = {
     "graph": _graph,
     "fusion": _whole_fusion,
@@ -274,7 +282,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
-    "memory": memory,
     "transformations": transformations_html,
     "profile": profile,
     "comparison": comparison,

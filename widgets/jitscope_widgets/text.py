@@ -12,7 +12,6 @@ from .grouping import in_full
 from .kernel_order import listed
 from .looks import number_of
 from .machine_text import machine
-from .memory_text import memory
 from .nan_hunt import hunt_text
 from .pass_text import passes
 from .plain import clean, clean_lines
@@ -22,6 +21,9 @@ from .sharding_view import sharding_text
 from .stopped import stopped_text
 from .transformations import transformations_text
 from .values_text import values
+from .view.as_text import as_text
+from .viewed import parts_of
+from .views import has_view, name_of
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -42,9 +44,23 @@ def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
     elif document["kind"] == "compilation":
         lines = _compilation(document, width, jaxpr)
     else:
-        lines = _WRITERS[document["kind"]](document, width)
+        lines = _written(document, width)
     shown = (clean(line).replace("→", "->") for line in "\n".join(lines).split("\n"))
     return "\n".join(part for line in shown for part in wrap(line, width, "    "))
+
+
+def _written(document: Document, width: int) -> list[str]:
+    """A document that stands by itself: what it is of comes first."""
+    lines = _lines(document, width)
+    if not has_view(document["kind"]) or not document.get("title") or not lines:
+        return lines
+    return [f"{name_of(document['kind'])} of {clean(document['title'])}: {lines[0]}", *lines[1:]]
+
+
+def _lines(document: Document, width: int) -> list[str]:
+    if has_view(document["kind"]):
+        return as_text(parts_of(document), width)
+    return _WRITERS[document["kind"]](document, width)
 
 
 def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
@@ -88,12 +104,12 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
     for card in compilation["recompilations"]["cards"] if cards else ():
         lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
     for name, found in compilation.get("instruments", {}).items():
-        if name not in _WRITERS:
+        if name not in _WRITERS and not has_view(name):
             continue  # of a later version
         lines += [
             "",
             f"{words.instrument_title(name)} of {clean(compilation['function'])}",
-            *_WRITERS[name](found, width),
+            *_lines(found, width),
         ]
     if jaxpr:
         lines += ["", *(part for line in clean_lines(compilation["jaxpr"]) for part in _code(line, width))]
@@ -296,7 +312,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "passes": passes,
     "profile": profile,
     "comparison": comparison,
-    "memory": memory,
     "values": values,
     "machine": machine,
     "communication": communication,

@@ -15,9 +15,7 @@ import numpy as np
 from jitscope.backend.given import Given
 from jitscope.backend.spreading import chosen
 from jitscope.core.errors import Unavailable
-from jitscope.core.jaxpr import JaxprEqn, walk
 from jitscope.core.shardings import NamedSharding
-from jitscope.core.source import transforms_of
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.parts import tiles
@@ -30,6 +28,7 @@ from .hlo_flow import paths_in
 from .inner_layouts import Lies
 from .ledger import Row
 from .memory import names_of
+from .stacks import backward_paths
 
 
 if TYPE_CHECKING:
@@ -97,14 +96,8 @@ def communication_document(row: Row, module: Any, computations: Sequence[Computa
         "left_out": {"collectives": max(0, len(all_of_it) - MOST), "values": max(0, len(values) - MOST)},
         "totals": _totals(all_of_it),
         "positions": {path: positions[path] for path in sorted(paths) if path in positions},
-        "backward": sorted(path for path, eqn in walk(row.jaxpr) if path in paths and _is_backward(eqn))
-        if row.jaxpr
-        else [],
+        "backward": sorted(paths & backward_paths(row.jaxpr)) if row.jaxpr else [],
     }
-
-
-def _is_backward(eqn: JaxprEqn) -> bool:
-    return "transpose" in transforms_of(eqn.traceback)
 
 
 def _totals(collectives: Sequence[Collective]) -> list[CollectiveTotal]:

@@ -8,7 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.core import source
-from jitscope.core.jaxpr import JaxprEqn
+from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 from jitscope.core.source import Position, is_installed, is_internal, position_in
 
 
@@ -117,3 +117,9 @@ def _is_part(code: CodeType, around: CodeType | None) -> bool:
 
 
 _COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
+
+
+def backward_paths(jaxpr: Jaxpr) -> frozenset[str]:
+    """The paths of the equations that a backward pass is made of."""
+    stacks = Stacks()
+    return frozenset(path for path, eqn in walk(jaxpr) if stacks.found(eqn.traceback).backward)

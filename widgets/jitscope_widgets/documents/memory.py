@@ -4,7 +4,7 @@ Bytes in use are those that hold something which the instruction at a step reads
 share count once.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .parts import Edit, Position, Quantity
 
@@ -88,6 +88,8 @@ class MemoryBuffer(TypedDict):
     path: str | None
     """The equation whose value it holds."""
     paths: list[str]
+    saved: NotRequired[bool]
+    """Whether the forward pass made it and the backward pass reads it last."""
 
 
 class TriedChange(TypedDict):

@@ -5,11 +5,12 @@ import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
 import { machineView } from "./machine";
-import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
+import { partsMissing, partsView } from "./parts/view";
 import { passesPane } from "./passes";
 import { transformationsPane } from "./transformations";
 import { profileView } from "./profile";
+import { viewOf } from "./viewdata";
 import { valuesView } from "./values";
 
 /** What the view of an instrument has round it. */
@@ -38,6 +39,12 @@ interface Instrument<Name extends keyof Instruments> {
 
 export type InstrumentName = keyof Instruments;
 
+/** The view that came with the document. */
+function fromParts(doc: { kind: string; title: string }, around: Surroundings): View {
+  const parts = viewOf(doc);
+  return parts ? partsView(parts, around, doc.kind) : partsMissing(doc.title);
+}
+
 const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
   transformations: {
     button: "Show transformations",
@@ -55,7 +62,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     button: "Show memory",
     shows: "Every buffer of the compiled program over its schedule: what is in use at each step, the peak, and the line of each buffer.",
     costs: "The program is compiled once more; it is not run.",
-    view: (doc, around) => memoryView(doc, around),
+    view: fromParts,
   },
   profile: {
     button: "Profile kernels",

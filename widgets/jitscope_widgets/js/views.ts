@@ -4,9 +4,12 @@ import { communicationAlone } from "./communication";
 import { comparisonView } from "./compare";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
-import { memoryAlone } from "./memory";
 import { machineView } from "./machine";
+import { Links, Selection } from "./links";
 import type { View } from "./mount";
+import type { Part } from "./parts/forms";
+import { partsView } from "./parts/view";
+import { viewOf } from "./viewdata";
 import { passesView } from "./passes";
 import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
@@ -45,7 +48,6 @@ const VIEWS: Record<string, Open> = {
   timing: (doc, host) => timingView(doc, host),
   recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
-  memory: (doc, host, memory) => memoryAlone(doc, host, memory),
   transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
   profile: (doc) => profileView(doc),
@@ -60,8 +62,15 @@ const VIEWS: Record<string, Open> = {
   "nan-hunt": nanHuntView,
 };
 
+/** A view that came with its document. */
+function alone(parts: Part[], kind: string, host: Host, memory: unknown, root: HTMLElement): View {
+  return partsView(parts, { host, root, memory, links: new Links(null, null), selection: new Selection() }, kind);
+}
+
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {
   const kind = shown?.kind ?? "nothing";
+  const parts = viewOf(shown);
+  if (parts) return alone(parts, shown.kind, host, memory, root);
   const open = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
   if (!open) throw new Error(`it is of an unknown kind, “${kind}”`);
   if (shown.version !== 1) throw new Error(`it has version ${String(shown.version)}, and this view knows version 1`);

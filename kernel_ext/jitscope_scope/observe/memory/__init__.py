@@ -13,6 +13,7 @@ from jitscope.xla.dumps import Source, compiled_once_more
 from ..graph import result_names
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
+from ..stacks import backward_paths
 from .document import Names, memory_document
 from .plan import plan_of
 from .trials import changes_of, judged, tried
@@ -42,6 +43,7 @@ def memory_of(row: Row) -> MemoryDocument:
         entry.executable.memory_stats(),
         told.seconds,
         changes_of(row, positions),
+        backward_paths(row.jaxpr) if row.jaxpr else frozenset(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.xla.hlo_module import Computation, Instruction
@@ -56,10 +56,11 @@ def memory_document(
     stats: Mapping[str, int],
     seconds: float,
     changes: Sequence[MemoryChange] = (),
+    backward: Collection[str] = (),
 ) -> MemoryDocument:
     """The memory document of a program, from the plan in XLA's dumps, the optimised program that runs, its flow (with origins), and
-    what the executable says of its memory (`stats`, bytes)."""
-    made = _Made(plan, computations, flow, names)
+    what the executable says of its memory (`stats`, bytes). `backward` are the equations that a backward pass is made of."""
+    made = _Made(plan, computations, flow, names, backward)
     buffers = buffers_of(plan)
     curve = curve_of(plan, buffers)
     highest = curve.peak()
@@ -156,8 +157,10 @@ def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequen
 class _Made:
     """What is said of buffers and instructions: names, kernels, equations."""
 
-    def __init__(self, plan: Plan, computations: Sequence[Computation], flow: Flow, names: Names):
-        self.plan, self.names = plan, names
+    def __init__(
+        self, plan: Plan, computations: Sequence[Computation], flow: Flow, names: Names, backward: Collection[str]
+    ):
+        self.plan, self.names, self.backward = plan, names, backward
         self.ops = flow.by_id
         self.roots: dict[str, Op] = {}
         for op in flow.ops:
@@ -213,7 +216,18 @@ class _Made:
             "kernel": None if number is not None else self.kernel(main.instruction),
             "path": own,
             "paths": list(unique([own, *paths] if own is not None else paths))[:PATHS],
+            "saved": number is None and self._is_saved(paths, buffer.dies),
         }
+
+    def _is_saved(self, paths: Sequence[str], dies: int) -> bool:
+        """Whether what equations of the forward pass made is last read in the backward pass."""
+        last = self.paths(self.plan.schedule[min(dies, self.plan.positions - 1)])
+        known = bool(paths and last)
+        return known and not any(map(self._is_backward, paths)) and all(map(self._is_backward, last))
+
+    def _is_backward(self, path: str) -> bool:
+        segments = path.split("/")
+        return any("/".join(segments[:count]) in self.backward for count in range(1, len(segments) + 1))
 
     def _parameter(self, buffer: Buffer) -> int | None:
         """The number of the program's argument that a buffer holds."""

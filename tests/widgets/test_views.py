@@ -1,0 +1,141 @@
+"""Views as data: what text, static HTML and the live page make of one tree of parts, and that nothing from outside is markup in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, is_dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from jitscope_widgets import envelope, html, text
+from jitscope_widgets.budget import fit
+from jitscope_widgets.view import inline
+from jitscope_widgets.view.as_data import as_data
+from jitscope_widgets.view.as_html import as_html
+from jitscope_widgets.view.as_text import as_text
+from jitscope_widgets.view.markup import Markup, element
+from jitscope_widgets.view.parts import KINDS, Column, Row, Section, Sentence, Table
+from jitscope_widgets.view.typescript import FILE, text as typescript
+from jitscope_widgets.views import has_view, view_of
+from tests.widgets import documents as made
+
+
+SHOWN = [document for document in made.every_kind() if has_view(document["kind"])]
+each = pytest.mark.parametrize("document", SHOWN, ids=lambda document: document["kind"])
+HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"
+
+
+class _Tags(HTMLParser):
+    """Notes tags that are opened and never closed, and scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.add(tag)
+        if tag not in ("br", "img", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open.pop() == tag
+
+
+def _balanced(markup: str) -> set[str]:
+    parser = _Tags()
+    parser.feed(markup)
+    parser.close()
+    assert not parser.open
+    return parser.seen
+
+
+@each
+def test_the_three_renderers_take_every_view(document: dict[str, Any]) -> None:
+    parts = view_of(document)
+    assert as_text(parts, 80) and all(len(line) <= 80 for line in as_text(parts, 80))
+    _balanced(fit(as_html(parts), 10**9))
+    json.dumps(as_data(parts), allow_nan=False)
+
+
+@each
+def test_what_is_said_is_said_by_all_three(document: dict[str, Any]) -> None:
+    """Sentences stand in text, static HTML and in what the live page gets, word for word."""
+    parts = view_of(document)
+    sentences = [inline.words(part.content) for part in parts if isinstance(part, Sentence)]
+    assert sentences
+    flat = re.sub(r"\s+", " ", " ".join(as_text(parts, 10_000)))
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", fit(as_html(parts), 10**9)))
+    live = json.dumps(as_data(parts), ensure_ascii=False)
+    for sentence in sentences:
+        assert sentence in flat
+        assert Markup(element("p", sentence))[3:-4] in page
+        assert all(word in live for word in sentence.split('"')[0].split()[:3])
+
+
+def _hostile(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: item if key in ("kind", "version", "what", "cell_id") else _hostile(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_hostile(item) for item in value]
+    return value + HOSTILE if isinstance(value, str) and " " in value else value
+
+
+@each
+def test_text_from_outside_is_never_markup(document: dict[str, Any]) -> None:
+    hostile = _hostile(document)
+    assert "script" not in _balanced(html(hostile))
+    assert "\x1b" not in text(hostile) and "\u202e" not in text(hostile)
+    assert "\x1b" not in "".join(_texts(as_data(view_of(hostile))))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [found for key, item in value.items() if key not in ("position", "document") for found in _texts(item)]
+    if isinstance(value, list):
+        return [found for item in value for found in _texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@each
+def test_a_packed_document_has_its_view_and_comes_back_without_it(document: dict[str, Any]) -> None:
+    packed = envelope.pack(document).text
+    assert envelope.unpack(packed) == document
+    assert envelope._read(packed.split()[0])["document"]["view"] == json.loads(json.dumps(as_data(view_of(document))))
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=8))
+def test_elements_escape_what_is_no_markup(content: Any) -> None:
+    assert _balanced(element("p", content, title=str(content))) == {"p"}
+
+
+def test_a_table_gives_way_row_by_row() -> None:
+    rows = tuple(Row((f"row {n}", inline.count(n))) for n in range(1000))
+    table = Table("Numbers", (Column("name"), Column("count", "number")), rows)
+    whole, small = fit(as_html((table,)), 10**9), fit(as_html((table,)), 3000)
+    assert whole.count("<tr") == 1001 and 5 < small.count("<tr") < 60 and len(small) <= 3000
+    assert "more" in small
+    assert as_text((Section("Here", (table,)),), 80)[-1].strip() == "and 980 more"
+
+
+def test_the_forms_of_the_front_end_are_those_of_the_parts() -> None:
+    written = typescript()
+    for kind in KINDS:
+        assert is_dataclass(kind)
+        form = re.search(rf"export interface {kind.__name__} \{{(.*?)\n\}}", written, re.S)
+        assert form and set(re.findall(r"^  (\w+)\??:", form[1], re.M)) == {field.name for field in fields(kind)} | {
+            "part"
+        }
+
+
+def test_every_kind_of_part_is_drawn_by_the_front_end() -> None:
+    source = (Path(FILE).parent / "view.ts").read_text(encoding="utf-8")
+    assert set(re.findall(r'case "(\w+)":', source)) == {kind.__name__.lower() for kind in KINDS}

@@ -1,0 +1,262 @@
+// A chart: areas and lines, marks that can be picked, a place on the axis across that is looked at.
+import { clear, grouped, h, s } from "../dom";
+import type { Selected } from "../links";
+import type { Band, Chart, Point, Series } from "./forms";
+import { Scale } from "./scale";
+import type { Cursor, Stage } from "./view";
+
+const LEFT = 78;
+const RIGHT = 14;
+const ABOVE = 22;
+const BELOW = 38;
+const HEIGHT = 176; // of the plot, in pixels
+const SQUARE = 300; // of one with marks to tell apart
+const STRIP = 18; // below the plot, for the names of bands
+const NAMED = 60; // pixels from which on a band has room for its name
+
+class ChartView {
+  readonly element: HTMLElement;
+  private readonly plot: HTMLElement;
+  private readonly answer: HTMLElement;
+  private readonly cursor: Cursor;
+  private readonly height: number;
+  private width = 0;
+  private across!: Scale;
+  private up!: Scale;
+  private marks: [SVGElement, Point][] = [];
+  private line: SVGElement | null = null;
+
+  constructor(
+    private readonly chart: Chart,
+    private readonly stage: Stage,
+  ) {
+    this.height = this.pickable.length ? SQUARE : HEIGHT;
+    this.cursor = stage.cursor(chart.name);
+    this.cursor.usual = chart.at ?? null;
+    const at = stage.remember<number | null>(`chart ${chart.name}`, chart.at ?? null, () => this.cursor.at);
+    this.answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
+    this.plot = h("div", { class: "jitscope-chart-plot", ...this.role() });
+    this.element = h("figure", { class: "jitscope-chart", "aria-label": chart.name }, this.legend(), this.plot, this.below());
+    this.draw(760);
+    const watch = new ResizeObserver(([entry]) => this.draw(Math.floor(entry!.contentRect.width)));
+    watch.observe(this.plot);
+    stage.ends.push(() => watch.disconnect());
+    if (chart.steps) this.cursor.move(at === null ? null : this.within(at));
+    this.cursor.follow(() => this.show());
+    stage.around.selection.onChange((selected) => this.mark(selected));
+  }
+
+  private get pickable(): Point[] {
+    return (this.chart.points ?? []).filter(({ shape }) => shape !== "flag");
+  }
+
+  private role(): Record<string, unknown> {
+    const { chart } = this;
+    if (!chart.steps) return {};
+    return {
+      role: "slider",
+      tabindex: 0,
+      "aria-label": `${chart.steps[0]!.toUpperCase()}${chart.steps.slice(1)} of the ${chart.across.title}`,
+      "aria-valuemin": 1,
+      "aria-valuemax": chart.across.high,
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+      onclick: (event: MouseEvent) => this.cursor.move(this.stepAt(event)),
+      onmousemove: (event: MouseEvent) => (this.plot.title = this.told(this.stepAt(event))),
+    };
+  }
+
+  private legend(): HTMLElement | null {
+    const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
+    if (!named.length) return null;
+    const entries = named.map(({ name, title, tone }) => h("span", {}, h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }), title || name));
+    return h("p", { class: "jitscope-chart-legend" }, ...entries);
+  }
+
+  private below(): HTMLElement | null {
+    if (this.chart.steps) {
+      const back = h("button", { type: "button", class: "jitscope-button", onclick: () => this.cursor.move(this.cursor.usual) }, "Go to the peak");
+      this.cursor.follow((at) => (back.hidden = at === this.cursor.usual));
+      return h("div", { class: "jitscope-chart-below" }, this.answer, back);
+    }
+    if (!this.pickable.length) return null;
+    this.answer.textContent = "Point at a mark, or go through them with the arrow keys, to read its figures.";
+    return this.answer;
+  }
+
+  private draw(width: number): void {
+    if (width < 40 || width === this.width) return;
+    this.width = width;
+    const { chart, height } = this;
+    this.across = new Scale(chart.across, LEFT, width - RIGHT);
+    this.up = new Scale(chart.up, ABOVE + height, ABOVE);
+    const picture = s("svg", { width, height: this.foot + BELOW, role: this.pickable.length ? "group" : "img", "aria-label": chart.summary });
+    this.line = chart.steps ? s("path", { class: "jitscope-chart-cursor" }) : null;
+    picture.append(...this.bands(), ...this.names(), ...this.grid(), ...this.series(), ...this.flags(), ...this.points());
+    if (this.line) picture.append(this.line);
+    clear(this.plot);
+    this.plot.append(picture);
+    this.show();
+    this.mark(this.stage.around.selection.current);
+  }
+
+  private bands(): SVGElement[] {
+    return (this.chart.bands ?? []).map(({ start, end, text }) => {
+      const [x, last] = [this.across.at(start), this.across.at(end)];
+      const box = s("rect", { class: "jitscope-chart-band", x, y: ABOVE, width: Math.max(1, last - x), height: this.height + STRIP });
+      box.append(s("title", {}, text));
+      return box;
+    });
+  }
+
+  /** The names of bands below them: those with room for one, of bands in each other the longest. */
+  private names(): SVGElement[] {
+    const taken: Band[] = [];
+    for (const band of [...(this.chart.bands ?? [])].sort((a, b) => b.end - b.start - (a.end - a.start)))
+      if (this.across.at(band.end) - this.across.at(band.start) > NAMED && !taken.some(({ start, end }) => start < band.end && band.start < end)) taken.push(band);
+    return taken.map(({ start, end, text }) => {
+      const [x, last] = [this.across.at(start), this.across.at(end)];
+      const room = Math.floor((last - x) / 6.5);
+      return s("text", { class: "jitscope-chart-label", x: (x + last) / 2, y: ABOVE + this.height + 13, "text-anchor": "middle" }, text.length <= room ? text : `${text.slice(0, room - 1)}…`);
+    });
+  }
+
+  /** Where what stands below the plot begins. */
+  private get foot(): number {
+    return ABOVE + this.height + (this.chart.bands?.length ? STRIP : 0);
+  }
+
+  private grid(): SVGElement[] {
+    const { across, up, chart } = this;
+    const label = (x: number, y: number, anchor: string, text: string) => s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
+    const rows = up.ticks(4).flatMap((value) => [s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }), label(LEFT - 6, up.at(value) + 4, "end", up.written(value))]);
+    const { foot } = this;
+    const columns = across.ticks(this.width < 520 ? 2 : 4).map((value, n, all) => {
+      const text = chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value);
+      return label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", text);
+    });
+    return [...rows, ...columns, label((LEFT + this.width) / 2, foot + 32, "middle", chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title)];
+  }
+
+  private series(): SVGElement[] {
+    let below: number[] | null = null;
+    return (this.chart.series ?? []).map((one) => {
+      if (one.kind === "line") return this.lineOf(one);
+      const low: number[] = below ?? one.up.map(() => 0);
+      const high = low.map((v, n) => v + one.up[n]!);
+      if (one.kind === "area") below = high;
+      return this.areaOf(one, low, high);
+    });
+  }
+
+  private lineOf({ across, up, dashed, name, title }: Series): SVGElement {
+    const line = s("path", { class: "jitscope-chart-line", "data-dashed": dashed ? "" : null, d: `M${across.map((x, n) => `${this.across.at(x)} ${this.up.at(up[n]!)}`).join("L")}` });
+    line.append(s("title", {}, title || name));
+    return line;
+  }
+
+  private areaOf({ across, tone }: Series, low: number[], high: number[]): SVGElement {
+    const ends = [...across.slice(1), this.chart.across.high];
+    const edge = (heights: number[]) => heights.flatMap((v, n) => [`${this.across.at(across[n]!)},${this.up.at(v)}`, `${this.across.at(ends[n]!)},${this.up.at(v)}`]);
+    return s("path", { class: "jitscope-chart-area", "data-of": tone || null, d: `M${[...edge(high), ...edge(low).reverse()].join(" ")}Z` });
+  }
+
+  private flags(): SVGElement[] {
+    return (this.chart.points ?? [])
+      .filter(({ shape }) => shape === "flag")
+      .flatMap(({ across, up, text }) => {
+        const [x, y] = [this.across.at(across), this.up.at(up)];
+        const anchor = x > this.width * 0.6 ? "end" : "start";
+        return [s("path", { class: "jitscope-chart-flag", d: `M${x} ${y}V${ABOVE + this.height}` }), s("text", { class: "jitscope-chart-peak", x, y: Math.max(14, y - 6), "text-anchor": anchor }, `▼ ${text}`)];
+      });
+  }
+
+  // marks that stand for something
+
+  private points(): SVGElement[] {
+    this.marks = this.pickable.map((point, n) => {
+      const mark = s("path", { class: "jitscope-chart-mark", d: outline(point, this.across.at(point.across), this.up.at(point.up)), tabindex: n ? -1 : 0, role: "button", "aria-label": point.text });
+      const tell = () => (this.answer.textContent = point.text);
+      mark.addEventListener("pointerover", tell);
+      mark.addEventListener("focus", tell);
+      mark.addEventListener("click", () => this.stage.pick(point.ref));
+      mark.addEventListener("keydown", (event) => this.walk(event as KeyboardEvent, n));
+      return [mark, point] as [SVGElement, Point];
+    });
+    return this.marks.map(([mark]) => mark).reverse(); // the largest lie below, so that small ones can be reached
+  }
+
+  private walk(event: KeyboardEvent, n: number): void {
+    const to = { ArrowRight: n + 1, ArrowDown: n + 1, ArrowLeft: n - 1, ArrowUp: n - 1, Home: 0, End: this.marks.length - 1 }[event.key];
+    if (to !== undefined) {
+      const next = this.marks[Math.min(this.marks.length - 1, Math.max(0, to))]![0];
+      for (const [mark] of this.marks) mark.setAttribute("tabindex", mark === next ? "0" : "-1");
+      next.focus();
+    } else if (event.key === "Enter" || event.key === " ") this.stage.pick(this.marks[n]![1].ref);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private mark(selected: Selected): void {
+    for (const [mark, { ref }] of this.marks) mark.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
+  }
+
+  // a step that is looked at
+
+  private show(): void {
+    const { chart } = this;
+    const at = this.cursor.at;
+    if (!chart.steps || at === null) return;
+    this.line?.setAttribute("d", at === this.cursor.usual ? "" : `M${this.across.at(at + 0.5)} ${ABOVE}v${this.height}`);
+    const told = this.told(at);
+    this.plot.setAttribute("aria-valuenow", String(at + 1));
+    this.plot.setAttribute("aria-valuetext", told);
+    this.answer.textContent = told;
+  }
+
+  /** What there is at a step: the whole, and each area's part. */
+  private told(step: number): string {
+    const { chart, up } = this;
+    const areas = (chart.series ?? []).filter(({ kind }) => kind !== "line");
+    const values = areas.map(({ across, up: heights }) => {
+      const n = across.findIndex((start) => start > step);
+      return heights[Math.max(0, (n < 0 ? across.length : n) - 1)] ?? 0;
+    });
+    const parts = areas.flatMap(({ name }, n) => (values[n] ? [`${name} ${up.written(values[n]!)}`] : []));
+    const whole = values.reduce((sum, value) => sum + value, 0);
+    const word = chart.steps!;
+    return `${word[0]!.toUpperCase()}${word.slice(1)} ${grouped(step + 1)} of ${grouped(chart.across.high)}: ${up.written(whole)} ${chart.up.title}${parts.length ? `: ${parts.join(", ")}` : ""}`;
+  }
+
+  private stepAt(event: MouseEvent): number {
+    return this.within(Math.floor(this.across.value(event.clientX - this.plot.getBoundingClientRect().left)));
+  }
+
+  private within(step: number): number {
+    return Math.max(0, Math.min(step, this.chart.across.high - 1));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const length = this.chart.across.high;
+    const now = this.cursor.at ?? 0;
+    const page = Math.max(1, Math.round(length / 20));
+    const steps: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page, Home: -now, End: length };
+    const by = steps[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.cursor.move(this.within(now + by));
+  }
+}
+
+/** The outline of a mark whose area goes with its size. */
+function outline({ size = 0, shape }: Point, x: number, y: number): string {
+  const r = 4 + 16 * Math.sqrt(Math.max(0, size));
+  if (shape === "diamond") return `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`;
+  if (shape === "triangle") return `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.1 * r}h${-2.4 * r}z`;
+  return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+}
+
+export function chartPart(part: Chart, stage: Stage): HTMLElement {
+  return new ChartView(part, stage).element;
+}

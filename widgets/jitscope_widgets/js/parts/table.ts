@@ -1,0 +1,289 @@
+// Tables: sorted by a column, with rows that open, of which so many are drawn as somebody looks at.
+import { clear, grouped, h } from "../dom";
+import { type Selected } from "../links";
+import { choice } from "../tabs";
+import type { Column, Content, Grouped, Ref, Row, Stretch, Table } from "./forms";
+import { inline, order, words } from "./inline";
+import type { Stage } from "./view";
+
+const STEP = 250; // rows that a further press brings
+const FILTERED = 30; // rows from which on a table can be searched
+const NAMED = 200; // characters of a row's name for screen readers
+
+interface TableState {
+  sorted: number | null;
+  down: boolean;
+  shown: number;
+  filter: string;
+  open: string[];
+}
+
+interface Line {
+  row: Row;
+  depth: number;
+  key: string;
+}
+
+class TableView {
+  readonly element: HTMLElement;
+  private readonly body = h("div", { class: "jitscope-table-body", role: "rowgroup" });
+  private readonly below = h("div", { class: "jitscope-table-below" });
+  private readonly state: TableState;
+  private readonly open: Set<string>;
+  private readonly drawn = new Map<HTMLElement, Line>();
+  private picked: string | null = null;
+  private at: number | null = null;
+
+  constructor(
+    private readonly table: Table,
+    private readonly stage: Stage,
+    key: string,
+  ) {
+    const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: [] };
+    this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
+    this.open = new Set(this.state.open);
+    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "aria-label": table.name, style: { "--columns": table.columns.map(width).join(" ") } }, this.head(), this.body);
+    grid.addEventListener("click", (event) => this.clicked(event));
+    grid.addEventListener("keydown", (event) => this.key_(event));
+    this.element = h("div", { class: "jitscope-table-part" }, h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()), h("div", { class: "jitscope-table-scroll" }, grid), this.below);
+    if (table.axis)
+      stage.cursor(table.axis).follow((at) => {
+        this.at = at;
+        this.draw();
+      });
+    else this.draw();
+    stage.around.selection.onChange((selected) => this.mark(selected));
+  }
+
+  private get deep(): boolean {
+    return this.table.rows.some(({ rows }) => rows?.length);
+  }
+
+  private filter(): HTMLElement | null {
+    if (this.table.rows.length < FILTERED) return null;
+    const field = h("input", { type: "search", class: "jitscope-table-filter", placeholder: "only rows with …", "aria-label": `${this.table.name}: only rows with` });
+    field.value = this.state.filter;
+    field.addEventListener("input", () => {
+      this.state.filter = field.value;
+      this.draw();
+    });
+    return field;
+  }
+
+  private head(): HTMLElement {
+    const cells = this.table.columns.map((column, n) => {
+      if (!column.title) return h("span", { role: "columnheader" });
+      const button = h("button", { type: "button", class: "jitscope-table-sort", title: column.help || `sort by ${column.title}`, onclick: () => this.sort(n) }, column.title);
+      return h("span", { role: "columnheader", "data-kind": column.kind, "aria-sort": this.sortOf(n) }, button);
+    });
+    return h("div", { class: "jitscope-table-head", role: "row" }, ...cells);
+  }
+
+  private sortOf(n: number): string {
+    return this.state.sorted === n ? (this.state.down ? "descending" : "ascending") : "none";
+  }
+
+  private sort(n: number): void {
+    const { state } = this;
+    const down = this.table.columns[n]!.kind !== "text" && this.table.columns[n]!.kind !== undefined && this.table.columns[n]!.kind !== "code";
+    state.down = state.sorted === n ? !state.down : down;
+    state.sorted = n;
+    this.element.querySelectorAll("[role=columnheader]").forEach((head, at) => this.table.columns[at]!.title && head.setAttribute("aria-sort", this.sortOf(at)));
+    this.draw();
+  }
+
+  private lines(): Line[] {
+    const { filter } = this.state;
+    const text = filter.trim().toLowerCase();
+    const has = (row: Row): boolean => !text || textOf(row).includes(text) || Boolean(row.rows?.some(has));
+    const there = (row: Row): boolean => this.at === null || !this.table.axis || lasts(row, this.at);
+    const rows = this.table.rows.map((row, n) => ({ row, key: String(n) })).filter(({ row }) => there(row) && has(row));
+    return this.sortedRows(rows).flatMap(({ row, key }) => this.inside(row, key, 0));
+  }
+
+  private sortedRows<Entry extends { row: Row }>(rows: Entry[]): Entry[] {
+    const { sorted, down } = this.state;
+    if (sorted === null) return rows;
+    const sign = down ? -1 : 1;
+    return [...rows].sort((a, b) => sign * compare(order(a.row.cells[sorted]!), order(b.row.cells[sorted]!)));
+  }
+
+  private inside(row: Row, key: string, depth: number): Line[] {
+    const line = { row, depth, key };
+    if (!row.rows?.length || !this.open.has(key)) return [line];
+    const children = this.sortedRows(row.rows.map((child, n) => ({ row: child, key: `${key}/${n}` })));
+    return [line, ...children.flatMap((child) => this.inside(child.row, child.key, depth + 1))];
+  }
+
+  private draw(): void {
+    const focused = this.focusedKey();
+    const lines = this.lines();
+    const tops = lines.filter(({ depth }) => !depth).length;
+    const shown = upTo(lines, this.state.shown);
+    this.drawn.clear();
+    clear(this.body);
+    this.body.append(...shown.map((line) => this.row(line)));
+    clear(this.below);
+    const left = tops - Math.min(tops, this.state.shown);
+    if (left > 0) {
+      const more = () => {
+        this.state.shown += STEP;
+        this.draw();
+      };
+      this.below.append(h("button", { type: "button", class: "jitscope-fold", onclick: more }, `${grouped(left)} more`));
+    }
+    if (!tops) this.below.append(h("p", { class: "jitscope-muted" }, this.state.filter ? "No row has that." : this.table.empty || "Nothing."));
+    if (this.table.left_out) this.below.append(h("p", { class: "jitscope-muted" }, this.table.left_out));
+    const rows = [...this.drawn.keys()];
+    const again = rows.find((row) => this.drawn.get(row)!.key === focused);
+    if (again) this.focus(again);
+    else rows[0]?.setAttribute("tabindex", "0");
+    this.mark(this.stage.around.selection.current);
+  }
+
+  private focusedKey(): string | null {
+    const focused = [...this.drawn].find(([row]) => row.contains(document.activeElement) || row.contains((row.getRootNode() as ShadowRoot).activeElement));
+    return focused?.[1].key ?? null;
+  }
+
+  private row(line: Line): HTMLElement {
+    const { row, depth, key } = line;
+    const opens = Boolean(row.rows?.length);
+    const isOpen = this.open.has(key);
+    const toggle = opens ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
+    const cells = this.table.columns.map((column, n) => {
+      const content = row.cells[n]!;
+      const inner = column.kind === "code" ? [h("code", {}, ...inline(content, this.stage))] : inline(content, this.stage);
+      const first = n === 0 && this.deep ? [toggle ?? h("span", { class: "jitscope-table-toggle" })] : [];
+      return h("span", { role: "gridcell", "data-kind": column.kind, "data-name": column.title }, ...first, ...inner);
+    });
+    const element = h(
+      "div",
+      {
+        class: "jitscope-table-row",
+        role: "row",
+        tabindex: -1,
+        "aria-selected": "false",
+        "aria-level": this.deep ? depth + 1 : null,
+        "aria-expanded": opens ? String(isOpen) : null,
+        "data-tone": row.tone,
+        title: row.title || words(row.cells.slice(0, 3).flat() as Content).slice(0, NAMED),
+        style: { "--depth": String(depth) },
+      },
+      ...cells,
+      row.note ? h("span", { class: "jitscope-table-note", role: "gridcell" }, row.note) : null,
+    );
+    this.drawn.set(element, line);
+    return element;
+  }
+
+  private toggle(key: string): void {
+    if (!this.open.delete(key)) this.open.add(key);
+    this.draw();
+  }
+
+  private lineAt(event: Event): [HTMLElement, Line] | null {
+    const row = (event.target as HTMLElement).closest<HTMLElement>(".jitscope-table-row");
+    const line = row && this.drawn.get(row);
+    return row && line ? [row, line] : null;
+  }
+
+  private clicked(event: Event): void {
+    const found = this.lineAt(event);
+    if (!found) return;
+    const [row, line] = found;
+    this.focus(row);
+    if ((event.target as HTMLElement).closest(".jitscope-table-toggle") && line.row.rows?.length) this.toggle(line.key);
+    else this.pick(line);
+  }
+
+  private pick(line: Line): void {
+    const { ref, rows } = line.row;
+    this.picked = line.key;
+    if (!ref && rows?.length) this.toggle(line.key);
+    else this.stage.pick(ref);
+  }
+
+  private key_(event: KeyboardEvent): void {
+    const found = this.lineAt(event);
+    if (!found) return;
+    const [row, line] = found;
+    const all = [...this.drawn.keys()];
+    const at = all.indexOf(row);
+    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    const opens = line.row.rows?.length && this.open.has(line.key) !== (event.key === "ArrowRight");
+    if (event.key in steps) this.focus(all[steps[event.key]!]);
+    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && opens) this.toggle(line.key);
+    else if (event.key === "Enter" || event.key === " ") this.pick(line);
+    else if (event.key === "Escape") {
+      this.picked = null;
+      this.stage.around.selection.clear();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private focus(row: HTMLElement | undefined): void {
+    if (!row) return;
+    for (const other of this.drawn.keys()) other.tabIndex = other === row ? 0 : -1;
+    row.focus();
+  }
+
+  private mark(selected: Selected): void {
+    for (const [row, { row: data, key }] of this.drawn) {
+      const related = (key === this.picked && Boolean(data.ref) && selected === this.stage.around.selection.current && this.isPicked(data.ref!, selected)) || (data.ref !== undefined && this.stage.belongs(data.ref, selected));
+      row.toggleAttribute("data-related", related);
+      row.setAttribute("aria-selected", String(related));
+    }
+  }
+
+  /** A row that stands for no equation is selected by itself alone. */
+  private isPicked({ paths = [], kernels = [], node }: Ref, selected: Selected): boolean {
+    return !paths.length && !kernels.length && !node && !selected.paths.size;
+  }
+}
+
+function width({ kind }: Column): string {
+  if (kind === "number") return "minmax(max-content, max-content)";
+  if (kind === "bar") return "minmax(48px, 90px)";
+  if (kind === "stretch") return "minmax(80px, 1fr)";
+  return kind === "code" ? "minmax(110px, 1.6fr)" : "minmax(90px, 1.2fr)";
+}
+
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+const textOf = (row: Row): string => [...row.cells.map(words), row.note ?? "", row.title ?? ""].join(" ").toLowerCase();
+
+function lasts(row: Row, at: number): boolean {
+  const stretch = row.cells.flat().find((piece): piece is Stretch => typeof piece !== "string" && piece.part === "stretch");
+  return !stretch || (stretch.start <= at && at < stretch.end) || Boolean(row.rows?.some((one) => lasts(one, at)));
+}
+
+/** The lines of the first so many rows that are in no other. */
+function upTo(lines: Line[], tops: number): Line[] {
+  let seen = 0;
+  const end = lines.findIndex(({ depth }) => !depth && ++seen > tops);
+  return end < 0 ? lines : lines.slice(0, end);
+}
+
+export function tablePart(part: Table, stage: Stage, key = part.name): HTMLElement {
+  if (!part.rows.length && part.empty) return h("p", { class: "jitscope-muted" }, part.empty);
+  return new TableView(part, stage, key).element;
+}
+
+/** One table in several orders. */
+export function groupedPart({ name, ways }: Grouped, stage: Stage): HTMLElement {
+  const place = h("div", {});
+  let now: string = stage.remember<string>(`way ${name}`, ways[0]![0], () => now);
+  const show = (id: string) => {
+    now = id;
+    const table = (ways.find(([way]) => way === id) ?? ways[0]!)[1];
+    place.replaceChildren(tablePart(table, stage, `${name} ${id}`));
+  };
+  show(now);
+  const options = ways.map(([id]) => ({ id, title: id }));
+  return h("div", { class: "jitscope-grouped" }, options.length > 1 ? choice(name, options, now, show) : null, place);
+}

@@ -1,0 +1,168 @@
+// A view that came as data (../../view): each kind of part has one function that draws it.
+import type { CompilationDoc, Host, Position } from "../documents";
+import { clear, h } from "../dom";
+import { isNothing, Links, Selection, touches, type Selected } from "../links";
+import type { View } from "../mount";
+import { actionPart } from "./action";
+import { chartPart } from "./chart";
+import { codePart } from "./code";
+import type { Part, Ref } from "./forms";
+import { graphPart } from "./graph";
+import { choicePart, factsPart, sectionPart, sentencePart } from "./layout";
+import { groupedPart, tablePart } from "./table";
+import { tilesPart } from "./tiles";
+import { timelinePart } from "./timeline";
+
+/** What a view has round it. */
+export interface Around {
+  host: Host;
+  links: Links;
+  selection: Selection;
+  root: HTMLElement;
+  compilation?: CompilationDoc;
+  memory?: unknown;
+  /** Asks the kernel for a further form of the document; null where there is no kernel to ask. */
+  ask?: ((options: Record<string, unknown>) => Promise<unknown>) | null;
+}
+
+/** A place on an axis that a chart and the tables below it look at together. */
+export class Cursor {
+  at: number | null = null;
+  usual: number | null = null;
+  private readonly followers: ((at: number | null) => void)[] = [];
+
+  follow(follower: (at: number | null) => void): void {
+    this.followers.push(follower);
+    follower(this.at);
+  }
+
+  move(at: number | null): void {
+    this.at = at;
+    for (const follower of this.followers) follower(at);
+  }
+}
+
+/** What the parts of one view share: the selection, what an earlier view remembered, things to end. */
+export class Stage {
+  readonly ends: (() => void)[] = [];
+  readonly themes: (() => void)[] = [];
+  private readonly states = new Map<string, () => unknown>();
+  private readonly cursors = new Map<string, Cursor>();
+  private readonly known: Record<string, unknown>;
+
+  constructor(
+    readonly around: Around,
+    private readonly shownAnew: (parts: Part[]) => void,
+  ) {
+    this.known = (around.memory ?? {}) as Record<string, unknown>;
+  }
+
+  /** What a part of this name was like in an earlier view; from now on `state` says it. */
+  remember<State>(name: string, usual: State, state: () => State): State {
+    this.states.set(name, state);
+    return (this.known[name] as State | undefined) ?? usual;
+  }
+
+  memory(): Record<string, unknown> {
+    return Object.fromEntries([...this.states].map(([name, state]) => [name, state()]));
+  }
+
+  cursor(name: string): Cursor {
+    const found = this.cursors.get(name) ?? new Cursor();
+    this.cursors.set(name, found);
+    return found;
+  }
+
+  /** Another form of this view in its place. */
+  show(parts: Part[]): void {
+    this.shownAnew(parts);
+  }
+
+  // what is selected
+
+  pick(ref: Ref | undefined): void {
+    const { selection, host } = this.around;
+    const selected = ref && this.selected(ref);
+    if (selected) selection.set(selected);
+    else selection.clear();
+    if (ref?.position) host.goto?.(ref.position);
+  }
+
+  private selected({ paths = [], kernels = [], node }: Ref): Selected | null {
+    const { links, compilation } = this.around;
+    const graph = compilation?.graph;
+    if (node && graph?.nodes.some(({ id }) => id === node)) return links.fromNode(graph, "jaxpr", node);
+    if (!paths.length) return kernels.length === 1 ? links.fromKernelNamed(kernels[0]!) : null;
+    const found = paths.length === 1 ? links.fromPath(paths[0]!) : links.fromPaths(paths);
+    return kernels.length ? { ...found, kernels: new Set(kernels) } : found;
+  }
+
+  /** Whether a part that stands for `ref` belongs to what is selected. */
+  belongs({ paths = [], kernels = [], node }: Ref, selected: Selected): boolean {
+    if (isNothing(selected)) return false;
+    if (node && selected.node) return selected.node.id === node;
+    if (touches(paths, selected.paths)) return true;
+    return (!selected.paths.size || !paths.length) && kernels.some((name) => selected.kernels.has(name));
+  }
+
+  goto(position: Position): (() => void) | null {
+    const { host } = this.around;
+    return host.goto ? () => host.goto!(position) : null;
+  }
+}
+
+/** The elements of some parts. */
+export function elementsOf(parts: Part[], stage: Stage): HTMLElement[] {
+  return parts.flatMap((part) => elementOf(part, stage) ?? []);
+}
+
+function elementOf(part: Part, stage: Stage): HTMLElement | null {
+  switch (part.part) {
+    case "sentence":
+      return sentencePart(part, stage);
+    case "section":
+      return sectionPart(part, stage);
+    case "facts":
+      return factsPart(part, stage);
+    case "choice":
+      return choicePart(part, stage);
+    case "table":
+      return tablePart(part, stage);
+    case "grouped":
+      return groupedPart(part, stage);
+    case "chart":
+      return chartPart(part, stage);
+    case "timeline":
+      return timelinePart(part, stage);
+    case "code":
+      return codePart(part, stage);
+    case "graph":
+      return graphPart(part, stage);
+    case "tiles":
+      return tilesPart(part);
+    case "action":
+      return actionPart(part, stage);
+  }
+}
+
+/** A view of parts. */
+export function partsView(parts: Part[], around: Around, kind: string): View {
+  const element = h("div", { class: "jitscope-parts", "data-kind": kind });
+  let stage!: Stage;
+  const end = () => stage?.ends.splice(0).forEach((one) => one());
+  const show = (shown: Part[]) => {
+    const memory = stage ? stage.memory() : around.memory;
+    end();
+    stage = new Stage({ ...around, memory }, show);
+    clear(element);
+    element.append(...elementsOf(shown, stage));
+  };
+  show(parts);
+  return { element, memory: () => stage.memory(), themed: () => stage.themes.forEach((one) => one()), dispose: end };
+}
+
+/** What stands where a document was saved by a version whose views are not made any more. */
+export function partsMissing(title: string): View {
+  const said = `${title || "This"} was saved by an earlier version of jitscope. Its still picture is in the saved output; run the cell again for the live view.`;
+  return { element: h("p", { class: "jitscope-empty" }, said), dispose() {} };
+}

@@ -1,0 +1,282 @@
+"""Parts as static HTML: pieces of which long ones have shorter forms, for outputs that must stay small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import singledispatch
+
+from .. import code as programs
+from ..budget import Part as Piece
+from ..guard import Pieces, part as guarded
+from ..painter import line_hues
+from ..palette import HUES
+from ..plain import clean, escape
+from ..program_html import picture
+from .chart_svg import chart_svg, timeline_svg
+from .inline import each, words
+from .markup import Markup, element, join
+from .parts import (
+    Action,
+    Bar,
+    Chart,
+    Choice,
+    Code,
+    Column,
+    Content,
+    Facts,
+    Graph,
+    Grouped,
+    Inline,
+    Part,
+    Place,
+    Row,
+    Section,
+    Sentence,
+    Stretch,
+    Table,
+    Text,
+    Tiles,
+    Timeline,
+)
+
+
+_ROWS = (400, 100, 30, 10)
+"""How many rows a table keeps where there is less and less room."""
+
+
+def as_html(parts: Sequence[Part]) -> Pieces:
+    """The pieces of some parts, one after the other."""
+    return [piece for part in parts for piece in pieces_of(part)]
+
+
+# --- inline -----------------------------------------------------------------------------------------------------------
+
+
+def inline(content: Content) -> Markup:
+    """A sentence, or what is in a cell."""
+    return join(*map(_inline, each(content)))
+
+
+def _inline(piece: Inline) -> Markup:
+    match piece:
+        case str():
+            return join(clean(piece))
+        case Text(text, tone, title):
+            return _text(text, tone, title)
+        case Place(text, _, line):
+            return join(text, *((": ", element("code", line)) if line else ()))
+        case Bar():
+            return _bar(piece)
+        case Stretch():
+            return _stretch(piece)
+
+
+def _text(text: str, tone: str, title: str) -> Markup:
+    names = {"strong": "b", "code": "code", "good": "b", "bad": "b", "mark": "b"}
+    classes = {"muted": "dim", "bad": "bad"}.get(tone)
+    if tone == "plain" and not title:
+        return join(text)
+    return element(names.get(tone, "span"), text, class_=classes, title=title or None)
+
+
+def _bar(bar: Bar) -> Markup:
+    least = min(max(bar.least, 0.0), 1.0)
+    rest = min(bar.most, 1.0) - least if bar.most is not None else 0.0
+    full = element("span", class_="bar", style=f"width:{100 * least:.1f}%") if least > 5e-4 else None
+    faint = element("span", class_="bar", style=f"opacity:.4;width:{100 * rest:.1f}%") if rest > 5e-4 else None
+    return element("span", full, faint, class_="bars", title=bar.title or None)
+
+
+def _stretch(stretch: Stretch) -> Markup:
+    whole = stretch.length or 1.0
+    start, wide = 100 * stretch.start / whole, max(1.0, 100 * (stretch.end - stretch.start) / whole)
+    style = f"margin-left:{min(start, 99):.1f}%;width:{min(wide, 100 - min(start, 99)):.1f}%"
+    return element("span", element("span", class_="bar", style=style), class_="bars", title=stretch.title or None)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def pieces_of(part: Part) -> Pieces:
+    """The pieces of one part."""
+    raise TypeError(f"no part of a view: {type(part).__name__}")
+
+
+@pieces_of.register
+def _(part: Sentence) -> Pieces:
+    content = inline(part.content)
+    if part.kind == "headline":
+        content = element("b", content)
+    sign = "▲ " if part.kind == "warning" else ""
+    return [element("p", sign, content, class_="dim" if part.kind == "note" else None, title=part.title or None)]
+
+
+@pieces_of.register
+def _(part: Section) -> Pieces:
+    inside = as_html(part.parts)
+    note = join(" ", element("span", part.note, class_="dim")) if part.note else None
+    if part.opened is None:
+        head = element("p", element("b", part.title), note) if part.title else ""
+        return [head, *inside]
+    summary = element("summary", part.title, note)
+    return [f"<details{' open' if part.opened else ''}>{summary}", *inside, "</details>"]
+
+
+@pieces_of.register
+def _(part: Facts) -> Pieces:
+    rows = [
+        element("tr", element("td", name, class_="dim nw"), element("td", inline(content)))
+        for name, content in part.entries
+    ]
+    return [element("table", element("tbody", *rows))]
+
+
+@pieces_of.register
+def _(part: Action) -> Pieces:
+    return []
+
+
+@pieces_of.register
+def _(part: Grouped) -> Pieces:
+    (_, first), *others = part.ways
+    found = pieces_of(first)
+    for name, table in others:
+        found += [f"<details><summary>{escape(clean(name))}</summary>", *pieces_of(table), "</details>"]
+    return found
+
+
+@pieces_of.register
+def _(part: Choice) -> Pieces:
+    found: Pieces = []
+    for at, (name, parts) in enumerate(part.options):
+        found += [
+            f"<details{' open' if at == 0 else ''}><summary>{escape(clean(name))}</summary>",
+            *as_html(parts),
+            "</details>",
+        ]
+    return found
+
+
+@pieces_of.register
+def _(part: Table) -> Pieces:
+    if not part.rows:
+        return [element("p", part.empty, class_="dim")] if part.empty else []
+    most = [count for count in _ROWS if count < len(part.rows)]
+    forms = [_table_form(part, len(part.rows)), *(_table_form(part, count) for count in most)]
+    return [guarded(part.name[:1].lower() + part.name[1:], *forms)]
+
+
+def _table_form(table: Table, most: int) -> Callable[[], str]:
+    def form() -> str:
+        head = element("tr", *(element("th", column.title, title=column.help or None) for column in table.columns))
+        rows = [piece for row in table.rows[:most] for piece in _row(row, table.columns)]
+        more = len(table.rows) - most
+        below = [f"and {more:,} more"] if more > 0 else []
+        below += [table.left_out] if table.left_out else []
+        return join(
+            element("p", element("b", table.name)),
+            element(
+                "div", element("table", element("tbody", head, *rows), aria_label=table.name), style="overflow-x:auto"
+            ),
+            *(element("p", line, class_="dim") for line in below),
+        )
+
+    return form
+
+
+def _row(row: Row, columns: Sequence[Column]) -> Iterable[Markup]:
+    cells = [
+        element(
+            "td",
+            element("code", inline(cell)) if column.kind == "code" else inline(cell),
+            class_={"bar": "wide", "stretch": "wide", "number": "nw"}.get(column.kind),
+        )
+        for cell, column in zip(row.cells, columns)
+    ]
+    yield element("tr", *cells, class_={"bad": "bad", "muted": "dim"}.get(row.tone), title=row.title or None)
+    if row.note:
+        yield element("tr", element("td", row.note, colspan=len(columns), class_="dim"))
+
+
+@pieces_of.register
+def _(part: Chart) -> Pieces:
+    return [guarded(part.name[:1].lower() + part.name[1:], lambda: chart_svg(part), worth=3.0)]
+
+
+@pieces_of.register
+def _(part: Timeline) -> Pieces:
+    return [
+        element("p", part.summary),
+        guarded(part.name[:1].lower() + part.name[1:], lambda: timeline_svg(part), worth=2.0),
+    ]
+
+
+@pieces_of.register
+def _(part: Tiles) -> Pieces:
+    return [guarded(part.name[:1].lower() + part.name[1:], lambda: _tiles(part))]
+
+
+_TEXTURES = (("solid", ""), ("dashed", "45deg"), ("dotted", "135deg"), ("double", "0deg"))
+"""The left edge of a tile, and the direction of its stripes: where the hues are used up, they begin again in the next texture."""
+_PADDED = "padding:9px 14px;text-align:center;white-space:nowrap"
+
+
+def _tiles(part: Tiles) -> Markup:
+    found = {(row, column): (n, text, said) for n, (row, column, text, said) in enumerate(part.tiles)}
+    height = 1 + max((row for row, _ in found), default=0)
+    width = 1 + max((column for _, column in found), default=0)
+    lines = []
+    if part.columns:
+        corner = element("th") if part.rows else None
+        lines.append(element("tr", corner, *(element("th", name, style=_PADDED) for name in part.columns)))
+    for row in range(height):
+        name = element("th", part.rows[row], style=_PADDED) if part.rows else None
+        cells = [_tile(*found[row, column]) for column in range(width) if (row, column) in found]
+        lines.append(element("tr", name, *cells))
+    table = element("table", element("tbody", *lines), style="border-collapse:separate;border-spacing:3px")
+    return element("div", table, class_="view")
+
+
+def _tile(number: int, text: str, said: str) -> Markup:
+    hue = f"var(--h{number % len(HUES)})"
+    edge, turn = _TEXTURES[number // len(HUES) % len(_TEXTURES)]
+    stripes = (
+        f"repeating-linear-gradient({turn},color-mix(in srgb,{hue} 24%,transparent) 0 4px,transparent 4px 11px),"
+        if turn
+        else ""
+    )
+    colours = f"border-left:6px {edge} {hue};background:{stripes}color-mix(in srgb,{hue} 20%,var(--bg))"
+    return element("td", text, style=f"{_PADDED};{colours}", title=said)
+
+
+@pieces_of.register
+def _(part: Code) -> Pieces:
+    form = programs.plain if part.language in ("python", "text") else programs.numbered
+    kinds = {"added": "is", "removed": "was", "here": "h0", "": ""}
+
+    def lines(most: int) -> Callable[[], str]:
+        def shown() -> str:
+            told = form(
+                (line.number, f"{line.text}{'   ' + line.note if line.note else ''}", kinds[line.mark])
+                for line in part.lines[:most]
+            )
+            more = len(part.lines) - most
+            return join(Markup(told), element("p", f"and {more:,} more lines", class_="dim") if more > 0 else None)
+
+        return shown
+
+    most = [count for count in (4000, 300, 60) if count < len(part.lines)]
+    return [guarded(part.name, lines(len(part.lines)) if len(part.lines) <= 4000 else lines(4000), *map(lines, most))]
+
+
+@pieces_of.register
+def _(part: Graph) -> Pieces:
+    hues = line_hues(part.document)
+    drawn: Piece = picture(part.name, part.document, hues)
+    return [drawn]
+
+
+def title_of(content: Content) -> str:
+    """A content as a hover text."""
+    return clean(words(content))

@@ -1,0 +1,195 @@
+"""Parts as lines of text, for terminals, logs and screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import singledispatch
+
+from ..plain import clean
+from ..quantities import number
+from ..wrap import table as aligned, wrap
+from .inline import words
+from .parts import (
+    Action,
+    Chart,
+    Choice,
+    Code,
+    Facts,
+    Graph,
+    Grouped,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Tiles,
+    Timeline,
+)
+
+
+_MOST_ROWS = 20
+_MOST_INNER = 3
+_MOST_LINES = 60
+_COLUMNS = 60
+_LEVELS = "▁▂▃▄▅▆▇█"
+_PICTURES = ("bar", "stretch")
+
+
+def as_text(parts: Sequence[Part], width: int, graph: Callable[[Graph, int], list[str]] | None = None) -> list[str]:
+    """The lines of some parts, of at most `width` columns; the first line is not indented. `graph` draws graphs, which are left out
+    without it."""
+    lines: list[str] = []
+    for part in parts:
+        if isinstance(part, Graph):
+            found = graph(part, width) if graph else []
+        else:
+            found = lines_of(part, width)
+        lines += found if lines or not found else [found[0].lstrip(" "), *found[1:]]
+    return lines
+
+
+@singledispatch
+def lines_of(part: Part, width: int) -> list[str]:
+    """The lines of one part."""
+    raise TypeError(f"no part of a view: {type(part).__name__}")
+
+
+@lines_of.register
+def _(part: Sentence, width: int) -> list[str]:
+    sign = "▲ " if part.kind == "warning" else ""
+    return [
+        piece for line in words(part.content).split("\n") for piece in wrap(f"  {sign}{clean(line)}", width, "    ")
+    ]
+
+
+@lines_of.register
+def _(part: Section, width: int) -> list[str]:
+    head = f"{part.title}: {part.note}" if part.note else part.title
+    inside = [line for one in part.parts for line in lines_of(one, width)]
+    return ["", *wrap(f"  {clean(head)}", width, "    "), *inside] if inside else []
+
+
+@lines_of.register
+def _(part: Facts, width: int) -> list[str]:
+    rows = [(clean(name), clean(words(content))) for name, content in part.entries]
+    return [line for row in aligned(rows, width) for line in row]
+
+
+@lines_of.register
+def _(part: Action, width: int) -> list[str]:
+    return []
+
+
+@lines_of.register
+def _(part: Grouped, width: int) -> list[str]:
+    return lines_of(part.ways[0][1], width)
+
+
+@lines_of.register
+def _(part: Choice, width: int) -> list[str]:
+    lines: list[str] = []
+    for name, parts in part.options[:_MOST_INNER]:
+        lines += [
+            "",
+            *wrap(f"  {clean(name)}", width, "    "),
+            *(line for one in parts for line in lines_of(one, width)),
+        ]
+    more = len(part.options) - _MOST_INNER
+    return [*lines, f"  and {more:,} more"] if more > 0 else lines
+
+
+@lines_of.register
+def _(part: Table, width: int) -> list[str]:
+    if not part.rows:
+        return wrap(f"  {part.empty}", width, "    ") if part.empty else []
+    head = wrap(f"  {clean(part.name)}:", width, "    ")
+    shown = [at for at, column in enumerate(part.columns) if column.kind not in _PICTURES]
+    rows = list(_rows(part.rows, 0))
+    told = aligned([[clean(words(row.cells[at])) for at in shown] for _, row in rows], width)
+    lines: list[str] = []
+    for (depth, row), found in zip(rows, told):
+        lines += [f"{'  ' * depth}{line}"[: max(width, 1)] if depth else line for line in found]
+        lines += wrap(f"      {clean(row.note)}", width, "      ") if row.note else []
+    if (more := len(part.rows) - _MOST_ROWS) > 0:
+        lines.append(f"  and {more:,} more")
+    return [*head, *lines, *(wrap(f"  {part.left_out}", width, "    ") if part.left_out else [])]
+
+
+def _rows(rows: Sequence[Row], depth: int) -> Iterator[tuple[int, Row]]:
+    for row in rows[: _MOST_ROWS if depth == 0 else 0]:
+        yield depth, row
+        yield from _rows(row.rows, depth + 1)
+
+
+@lines_of.register
+def _(part: Chart, width: int) -> list[str]:
+    stacked = [one for one in part.series if one.kind != "line"]
+    if not stacked:
+        return wrap(f"  {part.summary}", width, "    ")
+    heights = _heights(part, max(10, min(_COLUMNS, width - 4)))
+    most = max(heights) or 1.0
+    bars = "".join(_LEVELS[min(7, int(8 * one / (most * 1.0001)))] if one else " " for one in heights)
+    lines = [f"  {bars}"]
+    if flag := next((one for one in part.points if one.shape == "flag"), None):
+        at = min(len(heights) - 1, int(len(heights) * _share(part, flag.across)))
+        lines.append(f"  {' ' * at}^ {part.points[0].text}")
+    across = part.across
+    ends = f"{across.title} {number(across.low, across.unit)} to {number(across.high, across.unit)}"
+    ends = f"{part.steps} 1 to {across.high:,.0f}" if part.steps else ends
+    return [*lines, *wrap(f"  {ends}; {part.up.title} from 0 to {number(most, part.up.unit)}", width, "    ")]
+
+
+def _share(chart: Chart, across: float) -> float:
+    return (across - chart.across.low) / ((chart.across.high - chart.across.low) or 1.0)
+
+
+def _heights(chart: Chart, columns: int) -> list[float]:
+    """The most that stands in each of so many equal stretches, areas and bars one on the other."""
+    found = [0.0] * max(1, min(columns, round(chart.across.high - chart.across.low) or columns))
+    series = [one for one in chart.series if one.kind != "line"]
+    starts = series[0].across
+    ends = (*starts[1:], chart.across.high)
+    for n, (start, end) in enumerate(zip(starts, ends)):
+        total = sum(one.up[n] for one in series)
+        first, last = (_share(chart, start) * len(found), _share(chart, end) * len(found))
+        for column in range(int(first), max(int(first) + 1, -int(-last // 1))):
+            if column < len(found):
+                found[column] = max(found[column], total)
+    return found
+
+
+@lines_of.register
+def _(part: Timeline, width: int) -> list[str]:
+    return wrap(f"  {part.summary}", width, "    ")
+
+
+@lines_of.register
+def _(part: Tiles, width: int) -> list[str]:
+    drawing = [clean(line) for line in part.drawing]
+    if drawing and len(drawing) <= _MOST_LINES and max(map(len, drawing)) + 2 <= width:
+        return [f"  {line}" for line in drawing]
+    found = [
+        line
+        for _, _, text, said in part.tiles[:64]
+        for line in wrap(f"  {clean(said)}  {clean(text)}", width, "      ")
+    ]
+    return [*found, f"  and {len(part.tiles) - 64:,} more parts"] if len(part.tiles) > 64 else found
+
+
+@lines_of.register
+def _(part: Code, width: int) -> list[str]:
+    marks = {"added": "+ ", "removed": "- ", "here": "> "}
+    marked = any(line.mark for line in part.lines)
+    size = max((len(line.number) for line in part.lines), default=0)
+    lines: list[str] = []
+    for line in part.lines:
+        head = f"  {line.number:>{size}}  " if size else "  "
+        head += marks.get(line.mark, "  ") if marked else ""
+        note = f"   {line.note}" if line.note else ""
+        lines += wrap(f"{head}{clean(line.text)}{note}", width, " " * (len(head) + 4))
+    return lines
+
+
+@lines_of.register
+def _(part: Graph, width: int) -> list[str]:
+    return []

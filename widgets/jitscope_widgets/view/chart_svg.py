@@ -1,0 +1,206 @@
+"""Charts as still pictures: SVG in the colours of the static HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ..quantities import number
+from .markup import Markup, element, join
+from .parts import Axis, Chart, Point, Series, Timeline
+
+
+WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 760, 200, 74, 12, 38, 40
+_LANE, _MOST_SPANS = 22, 600
+SHADES = {"argument": 0.25, "constant": 0.4, "result": 0.55, "temporary": 1.0}
+"""How full the colour of a tone is; a tone that is not here is as full as can be."""
+
+
+def nice(most: float) -> float:
+    """The end of an axis: a round number not below `most`."""
+    power = 10.0 ** math.floor(math.log10(most)) if most > 0 else 1.0
+    return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= most * (1 - 1e-9))
+
+
+class Scale:
+    """Where the values of an axis lie between two pixels."""
+
+    def __init__(self, axis: Axis, start: float, end: float):
+        self.axis, self.start, self.end = axis, start, end
+        self.low, self.high = map(math.log10, (axis.low, axis.high)) if axis.scale == "log" else (axis.low, axis.high)
+
+    def __call__(self, value: float) -> float:
+        at = math.log10(value) if self.axis.scale == "log" else value
+        part = (at - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.start + min(1.0, max(0.0, part)) * (self.end - self.start), 1)
+
+    def ticks(self, count: int) -> list[float]:
+        """Values to be written at the axis."""
+        if self.axis.scale == "log":
+            first, last = round(self.low), round(self.high)
+            step = max(1, math.ceil((last - first) / (2 * count)))
+            return [10.0**n for n in range(first, last + 1, step)]
+        return [self.axis.low + (self.axis.high - self.axis.low) * n / count for n in range(count + 1)]
+
+
+def chart_svg(chart: Chart) -> Markup:
+    """The picture of a chart."""
+    across = Scale(chart.across, LEFT, WIDTH - RIGHT)
+    up = Scale(chart.up, ABOVE + HEIGHT, ABOVE)
+    return element(
+        "svg",
+        element("title", chart.summary),
+        *_bands(chart, across),
+        *_grid(chart, across, up),
+        *_series(chart, across, up),
+        *(_point(point, chart, across, up) for point in chart.points),
+        *_legend(chart),
+        viewBox=f"0 0 {WIDTH} {ABOVE + HEIGHT + BELOW}",
+        width=WIDTH,
+        style="max-width:100%;font:12px var(--ui)",
+        role="img",
+        aria_label=chart.summary,
+    )
+
+
+def _bands(chart: Chart, across: Scale) -> Iterator[Markup]:
+    for band in chart.bands:
+        start, end = across(band.start), across(band.end)
+        yield element(
+            "rect",
+            element("title", band.text),
+            x=start,
+            y=ABOVE,
+            width=max(1.0, end - start),
+            height=HEIGHT,
+            fill="var(--soft)",
+        )
+
+
+def _grid(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
+    for value in up.ticks(4):
+        y = up(value)
+        yield element("path", d=f"M{LEFT},{y}H{WIDTH - RIGHT}", stroke="var(--rule)")
+        yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
+    for value in across.ticks(4):
+        shown = f"{round(value):,}" if chart.steps else number(value, chart.across.unit)
+        yield element("text", shown, x=across(value), y=ABOVE + HEIGHT + 15, text_anchor="middle", fill="var(--dim)")
+    middle = (LEFT + WIDTH) / 2
+    title = f"{chart.steps} of the {chart.across.title}" if chart.steps else chart.across.title
+    yield element("text", title, x=middle, y=ABOVE + HEIGHT + 31, text_anchor="middle", fill="var(--dim)")
+
+
+def _series(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
+    below: list[float] = []
+    for one in chart.series:
+        if one.kind == "line":
+            path = "L".join(f"{across(x)},{up(y)}" for x, y in zip(one.across, one.up))
+            dash = "5 4" if one.dashed else None
+            yield element(
+                "path",
+                element("title", one.title or one.name),
+                d=f"M{path}",
+                fill="none",
+                stroke="var(--fg)",
+                stroke_dasharray=dash,
+            )
+            continue
+        below = below or [0.0] * len(one.up)
+        above = [low + more for low, more in zip(below, one.up)]
+        if any(one.up):
+            yield element(
+                "path",
+                element("title", one.name),
+                d=_area(one, chart, below, above, across, up),
+                fill="var(--bar)",
+                fill_opacity=SHADES.get(one.tone, 1.0),
+            )
+        below = above if one.kind == "area" else below
+
+
+def _area(one: Series, chart: Chart, below: list[float], above: list[float], across: Scale, up: Scale) -> str:
+    ends = [*one.across[1:], chart.across.high]
+    top = [f"{across(x)},{up(v)}" for a, b, v in zip(one.across, ends, above) for x in (a, b)]
+    bottom = [f"{across(x)},{up(v)}" for a, b, v in zip(one.across, ends, below) for x in (a, b)]
+    return f"M{' '.join([*top, *reversed(bottom)])}Z"
+
+
+def _point(point: Point, chart: Chart, across: Scale, up: Scale) -> Markup:
+    x, y = across(point.across), up(point.up)
+    if point.shape == "flag":
+        anchor = "end" if x > WIDTH * 0.6 else "start"
+        line = element("path", d=f"M{x},{y - 6}V{ABOVE + HEIGHT}", stroke="var(--fg)", stroke_dasharray="3 3")
+        return join(
+            line,
+            element("text", f"▼ {point.text}", x=x, y=y - 9, text_anchor=anchor, fill="var(--fg)", font_weight=600),
+        )
+    return element(
+        "path",
+        element("title", point.text),
+        d=outline(point, x, y),
+        fill="var(--bar)",
+        fill_opacity=0.35,
+        stroke="var(--fg)",
+    )
+
+
+def outline(point: Point, x: float, y: float) -> str:
+    """The outline of a mark whose area goes with its size."""
+    r = 3.5 + 16 * math.sqrt(max(point.size, 0.0))
+    if point.shape == "diamond":
+        return f"M{x:.1f} {y - 1.3 * r:.1f}l{1.3 * r:.1f} {1.3 * r:.1f}l{-1.3 * r:.1f} {1.3 * r:.1f}l{-1.3 * r:.1f} {-1.3 * r:.1f}z"
+    if point.shape == "triangle":
+        return f"M{x:.1f} {y - 1.2 * r:.1f}l{1.2 * r:.1f} {2.1 * r:.1f}h{-2.4 * r:.1f}z"
+    return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0z"
+
+
+def _legend(chart: Chart) -> Iterator[Markup]:
+    x = LEFT
+    for one in chart.series:
+        if one.kind != "line" and any(one.up):
+            text = one.title or one.name
+            yield element(
+                "rect", x=x, y=0, width=11, height=11, fill="var(--bar)", fill_opacity=SHADES.get(one.tone, 1.0)
+            )
+            yield element("text", text, x=x + 15, y=10, fill="var(--dim)")
+            x += 30 + 7 * len(text)
+
+
+def timeline_svg(part: Timeline) -> Markup:
+    """The picture of a timeline: its lanes one below the other."""
+    height = _LANE * len(part.lanes)
+    across = Scale(Axis("time", 0.0, part.end or 1.0, "s"), LEFT, WIDTH - RIGHT)
+    rows = [
+        element("text", name, x=LEFT - 6, y=_LANE * n + 15, text_anchor="end", fill="var(--dim)")
+        for n, name in enumerate(part.lanes)
+    ]
+    for span in sorted(part.spans, key=lambda one: one.start - one.end)[:_MOST_SPANS]:
+        start, end = across(span.start), across(span.end)
+        rows.append(
+            element(
+                "rect",
+                element("title", span.title or span.text),
+                x=start,
+                y=_LANE * span.lane + 3,
+                width=round(max(0.6, end - start), 1),
+                height=_LANE - 6,
+                fill="var(--bar)",
+                fill_opacity=SHADES.get(span.tone, 0.7),
+                stroke="var(--bg)",
+                stroke_width=0.5,
+            )
+        )
+    for value in across.ticks(4):
+        rows.append(
+            element("text", number(value, "s"), x=across(value), y=height + 16, text_anchor="middle", fill="var(--dim)")
+        )
+    return element(
+        "svg",
+        element("title", part.summary),
+        *rows,
+        viewBox=f"0 0 {WIDTH} {height + 24}",
+        width=WIDTH,
+        style="max-width:100%;font:12px var(--ui)",
+        role="img",
+        aria_label=part.summary,
+    )

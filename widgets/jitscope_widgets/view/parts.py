@@ -1,0 +1,312 @@
+"""The parts that a view is made of. Each says what is shown, none how: that is for the renderers.
+
+What stands in a sentence or a cell is *inline*: a text, alone or with a tone and a hover text, a place in the user's code, a bar, a
+stretch of an axis. What is selected together with a row, a line or a point is its `Ref`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ..documents.parts import Position
+
+
+Tone: TypeAlias = Literal["plain", "strong", "muted", "code", "good", "bad", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words with a tone; `title` is told on hovering, `order` is what a column is sorted by."""
+
+    text: str
+    tone: Tone = "plain"
+    title: str = ""
+    order: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the user's code: `text` says which, `code` is what stands there."""
+
+    text: str
+    position: Position
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A share of the longest bar of its column, from 0 to 1: full up to `least`, faint from there to `most`."""
+
+    least: float
+    most: float | None = None
+    title: str = ""
+    tone: str = ""
+    """A word for the colour: of a kind of memory, of a bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `start` up to `end` on an axis of `length`, on which `mark` is pointed out."""
+
+    start: float
+    end: float
+    length: float
+    mark: float | None = None
+    title: str = ""
+    tone: str = ""
+
+
+Inline: TypeAlias = str | Text | Place | Bar | Stretch
+Content: TypeAlias = Inline | Sequence[Inline]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """What a row, a line or a point stands for: equations by path, kernels by name, an argument (`in0`); `position` is where it was written."""
+
+    paths: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    node: str = ""
+    position: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A paragraph. The answer to what somebody came for is a `headline`, a remark a `note`, advice that something is wrong a `warning`."""
+
+    content: Content
+    kind: Literal["plain", "headline", "note", "warning"] = "plain"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. Bars and stretches are pictures: a text view leaves them out."""
+
+    title: str
+    kind: Literal["text", "code", "number", "bar", "stretch"] = "text"
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row; `rows` are those that it stands for, told when it is opened. `note` stands below it."""
+
+    cells: tuple[Content, ...]
+    ref: Ref = Ref()
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+    title: str = ""
+    tone: Literal["plain", "muted", "bad"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns. `name` says to screen readers what is listed.
+
+    `first` is how many are shown before somebody asks for the others, `left_out` says what the document itself does not hold. A table that
+    follows a chart (`axis`, its name) shows the rows whose stretch has the step that is looked at.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    first: int = 20
+    left_out: str = ""
+    axis: str = ""
+    empty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """One table under several orders: by line, by block, one by one. The first is shown until another is chosen."""
+
+    name: str
+    ways: tuple[tuple[str, Table], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a chart, from `low` to `high`; its numbers are those of `unit`."""
+
+    title: str
+    low: float
+    high: float
+    unit: str = ""
+    scale: Literal["linear", "log"] = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line, an area (stacked on those before it), steps or bars through points; `tone` is a word for its colour."""
+
+    name: str
+    kind: Literal["line", "area", "bars"]
+    across: tuple[float, ...]
+    up: tuple[float, ...]
+    tone: str = ""
+    dashed: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A mark in a chart, or a pointer to one; `size` is the share that its area stands for."""
+
+    across: float
+    up: float
+    text: str
+    size: float = 0.0
+    shape: Literal["circle", "diamond", "triangle", "flag"] = "circle"
+    ref: Ref = Ref()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A stretch of the axis across that something is said of: a loop, a branch."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture of numbers. `summary` is what a screen reader says of it, and all that a text view has besides its sparkline.
+
+    With `steps` (a name for them: `step`), one place of the axis across is looked at: keys and pointer move it, tables that follow it
+    show what is there.
+    """
+
+    name: str
+    summary: str
+    across: Axis
+    up: Axis
+    series: tuple[Series, ...] = ()
+    points: tuple[Point, ...] = ()
+    bands: tuple[Band, ...] = ()
+    steps: str = ""
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that lasted, in a lane of a timeline; times in seconds."""
+
+    lane: int
+    start: float
+    end: float
+    text: str
+    tone: str = ""
+    title: str = ""
+    ref: Ref = Ref()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What went on when, in lanes."""
+
+    name: str
+    summary: str
+    lanes: tuple[str, ...]
+    spans: tuple[Span, ...]
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of a program."""
+
+    text: str
+    number: str = ""
+    note: str = ""
+    mark: Literal["", "added", "removed", "here"] = ""
+    ref: Ref = Ref()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program, or part of one."""
+
+    name: str
+    lines: tuple[CodeLine, ...]
+    language: Literal["python", "jaxpr", "hlo", "llvm", "asm", "text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph document, drawn by the component for graphs."""
+
+    name: str
+    document: Mapping[str, Any]
+    height: int = 360
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A grid of cells in colours: which device has which part. `columns` and `rows` are the names along the edges."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    tiles: tuple[tuple[int, int, str, str], ...]
+    """Row, column, what stands in it, what is said of it."""
+    drawing: tuple[str, ...] = ()
+    """The same as lines of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A button that asks the kernel for a further form of this document; `doing` is said while it works."""
+
+    label: str
+    doing: str
+    options: Mapping[str, str | int | bool | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and what they are."""
+
+    entries: tuple[tuple[str, Content], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Several contents of which one is looked at."""
+
+    name: str
+    options: tuple[tuple[str, tuple[Part, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of a view with a heading; one that folds (`opened` is not None) starts open or closed."""
+
+    title: str
+    parts: tuple[Part, ...]
+    opened: bool | None = None
+    note: str = ""
+
+
+Part: TypeAlias = (
+    Sentence | Table | Grouped | Chart | Timeline | Code | Graph | Tiles | Action | Facts | Choice | Section
+)
+View: TypeAlias = tuple[Part, ...]
+"""What is shown of a document."""
+KINDS: tuple[type, ...] = (
+    Sentence,
+    Table,
+    Grouped,
+    Chart,
+    Timeline,
+    Code,
+    Graph,
+    Tiles,
+    Action,
+    Facts,
+    Choice,
+    Section,
+)

@@ -1,0 +1,40 @@
+"""Documents with their views beside their fields, for the live page; a view that cannot be made says so in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import words
+from .view.as_data import as_data
+from .view.parts import Sentence, View
+from .views import has_view, view_of
+from .words import Document
+
+
+FIELD = "view"
+
+
+def viewed(value: Any) -> Any:
+    """A document, or what holds documents, with the views of all that have one."""
+    if not isinstance(value, dict):
+        return value
+    if has_view(value.get("kind")) and value.get("version") == 1:
+        return {**value, FIELD: as_data(parts_of(value))}
+    if any(isinstance(one, dict) and "kind" in one for one in value.values()):
+        return {name: viewed(one) for name, one in value.items()}
+    return value
+
+
+def parts_of(document: Document) -> View:
+    """The view of a document whose kind has one; never raises."""
+    try:
+        return view_of(document)
+    except Exception as error:
+        return (Sentence(words.failed(f"this {document['kind']}", error)),)
+
+
+def without_views(value: Any) -> Any:
+    """The same documents without their views: as they were made."""
+    if isinstance(value, dict):
+        return {name: without_views(one) for name, one in value.items() if not (name == FIELD and "kind" in value)}
+    return [without_views(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,352 @@
+"""The memory of a program: the peak, what is kept for the backward pass, the curve, and what is in use, by line and buffer by buffer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .. import words
+from ..plain import clean
+from ..quantities import origin, show, size
+from ..view import inline
+from ..view.chart_svg import nice
+from ..view.parts import (
+    Action,
+    Axis,
+    Band,
+    Bar,
+    Chart,
+    Column,
+    Content,
+    Grouped,
+    Part,
+    Place,
+    Point,
+    Ref,
+    Row,
+    Section,
+    Sentence,
+    Series,
+    Stretch,
+    Table,
+    View,
+)
+from ..words import Document, plural
+
+
+NAME = "Memory"
+KINDS = {"argument": "arguments", "constant": "constants", "result": "results", "temporary": "temporaries"}
+"""In the order in which they are stacked, from the bottom."""
+CHART = "Memory in use over the schedule"
+_GIVEN = "given by the caller"
+
+
+def view(document: Document) -> View:
+    """The parts of a memory document."""
+    return tuple(_parts(document))
+
+
+def _parts(document: Document) -> Iterator[Part]:
+    yield Sentence(headline(document), "headline")
+    if saved := kept_for_backward(document):
+        yield Sentence(saved)
+    yield Sentence(reserved(document), "note", origin(document["reserved"]["total"]))
+    yield _chart(document)
+    yield _tables(document)
+    if changes := [part for change in document["changes"] for part in _change(change, document)]:
+        note = "each is tried by compiling the program with it; nothing is run, nothing is estimated"
+        yield Section("What would change", tuple(changes), note=note)
+    yield Sentence(words.cost(document["cost"]), "note", origin(document["cost"]))
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def headline(document: Document) -> str:
+    """The most bytes in use, at which step, and what XLA reserves: steps count from 1 for people."""
+    peak = document["peak"]
+    step = f"step {peak['position'] + 1:,} of {document['length']:,} (instruction {clean(peak['instruction'])})"
+    return (
+        f"At most {size(peak['bytes'])} in use, at {step}. XLA reserves {size(_amount(document, 'total'))} for a run."
+    )
+
+
+def reserved(document: Document) -> str:
+    """`Reserved: arguments 604 kB, results 605 kB, temporaries 308 kB.`"""
+    parts = [f"{word} {size(amount)}" for kind, word in KINDS.items() if (amount := _amount(document, kind))]
+    aliased = _amount(document, "aliased")
+    shared = f"; results take {size(aliased)} of the arguments' memory" if aliased else ""
+    return f"Reserved: {', '.join(parts) or 'nothing'}{shared}."
+
+
+def kept_for_backward(document: Document) -> str:
+    """`Kept for the backward pass at the peak: 214 MB in 12 buffers, of which line 12 holds 96 MB.`, "" where nothing is."""
+    saved = [buffer for buffer in at_peak(document) if buffer.get("saved")]
+    if not saved:
+        return ""
+    lines = _by_line(saved, document)
+    first = max(lines, key=lambda group: group.bytes)
+    least = "at least " if document["peak"]["count"] > len(document["peak"]["buffers"]) else ""
+    total = f"{least}{size(sum(buffer['bytes'] for buffer in saved))} in {plural(len(saved), 'buffer')}"
+    name = first.place.text if first.place else ""
+    holds = f", of which {name} holds {size(first.bytes)}" if len(lines) > 1 else f", all of {name}"
+    return f"Kept for the backward pass at the peak: {total}{holds if name else ''}."
+
+
+def _amount(document: Document, kind: str) -> float:
+    return document["reserved"][kind]["value"] or 0
+
+
+# --- the curve --------------------------------------------------------------------------------------------------------
+
+
+def _chart(document: Document) -> Chart:
+    curve, peak, length = document["curve"], document["peak"], max(document["length"], 1)
+    steps = tuple(map(float, curve["positions"]))
+    series = tuple(
+        Series(word, "area", steps, tuple(map(float, curve[kind])), kind, title=f"{word} {size(peak['kinds'][kind])}")
+        for kind, word in KINDS.items()
+        if any(curve[kind])
+    )
+    return Chart(
+        CHART,
+        f"{headline(document)} Sizes beside the colours are those at the peak.",
+        Axis("schedule", 0, length),
+        Axis("in use", 0, nice(peak["bytes"] or 1), "B"),
+        series,
+        (Point(peak["position"] + 0.5, peak["bytes"], f"peak {size(peak['bytes'])}", shape="flag"),),
+        tuple(
+            Band(scope["start"], scope["end"] + 1, clean(scope["text"]))
+            for scope in document["scopes"]
+            if scope["text"] != "condition of the loop"
+        ),
+        steps="step",
+        at=peak["position"],
+    )
+
+
+# --- what is in use ---------------------------------------------------------------------------------------------------
+
+
+class Group(NamedTuple):
+    """Buffers of one line or function that are in use at the peak."""
+
+    name: str
+    place: Place | None
+    buffers: list[Document]
+
+    @property
+    def bytes(self) -> int:
+        return sum(buffer["bytes"] for buffer in self.buffers)
+
+    @property
+    def saved(self) -> int:
+        return sum(buffer["bytes"] for buffer in self.buffers if buffer.get("saved"))
+
+
+def at_peak(document: Document) -> Sequence[Document]:
+    """The buffers alive at the peak, largest first."""
+    buffers = dict(enumerate(document["buffers"]))
+    return [buffers[number] for number in document["peak"]["buffers"] if number in buffers]
+
+
+def _tables(document: Document) -> Grouped:
+    alive = at_peak(document)
+    lines = _by_line(alive, document)
+    scopes = _by_function(alive, document)
+    ways = [("buffer by buffer", _buffers(document))]
+    if len(scopes) > 1:
+        ways.insert(0, ("by function", _groups("by function", scopes, document)))
+    if len(lines) < len(alive):
+        ways.insert(0, ("by line", _groups("by line", lines, document)))
+    return Grouped("In use at the peak", tuple(ways))
+
+
+def _by_line(buffers: Sequence[Document], document: Document) -> list[Group]:
+    here = words.mostly_in(document["positions"].values())
+    found: dict[str, Group] = {}
+    for buffer in buffers:
+        place = _place(document, buffer, here)
+        name = _name(place) if place else _GIVEN if buffer["kind"] == "argument" else "no line"
+        found.setdefault(name, Group(name, place, [])).buffers.append(buffer)
+    return sorted(found.values(), key=lambda group: -group.bytes)
+
+
+def _by_function(buffers: Sequence[Document], document: Document) -> list[Group]:
+    """By the scope that a line was written in, where it has a name, else by its function."""
+    found: defaultdict[str, list[Document]] = defaultdict(list)
+    for buffer in buffers:
+        position = document["positions"].get(buffer["path"])
+        scope = position and (position.get("named_scope") or position["function"])
+        found[clean(scope) if scope else _GIVEN if buffer["kind"] == "argument" else "no line"].append(buffer)
+    return sorted((Group(name, None, own) for name, own in found.items()), key=lambda group: -group.bytes)
+
+
+def _groups(way: str, groups: Sequence[Group], document: Document) -> Table:
+    whole = document["peak"]["bytes"] or 1
+    saved = any(group.saved for group in groups)
+    columns = [Column("at the peak", "number"), Column("of all", "bar"), Column("buffers", "number")]
+    columns += [
+        Column("kept for backward", "number", "made by the forward pass, last read by the backward pass")
+    ] * saved
+    columns.append(Column("line" if way == "by line" else "function", "text"))
+    rows = [_group(group, document, whole, saved) for group in groups]
+    return Table(f"In use at the peak, {way}", tuple(columns), tuple(rows), left_out=_not_at_peak(document))
+
+
+def _group(group: Group, document: Document, whole: int, saved: bool) -> Row:
+    cells: list[Content] = [
+        inline.size(group.bytes),
+        Bar(group.bytes / whole),
+        inline.count(len(group.buffers)),
+        *([inline.size(group.saved) if group.saved else ""] if saved else []),
+        group.place or group.name,
+    ]
+    refs = [_ref(document, buffer) for buffer in group.buffers]
+    paths = tuple(dict.fromkeys(path for ref in refs for path in ref.paths))
+    position = group.place.position if group.place else None
+    inner = tuple(_inner(buffer, document, whole, saved) for buffer in group.buffers)
+    return Row(tuple(cells), Ref(paths, position=position), inner if len(inner) > 1 else ())
+
+
+def _inner(buffer: Document, document: Document, whole: int, saved: bool) -> Row:
+    cells: list[Content] = [
+        inline.size(buffer["bytes"]),
+        Bar(buffer["bytes"] / whole, tone=buffer["kind"]),
+        "",
+        *(["kept" if buffer.get("saved") else ""] if saved else []),
+        _what(buffer),
+    ]
+    return Row(tuple(cells), _ref(document, buffer), title=_told(buffer, document))
+
+
+def _buffers(document: Document) -> Table:
+    here = words.mostly_in(document["positions"].values())
+    largest = max((buffer["bytes"] for buffer in document["buffers"]), default=1) or 1
+    columns = (
+        Column("size", "number"),
+        Column("", "bar"),
+        Column("what"),
+        Column("line"),
+        Column("in use over the steps, ┊ the peak", "stretch"),
+    )
+    alive = document["peak"]["buffers"]
+    order = [*alive, *sorted(set(range(len(document["buffers"]))) - set(alive))]
+    rows = [_buffer(document["buffers"][n], document, here, largest) for n in order if n < len(document["buffers"])]
+    return Table("In use at this step, largest first", columns, tuple(rows), left_out=left_out(document), axis=CHART)
+
+
+def _buffer(buffer: Document, document: Document, here: str, largest: int) -> Row:
+    place = _place(document, buffer, here) or (_GIVEN if buffer["kind"] == "argument" else "")
+    length, mark = max(document["length"], 1), document["peak"]["position"] + 0.5
+    cells = (
+        inline.size(buffer["bytes"]),
+        Bar(buffer["bytes"] / largest, tone=buffer["kind"]),
+        _what(buffer),
+        place,
+        Stretch(buffer["born"], buffer["dies"] + 1, length, mark, steps(buffer), buffer["kind"]),
+    )
+    return Row(cells, _ref(document, buffer), title=_told(buffer, document))
+
+
+def _what(buffer: Document) -> Content:
+    kept = ", kept for the backward pass" if buffer.get("saved") else ""
+    return (
+        inline.strong(clean(buffer["label"])),
+        " ",
+        inline.code(clean(buffer["type"])),
+        " ",
+        inline.muted(f"{buffer['kind']}{kept}"),
+    )
+
+
+def _told(buffer: Document, document: Document) -> str:
+    where = f"{steps(buffer)} of {document['length']:,}; instruction {clean(buffer['instruction'])}"
+    return f"{clean(buffer['label'])}, {clean(buffer['type'])}, {size(buffer['bytes'])}, memory of {buffer['kind']}s, in use in {where}"
+
+
+def _ref(document: Document, buffer: Document) -> Ref:
+    position = document["positions"].get(buffer["path"])
+    paths = (buffer["path"],) if buffer["path"] is not None else ()
+    kernels = (buffer["kernel"],) if buffer["kernel"] is not None else ()
+    node = f"in{buffer['argument']}" if buffer["argument"] is not None else ""
+    return Ref(paths, kernels, node, position)
+
+
+def _place(document: Document, buffer: Document, here: str) -> Place | None:
+    position = document["positions"].get(buffer["path"])
+    return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
+
+
+def _name(place: Place) -> str:
+    return f"{place.text}: {place.code}"
+
+
+def place(document: Document, buffer: Document, here: str) -> str:
+    """`line 35: return x + …`, or what it is that has no line."""
+    found = _place(document, buffer, here)
+    return _name(found) if found else _GIVEN if buffer["kind"] == "argument" else ""
+
+
+def steps(buffer: Document) -> str:
+    """`steps 513-993`: they count from 1 for people."""
+    first, last = buffer["born"], buffer["dies"]
+    return f"step {first + 1:,}" if first == last else f"steps {first + 1:,}-{last + 1:,}"
+
+
+def _not_at_peak(document: Document) -> str:
+    more = document["peak"]["count"] - len(document["peak"]["buffers"])
+    return f"{plural(more, 'smaller buffer')} in use at the peak not listed." if more > 0 else ""
+
+
+def left_out(document: Document) -> str:
+    """How many small buffers are not in the document; "" if all are."""
+    left = document["left_out"]
+    count = left["buffers"]
+    if not count:
+        return ""
+    return (
+        f"{plural(count, 'smaller buffer')} of the program, {size(left['bytes'])} together, not kept in this document."
+    )
+
+
+# --- what changes would do --------------------------------------------------------------------------------------------
+
+
+def _change(change: Document, document: Document) -> Iterator[Part]:
+    where = (
+        f" ({words.lines([change['position']], words.mostly_in(document['positions'].values()))})"
+        if change["position"]
+        else ""
+    )
+    name = f"{clean(change['text'])}{where}"
+    if result := tried(change, document):
+        yield Sentence((inline.strong(name), ": ", result))
+    else:
+        yield Action(f"Compile with this: {name}", "compiling …", {"change": change["id"]})
+
+
+def tried(change: Document, document: Document) -> str:
+    """What a change did, as measured by compiling it; "" where it was not tried."""
+    found = change["tried"]
+    if found is None:
+        return ""
+    before = (document["peak"]["bytes"], _amount(document, "total"))
+    parts = [
+        f"{word} {size(new)} instead of {size(old)} ({_percent(new, old)})"
+        for word, new, old in zip(("in use at most", "reserved"), (found["peak"], found["reserved"]), before)
+    ]
+    flops, flops_before = found["flops"]["value"], found["flops_before"]["value"]
+    if flops is not None and flops_before is not None:
+        new, old = show(found["flops"]), show(found["flops_before"])
+        parts.append(f"arithmetic {new} instead of {old} ({_percent(flops, flops_before)})")
+    note = f"; {clean(found['note'])}" if found["note"] else ""
+    took = f"Compiling it took {show(found['seconds'])} instead of {show(document['cost'])}."
+    return f"{', '.join(parts)}{note}. {took}"
+
+
+def _percent(new: float, old: float) -> str:
+    if new == old or not old:
+        return "the same"
+    return f"{100 * (new - old) / old:+.1f} %".replace("-", "−")
