@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import code, recompiles, sharp_bits, words
 from .budget import Part
-from .communication_html import communication
 from .compare_html import comparison
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -21,7 +20,6 @@ from .profile_html import profile
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
-from .sharding_view import sharding
 from .stopped import stopped_pieces
 from .transformations import transformations_html
 from .values_html import values
@@ -287,7 +285,5 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "comparison": comparison,
     "values": values,
     "machine": machine,
-    "communication": communication,
-    "sharding": sharding,
     "stopped": stopped_pieces,
 }

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
-from .communication_text import communication
 from .compare_text import comparison
 from .grouping import in_full
 from .kernel_order import listed
@@ -17,7 +16,6 @@ from .pass_text import passes
 from .plain import clean, clean_lines
 from .profile_text import profile
 from .quantities import seconds, show
-from .sharding_view import sharding_text
 from .stopped import stopped_text
 from .transformations import transformations_text
 from .values_text import values
@@ -54,7 +52,9 @@ def _written(document: Document, width: int) -> list[str]:
     lines = _lines(document, width)
     if not has_view(document["kind"]) or not document.get("title") or not lines:
         return lines
-    return [f"{name_of(document['kind'])} of {clean(document['title'])}: {lines[0]}", *lines[1:]]
+    title = clean(document["title"])
+    head = "" if lines[0].startswith(title) else f"{name_of(document['kind'])} of {title}: "
+    return [f"{head}{lines[0]}", *lines[1:]]
 
 
 def _lines(document: Document, width: int) -> list[str]:
@@ -314,8 +314,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "comparison": comparison,
     "values": values,
     "machine": machine,
-    "communication": communication,
     "transformations": transformations_text,
-    "sharding": sharding_text,
     "stopped": stopped_text,
 }

@@ -1,5 +1,4 @@
 // Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
-import { communicationView } from "./communication";
 import type { CompilationDoc, Host, Instruments } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
@@ -87,7 +86,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     button: "Show communication",
     shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and the shardings of arguments and results.",
     costs: "Nothing is compiled or run: it is read from the compiled program.",
-    view: (doc, around) => communicationView(doc, around),
+    view: fromParts,
   },
 };
 

@@ -1,6 +1,5 @@
 // Which view draws which document.
 import { CellView } from "./cell";
-import { communicationAlone } from "./communication";
 import { comparisonView } from "./compare";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
@@ -13,7 +12,6 @@ import { viewOf } from "./viewdata";
 import { passesView } from "./passes";
 import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
-import { shardingView } from "./sharding";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { stoppedView } from "./stopped";
@@ -54,8 +52,6 @@ const VIEWS: Record<string, Open> = {
   comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
-  communication: (doc, host) => communicationAlone(doc, host),
-  sharding: (doc) => shardingView(doc),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,
