@@ -15,7 +15,7 @@ FOLDER = Path(documents.__file__).parent
 def write(folder: Path) -> None:
     """Leave a page for the parts and for each kind in `folder`, and an index of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = ["parts", *map(documents.file_name, documents.KINDS)]
+    names = ["parts", *map(documents.file_name, documents.kinds())]
     for name in names:
         (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
     listed = "\n".join(names)

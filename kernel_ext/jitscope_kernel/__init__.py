@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jitscope.core import source
 
+from .additions import add_instruments
 from .inspection import Inspection, inspect
 from .nans import NanHunt, find_nan
 
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
 
 source.add_internal(str(Path(__file__).parent))
 
-__all__ = ["Inspection", "NanHunt", "find_nan", "inspect", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = [
+    "Inspection",
+    "NanHunt",
+    "add_instruments",
+    "find_nan",
+    "inspect",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

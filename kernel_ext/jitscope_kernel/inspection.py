@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jitscope.core.jaxpr import ClosedJaxpr
     from jitscope_widgets.documents.communication import CommunicationDocument
     from jitscope_widgets.documents.comparison import ComparisonDocument
-    from jitscope_widgets.documents.compilation import CompilationDocument
+    from jitscope_widgets.documents.compilation import CompilationDocument, InstrumentDocument
     from jitscope_widgets.documents.fusion import FusionDocument, Kernel
     from jitscope_widgets.documents.graph import GraphDocument
     from jitscope_widgets.documents.ledger import LedgerDocument
@@ -141,6 +141,7 @@ class Inspection(Shown["CompilationDocument"]):
             measure=lambda _: self._measured(),
             again=lambda _: self.again().document,
             instrument=lambda _, name, options: observe.look(self._row, name, self._given, **options),
+            offers=observe.offers,
         )
 
     def _filed(self) -> observe.Row:
@@ -280,6 +281,11 @@ class Inspection(Shown["CompilationDocument"]):
             self.document = attached(self.document, instrument, found)
         known: Mapping[str, Any] = self.document.get("instruments", {})
         return known[instrument]
+
+    def look(self, instrument: str) -> Shown[InstrumentDocument]:
+        """What an instrument says, by its name: those that have a property of their own, and those that were added. Raises ValueError for
+        an unknown one, Unavailable where there is nothing to show."""
+        return Shown(self._look(instrument))
 
     @property
     def timing(self) -> Shown[TimingDocument]:

@@ -60,8 +60,8 @@ def _natural(number: int | None) -> int | None:
 def _instruments(texts: list[str]) -> tuple[str, ...]:
     names = dict.fromkeys(name.strip() for text in texts for name in text.split(","))
     for name in names:
-        if name not in observe.INSTRUMENTS:
-            raise UsageError(f"%%jit: --with takes {', '.join(observe.INSTRUMENTS)}, not {name!r}")
+        if name not in observe.instrument_names():
+            raise UsageError(f"%%jit: --with takes {', '.join(observe.instrument_names())}, not {name!r}")
     return tuple(names)
 
 

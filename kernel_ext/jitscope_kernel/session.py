@@ -526,6 +526,7 @@ class Session:
             again=lambda program: told(observe.compiled_again(program, self.ledger)),
             whole=lambda program: told(observe.compilation_document(self.ledger.row(program))),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
+            offers=observe.offers,
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from jitscope_scope.observe import Unavailable
+from jitscope_scope.observe import Unavailable, offers
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.widget import View as Widget
@@ -75,7 +75,9 @@ class Kernel:
         self.asked: list[str] = []
         self.instruments: dict[str, Any] = {}
         self._sent: list[dict[str, Any]] = []
-        self._widget = Widget(document, Answers(lambda _: document["compilations"][0], instrument=look or self._look))
+        self._widget = Widget(
+            document, Answers(lambda _: document["compilations"][0], instrument=look or self._look, offers=offers)
+        )
         self._widget.send = lambda content, buffers=None: self._sent.append(content)
 
     def _look(self, program: int, name: str, options: object) -> dict[str, Any]:

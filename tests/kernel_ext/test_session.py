@@ -370,7 +370,7 @@ def test_instruments_are_asked_with_the_cell(shell) -> None:
     assert compilation["instruments"]["passes"]["kind"] == "passes"
     assert "XLA's passes of double" in ran.shown[-1]["text/plain"]
     ran = shell.cell(f"%%jit --with passes,magic\n{CALL}double(jnp.ones(3));")
-    assert "--with takes transformations, passes" in ran.error and "'magic'" in ran.error
+    assert "--with takes communication, machine" in ran.error and "'magic'" in ran.error
 
 
 def test_names_from_users_are_text(shell) -> None:

@@ -14,13 +14,15 @@ class Answers:
     """Each function takes the id of a compilation first, and raises an error whose text is a sentence for the user.
 
     measure: the compilation's document anew, with its steady time; again: the same after its program was compiled once more; whole: the same with the programs that the document on show
-    lacks; instrument: by name and options, the document of an instrument (docs/documents.md).
+    lacks; instrument: by name and options, the document of an instrument (docs/documents.md). `offers`, which takes nothing, says what
+    instruments there are.
     """
 
     measure: Callable[[int], Document] | None = None
     again: Callable[[int], Document] | None = None
     whole: Callable[[int], Document] | None = None
     instrument: Callable[[int, str, Mapping[str, Any]], Document] | None = None
+    offers: Callable[[], list[dict[str, str]]] | None = None
 
 
 SILENT = Answers()

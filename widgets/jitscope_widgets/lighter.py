@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
-from .words import Document, instrument_title
+from .viewed import title_of
+from .words import Document
 
 
 GONE = "Left out of the saved output to keep it small."
@@ -47,7 +48,7 @@ def _less_instruments(instruments: Document, found: tuple[Form, ...]) -> tuple[F
 
     def said(gone: Set[str]) -> str:
         lighter = [form.without for name, form in own.items() if name not in gone and form.without]
-        titles = [instrument_title(name) for name in instruments if name in gone]
+        titles = [title_of(name) for name in instruments if name in gone]
         return ", ".join([*lighter, *([f"the findings of {' and of '.join(titles)}"] if titles else [])])
 
     def bare(make: Callable[[Document], Document], kept: Document) -> Callable[[Document], Document]:

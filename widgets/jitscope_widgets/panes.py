@@ -24,7 +24,7 @@ from .stopped import stopped_pieces
 from .transformations import transformations_html
 from .values_html import values
 from .view.as_html import as_html
-from .viewed import parts_of
+from .viewed import parts_of, title_of
 from .views import has_view
 from .words import Document, plural
 
@@ -62,7 +62,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
     total = show(compilation["timing"]["total"])
     yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
     for name, found in compilation.get("instruments", {}).items():
-        yield from _pane(words.instrument_title(name), "", lambda found=found: pane(found))
+        yield from _pane(title_of(name), "", lambda found=found: pane(found))
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])

@@ -20,8 +20,8 @@ from .stopped import stopped_text
 from .transformations import transformations_text
 from .values_text import values
 from .view.as_text import as_text
-from .viewed import parts_of
-from .views import has_view, name_of
+from .viewed import parts_of, title_of
+from .views import has_view
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -53,7 +53,7 @@ def _written(document: Document, width: int) -> list[str]:
     if not has_view(document["kind"]) or not document.get("title") or not lines:
         return lines
     title = clean(document["title"])
-    head = "" if lines[0].startswith(title) else f"{name_of(document['kind'])} of {title}: "
+    head = "" if lines[0].startswith(title) else f"{title_of(document['kind'])} of {title}: "
     return [f"{head}{lines[0]}", *lines[1:]]
 
 
@@ -108,7 +108,7 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
             continue  # of a later version
         lines += [
             "",
-            f"{words.instrument_title(name)} of {clean(compilation['function'])}",
+            f"{title_of(name)} of {clean(compilation['function'])}",
             *_lines(found, width),
         ]
     if jaxpr:

@@ -7,7 +7,7 @@ from typing import Any
 from . import words
 from .view.as_data import as_data
 from .view.parts import Sentence, View
-from .views import has_view, view_of
+from .views import has_view, name_of, view_of
 from .words import Document
 
 
@@ -31,6 +31,11 @@ def parts_of(document: Document) -> View:
         return view_of(document)
     except Exception as error:
         return (Sentence(words.failed(f"this {document['kind']}", error)),)
+
+
+def title_of(kind: str) -> str:
+    """What the view of an instrument is called."""
+    return name_of(kind) if has_view(kind) else words.instrument_title(kind)
 
 
 def without_views(value: Any) -> Any:

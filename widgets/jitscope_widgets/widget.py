@@ -17,6 +17,7 @@ from .html import carried
 from .lighter import lacks_programs
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
+from .viewed import title_of
 from .words import Document
 
 
@@ -108,6 +109,11 @@ class View(anywidget.AnyWidget):
         data = static_bundle(self._document, view_problem(), self.packed)
         self.send({"type": "saved", "data": data, "remarks": list(self.packed.remarks)})
 
+    def _send_offers(self) -> None:
+        """What instruments there are, each with the title of its view."""
+        found = self.answers.offers() if self.answers.offers else []
+        self.send({"type": "offers", "data": [{**one, "title": title_of(one["name"])} for one in found]})
+
     def _send_part(self, at: object) -> None:
         """All that one compilation holds; the view had a part of it."""
         try:
@@ -138,6 +144,8 @@ class View(anywidget.AnyWidget):
                 self.send({"type": "view-code", "code": read(VIEW)})
             elif message.get("type") == "document?":
                 self._send_document()
+            elif message.get("type") == "offers?":
+                self._send_offers()
             elif message.get("type") == "part?":
                 self._send_part(message.get("at"))
             elif message.get("type") == "page?":

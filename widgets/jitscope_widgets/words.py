@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from .documents import KINDS
+from .documents import kinds
 from .plain import clean
 from .quantities import amount, percent, seconds, show
 from .sentences import say
@@ -36,7 +36,7 @@ def not_viewable(document: object) -> str:
     if not isinstance(document, Mapping):
         return f"There is no view of this: a document is a dict, this is {type(document).__name__}."
     kind, version = document.get("kind"), document.get("version")
-    if kind not in KINDS:
+    if kind not in kinds():
         return f"There is no view of documents of kind {clean(repr(kind))}."
     if version != 1:
         return f"This {kind} is a document of version {clean(repr(version))}; these views know version 1."
@@ -282,9 +282,7 @@ def instrument_title(name: str) -> str:
 _INSTRUMENTS = {
     "transformations": "Transformations",
     "passes": "XLA's passes",
-    "memory": "Memory over the schedule",
     "profile": "Time per kernel",
     "values": "Values",
     "machine": "Machine code and LLVM's IR",
-    "communication": "Communication between devices",
 }

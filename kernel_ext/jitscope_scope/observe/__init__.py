@@ -28,7 +28,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
     )
     from .fusion import fusion_document as fusion_document
     from .graph import jaxpr_graph as jaxpr_graph
-    from .instruments import INSTRUMENTS as INSTRUMENTS, look as look
+    from .instruments import instrument_names as instrument_names, look as look, offers as offers
     from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
     from .recompiling.cards import (
         explanation as explanation,
@@ -48,7 +48,7 @@ else:
             ".documents": "cell_document compilation_document compiled_again ledger_document measured signature_text",
             ".fusion": "fusion_document",
             ".graph": "jaxpr_graph",
-            ".instruments": "INSTRUMENTS look",
+            ".instruments": "instrument_names look offers",
             ".kernel_timing": "KernelTime kernel_times",
             ".recompiling.cards": "explanation loud recompilations_document",
             ".sharding": "sharding_document",

@@ -16,7 +16,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.core.errors import Unavailable
 from jitscope.experimental import io_callback
-from jitscope_scope.observe.instruments import INSTRUMENTS, look
+from jitscope_scope.observe.instruments import instrument_names, look
 from jitscope_widgets import validate
 from jitscope_widgets.text import text
 from tests.programs.rows import row_of
@@ -69,7 +69,7 @@ KEPT = {name: (jx.jit(fun) if not hasattr(fun, "lower") else fun) for name, (fun
 def test_every_instrument_says_something_or_why_not(name):
     args = PROGRAMS[name][1]
     row = row_of(KEPT[name], *args)
-    for instrument in INSTRUMENTS:
+    for instrument in instrument_names():
         if instrument == "profile" and name not in ("no elements", *PYTHON, "references"):
             continue  # it runs the program for two seconds
         try:

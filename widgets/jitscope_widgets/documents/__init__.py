@@ -12,33 +12,21 @@ These types are the only description: the types of the front end, the JSON schem
 in the documentation and `validate` are made from them.
 """
 
+from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, TypeAlias
 
 
-KINDS = (
-    "source",
-    "graph",
-    "fusion",
-    "timing",
-    "recompilations",
-    "diagnostics",
-    "stopped",
-    "nan-hunt",
-    "compilation",
-    "cell",
-    "transformations",
-    "passes",
-    "memory",
-    "profile",
-    "comparison",
-    "values",
-    "sharding",
-    "communication",
-    "machine",
-    "ledger",
-)
-"""The kinds of documents; each has a file of its name here, with the type `<Kind>Document`."""
+_TOOLS = frozenset(("__main__", "checking", "fields", "parts", "rules", "schema", "typescript"))
+"""The files that are no kind of document."""
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """The kinds of documents: each has a file of its name here, with the type `<Kind>Document`."""
+    names = sorted(module.name for module in iter_modules(__path__) if module.name not in _TOOLS)
+    return tuple(name.replace("_", "-") for name in names)
 
 
 def file_name(kind: str) -> str:
@@ -53,7 +41,7 @@ def type_name(kind: str) -> str:
 
 def types() -> dict[str, type]:
     """The types of all kinds of documents, by kind."""
-    return {kind: getattr(import_module(f".{file_name(kind)}", __name__), type_name(kind)) for kind in KINDS}
+    return {kind: getattr(import_module(f".{file_name(kind)}", __name__), type_name(kind)) for kind in kinds()}
 
 
 if TYPE_CHECKING:
@@ -102,11 +90,10 @@ if TYPE_CHECKING:
         | LedgerDocument
     )
 else:  # views need no types, so these are loaded when somebody asks
-    _PLACES = {type_name(kind): file_name(kind) for kind in KINDS} | dict.fromkeys(
-        ("Edit", "Fix", "Position", "Quantity"), "parts"
-    )
 
     def __getattr__(name: str) -> type:
-        if name not in _PLACES:
+        places = {type_name(kind): file_name(kind) for kind in kinds()}
+        places |= dict.fromkeys(("Edit", "Fix", "Position", "Quantity"), "parts")
+        if name not in places:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f".{_PLACES[name]}", __name__), name)
+        return getattr(import_module(f".{places[name]}", __name__), name)

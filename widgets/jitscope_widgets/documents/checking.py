@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from . import KINDS, types
+from . import kinds, types
+from .compilation import Instruments
 from .fields import Form, entries, fields, is_record, items, optional
 from .rules import RULES, found
 
@@ -20,8 +21,8 @@ def validate(document: object) -> None:
     if not isinstance(document, dict):
         raise DocumentError(f"a document is a dict, not {found(document)}")
     kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise DocumentError(f"kind: expected one of {', '.join(KINDS)}; found {found(kind)}")
+    if not isinstance(kind, str) or kind not in kinds():
+        raise DocumentError(f"kind: expected one of {', '.join(kinds())}; found {found(kind)}")
     form = types()[kind]
     import msgspec  # only who checks pays for it
 
@@ -56,7 +57,10 @@ def problems(form: Form, value: Any, path: str) -> Iterator[str]:
 
 def _problems_of_record(record: type, value: Any, path: str) -> Iterator[str]:
     known = fields(record)
-    for surplus in (name for name in value if name not in known):
+    further = {name for name in value if record is Instruments and name not in known and name in kinds()}
+    for name in sorted(further):
+        yield from problems(types()[name], value[name], f"{path}[{name!r}]")
+    for surplus in (name for name in value if name not in known and name not in further):
         yield f"{path}: there is no field {surplus!r} here; the fields are {', '.join(known)}"
     for name, field in known.items():
         if name in value and field.form not in (str, int, bool):

@@ -19,7 +19,8 @@ from .values import ValuesDocument
 
 class Instruments(TypedDict, total=False):
     """Documents that cost more than looking at records (they compile again, or run the program): made when somebody asks by a button of
-    the view, `%%jit --with passes`, `inspect(f)(x).passes`. An instrument's name is the kind of its document."""
+    the view, `%%jit --with passes`, `inspect(f)(x).passes`. An instrument's name is the kind of its document; instruments that were added
+    (`jitscope_kernel.add_instruments`) stand here, too."""
 
     transformations: TransformationsDocument
     passes: PassesDocument

@@ -6,6 +6,15 @@ export type * from "./forms";
 /** The documents of a compilation that are made on demand, by name. */
 export type Instruments = NonNullable<CompilationDoc["instruments"]>;
 
+/** An instrument that can be asked: what its button says, a sentence on what it shows, one on what it costs. */
+export interface Offer {
+  name: string;
+  title: string;
+  button: string;
+  shows: string;
+  costs: string;
+}
+
 export type NodeKind = GraphNode["kind"];
 
 /** What the surroundings of a view can do for it; everything is optional. */
@@ -18,6 +27,8 @@ export interface Host {
   fetch?(at: number): Promise<string>;
   /** What an instrument says of a compilation, from a live kernel, packed; with options, a further document of it. */
   instrument?(id: number, name: string, options: Record<string, unknown>): Promise<string>;
+  /** What instruments a live kernel has. */
+  offers?(): Promise<Offer[]>;
   /** The document as a page of HTML that needs nothing else. */
   page?(): Promise<string>;
   /** Show the place in the notebook. */

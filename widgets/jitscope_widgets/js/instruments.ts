@@ -1,5 +1,5 @@
 // Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
-import type { CompilationDoc, Host, Instruments } from "./documents";
+import type { CompilationDoc, Host, Instruments, Offer } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
@@ -27,16 +27,7 @@ interface Surroundings {
   ask: ((options: Record<string, unknown>) => Promise<any>) | null;
 }
 
-interface Instrument<Name extends keyof Instruments> {
-  /** What the button that has it look says. */
-  button: string;
-  /** A sentence on what it shows, and one on what it costs. */
-  shows: string;
-  costs: string;
-  view(doc: NonNullable<Instruments[Name]>, around: Surroundings): View;
-}
-
-export type InstrumentName = keyof Instruments;
+export type InstrumentName = string;
 
 /** The view that came with the document. */
 function fromParts(doc: { kind: string; title: string }, around: Surroundings): View {
@@ -44,51 +35,29 @@ function fromParts(doc: { kind: string; title: string }, around: Surroundings): 
   return parts ? partsView(parts, around, doc.kind) : partsMissing(doc.title);
 }
 
-const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
-  transformations: {
-    button: "Show transformations",
-    shows: "The jaxpr before and after each transformation that was called while the function was traced: jvp, linearize, transpose, vmap.",
-    costs: "The function's Python code runs once more, on tracers, without what it prints; nothing is compiled or run.",
-    view: (doc, { host, links, selection, memory }) => transformationsPane({ doc, host, links, selection, memory }),
-  },
-  passes: {
-    button: "Show passes",
-    shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",
-    costs: "The program is compiled twice more; it is not run.",
-    view: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
-  },
-  memory: {
-    button: "Show memory",
-    shows: "Every buffer of the compiled program over its schedule: what is in use at each step, the peak, and the line of each buffer.",
-    costs: "The program is compiled once more; it is not run.",
-    view: fromParts,
-  },
-  profile: {
-    button: "Profile kernels",
-    shows: "What each kernel and each line of the program takes, and whether memory, arithmetic or overhead bounds it.",
-    costs:
-      "The program runs again for about two seconds on the arguments of its call, half of the time under XLA's profiler; the first time, a second more to measure this machine.",
-    view: (doc, { compilation, links, selection }) => profileView(doc, { links, selection, kernels: compilation.fusion?.kernels ?? [] }),
-  },
-  values: {
-    button: "Show values",
-    shows: "What every equation computes on the arguments of the call: statistics, the first NaN, histograms and pictures of the arrays.",
-    costs: "The program is run equation by equation, and once as it is compiled; the arguments must still exist.",
-    view: (doc, around) => valuesView(doc, around),
-  },
-  machine: {
-    button: "Show machine code and LLVM's IR",
-    shows: "The code that each kernel runs: LLVM's IR before and after its passes, and the processor's instructions with their loops.",
-    costs: "The program is compiled once more; it is not run.",
-    view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
-  },
-  communication: {
-    button: "Show communication",
-    shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and the shardings of arguments and results.",
-    costs: "Nothing is compiled or run: it is read from the compiled program.",
-    view: fromParts,
-  },
+/** Views of instruments whose documents come without one. */
+const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]>, around: Surroundings) => View } = {
+  transformations: (doc, { host, links, selection, memory }) => transformationsPane({ doc, host, links, selection, memory }),
+  passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
+  profile: (doc, { compilation, links, selection }) => profileView(doc, { links, selection, kernels: compilation.fusion?.kernels ?? [] }),
+  values: (doc, around) => valuesView(doc, around),
+  machine: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
 };
+
+let offers: Promise<Offer[]> | undefined;
+
+/** What the kernel says of its instruments; it is asked once. */
+function offersOf(host: Host): Promise<Offer[]> {
+  if (!host.offers) return Promise.resolve([]);
+  offers ??= host.offers().catch(() => ((offers = undefined), []));
+  return offers;
+}
+
+/** The instruments that the kernel has beside those that a view has places for. */
+export async function furtherInstruments(host: Host, known: Iterable<string>): Promise<Offer[]> {
+  const all = new Set(known);
+  return (await offersOf(host)).filter(({ name }) => !all.has(name));
+}
 
 /** The measured share of kernels, from the profile if there is one. */
 function sharesIn({ instruments, fusion }: CompilationDoc): Map<string, number> {
@@ -101,14 +70,12 @@ export class InstrumentPane implements View {
   readonly element = h("div", { class: "jitscope-instrument" });
   private view: View | null = null;
   private part: string | undefined;
-  private readonly instrument: Instrument<any>;
 
   constructor(
     private readonly name: InstrumentName,
     private readonly around: Omit<Surroundings, "ask" | "part">,
     private readonly arrived: () => void = () => {},
   ) {
-    this.instrument = TABLE[name];
     this.element.dataset.instrument = name;
     this.draw();
   }
@@ -116,12 +83,13 @@ export class InstrumentPane implements View {
   private draw(): void {
     this.view?.dispose();
     this.view = null;
-    const found = this.around.compilation.instruments?.[this.name];
+    const found = (this.around.compilation.instruments as Record<string, any> | undefined)?.[this.name];
     clear(this.element);
     if (!found) return void this.element.append(this.offer());
     const { host } = this.around;
     const ask = host.instrument ? (options: Record<string, unknown>) => this.ask(options) : null;
-    this.view = this.instrument.view(found, { ...this.around, part: this.part, ask });
+    const view = (VIEWS as Record<string, (doc: any, around: Surroundings) => View>)[this.name] ?? fromParts;
+    this.view = view(found, { ...this.around, part: this.part, ask });
     this.element.append(this.view.element);
   }
 
@@ -137,14 +105,20 @@ export class InstrumentPane implements View {
   }
 
   private offer(): HTMLElement {
-    const { shows, costs, button: said } = this.instrument;
-    const about = h("p", { class: "jitscope-sentence" }, shows);
-    const price = h("p", { class: "jitscope-muted" }, costs);
+    const about = h("p", { class: "jitscope-sentence" });
+    const price = h("p", { class: "jitscope-muted" });
     if (!this.around.host.instrument)
-      return h("div", { class: "jitscope-offer" }, about, h("p", { class: "jitscope-muted" }, "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it."));
+      return h("div", { class: "jitscope-offer" }, h("p", { class: "jitscope-muted" }, "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it."));
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said);
+    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, `Show ${this.name}`);
     button.addEventListener("click", () => void this.run(button, answer));
+    void offersOf(this.around.host).then((all) => {
+      const offer = all.find(({ name }) => name === this.name);
+      if (!offer) return;
+      button.textContent = offer.button;
+      about.textContent = offer.shows;
+      price.textContent = offer.costs;
+    });
     return h("div", { class: "jitscope-offer" }, about, price, h("p", { class: "jitscope-asking" }, button, answer));
   }
 

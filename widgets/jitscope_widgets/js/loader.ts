@@ -93,6 +93,13 @@ function fetchPart(model: Model, at: number): Promise<string> {
   return answer;
 }
 
+/** Ask the kernel what instruments there are. */
+function offers(model: Model): Promise<unknown[]> {
+  const answer = wait(model, 60000, (m) => (m?.type === "offers" ? (m.data as unknown[]) : undefined));
+  model.send({ type: "offers?" });
+  return answer;
+}
+
 let tokens = 0;
 
 /** Ask the kernel what an instrument says of a compilation; it may compile, and run, for long. */
@@ -133,6 +140,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     again: (id: number) => anew(model, "again", id),
     fetch: (at: number) => fetchPart(model, at),
     page: () => fetchPage(model),
+    offers: () => offers(model),
     instrument: (id: number, name: string, options: Record<string, unknown>) => look(model, id, name, options),
   };
   const sorry = (why: unknown) => {

@@ -7,7 +7,7 @@ import { announce } from "./heat";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { Help } from "./help";
 import { iconButton } from "./icons";
-import { InstrumentPane, type InstrumentName } from "./instruments";
+import { furtherInstruments, InstrumentPane, type InstrumentName } from "./instruments";
 import { Links, Selection } from "./links";
 import { SearchBox } from "./searchbox";
 import { stagesPane, type StagesMemory } from "./stages";
@@ -35,6 +35,9 @@ interface PanesOptions {
   /** Esc with nothing left to go back from. */
   tabChanged?(tab: string): void;
 }
+
+/** The instruments that have a place of their own. */
+const PLACED = new Set(["communication", "transformations", "passes", "machine", "profile", "memory", "values"]);
 
 export class Panes {
   readonly element: HTMLElement;
@@ -70,6 +73,7 @@ export class Panes {
       this.tabs.body,
     );
     this.tabs.show(options.memory?.tab ?? "graph");
+    void this.addFurther();
     announce(root, [compilation]);
   }
 
@@ -79,7 +83,7 @@ export class Panes {
     return [
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
-      ...(compilation.instruments?.communication ? [{ id: "communication", title: "Communication", make: () => this.makeInstrument("communication").element }] : []),
+      ...(compilation.instruments?.communication ? [this.tabOf("communication", "Communication")] : []),
       { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => this.makeTiming() },
       { id: "memory", title: "Memory", make: () => this.makeInstrument("memory").element },
@@ -90,7 +94,20 @@ export class Panes {
         badge: again ? String(again) : undefined,
         make: () => recompilesView(compilation.recompilations, host).element,
       },
+      ...Object.keys(compilation.instruments ?? {})
+        .filter((name) => !PLACED.has(name))
+        .map((name) => this.tabOf(name, name[0]!.toUpperCase() + name.slice(1))),
     ];
+  }
+
+  private tabOf(name: InstrumentName, title: string): Tab {
+    return { id: name, title, make: () => this.makeInstrument(name).element };
+  }
+
+  /** The kernel may have instruments that no view knows beforehand: each gets a tab. */
+  private async addFurther(): Promise<void> {
+    const { host, compilation } = this.options;
+    for (const { name, title } of await furtherInstruments(host, [...PLACED, ...Object.keys(compilation.instruments ?? {})])) this.tabs.add(this.tabOf(name, title));
   }
 
   private makeGraph(): HTMLElement {

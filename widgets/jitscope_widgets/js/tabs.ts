@@ -16,6 +16,8 @@ export interface Tabs {
   badge(id: string, text: string): void;
   /** Makes a panel anew, at once where it is on show, else when it is next. */
   renew(id: string): void;
+  /** One more, at the end. */
+  add(tab: Tab): void;
 }
 
 let count = 0;
@@ -24,7 +26,7 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
   const prefix = `jitscope-tabs-${++count}`;
   let now = "";
   const panels = new Map<string, HTMLElement>();
-  const buttons = list.map((tab) =>
+  const buttonOf = (tab: Tab): HTMLElement =>
     h(
       "button",
       {
@@ -38,8 +40,8 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
       },
       tab.title,
       h("span", { class: "jitscope-badge", hidden: !tab.badge }, tab.badge),
-    ),
-  );
+    );
+  const buttons = list.map(buttonOf);
   const bar = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
   const body = h("div", { class: "jitscope-panels" });
 
@@ -93,8 +95,17 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     if (id === now) show(id);
   }
 
+  function add(tab: Tab): void {
+    const button = buttonOf(tab);
+    button.setAttribute("aria-selected", "false");
+    button.tabIndex = -1;
+    list.push(tab);
+    buttons.push(button);
+    bar.append(button);
+  }
+
   if (first) show(first);
-  return { bar, body, show, current: () => now, badge, renew };
+  return { bar, body, show, current: () => now, badge, renew, add };
 }
 
 /** A row of choices of which one holds: radio buttons that look like one switch. */

@@ -22,12 +22,12 @@ Document = Mapping[str, Any]
 
 def has_view(kind: object) -> bool:
     """Whether documents of a kind are shown as parts."""
-    return isinstance(kind, str) and _module(kind) is not None
+    return isinstance(kind, str) and known(kind) is not None
 
 
 def view_of(document: Document) -> View:
     """The parts of a document. Raises LookupError for a kind without a view, and what the view raises."""
-    module = _module(document["kind"])
+    module = known(document["kind"])
     if module is None:
         raise LookupError(f"there is no view of documents of kind {document['kind']!r}")
     return module.view(document)
@@ -35,14 +35,15 @@ def view_of(document: Document) -> View:
 
 def name_of(kind: str) -> str:
     """What the view of a kind is called: `Memory`. Raises LookupError for a kind without a view."""
-    module = _module(kind)
+    module = known(kind)
     if module is None:
         raise LookupError(f"there is no view of documents of kind {kind!r}")
     return module.NAME
 
 
 @cache
-def _module(kind: str) -> ModuleType | None:
+def known(kind: str) -> ModuleType | None:
+    """The file of a kind; None where it has none."""
     name = f"{__name__}.{file_name(kind)}"
     if not kind.replace("-", "").isidentifier() or find_spec(name) is None:
         return None

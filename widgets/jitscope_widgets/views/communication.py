@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from .. import words
 from ..plain import clean
 from ..quantities import seconds, size
 from ..view import inline
 from ..view.parts import Column, Content, Part, Place, Ref, Row, Sentence, Table, View
-from ..words import Document, plural
+from ..words import plural
+
+
+if TYPE_CHECKING:
+    from ..documents.communication import Collective, CollectiveTotal, CommunicationDocument, LaidValue
+    from ..documents.parts import Position
 
 
 NAME = "Communication"
@@ -38,12 +44,12 @@ _LAYOUTS = (
 )
 
 
-def view(document: Document) -> View:
+def view(document: CommunicationDocument) -> View:
     """The parts of a document of communication."""
     return tuple(_parts(document))
 
 
-def _parts(document: Document) -> Iterator[Part]:
+def _parts(document: CommunicationDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if document["collectives"]:
         here = words.mostly_in(document["positions"].values())
@@ -56,7 +62,7 @@ def _parts(document: Document) -> Iterator[Part]:
         yield Sentence(rest, "note")
 
 
-def headline(document: Document) -> str:
+def headline(document: CommunicationDocument) -> str:
     """`8 devices (data 4 × model 2). In one run: 1 × all-reduce, 8.2 kB from each device.`"""
     axes = " × ".join(f"{clean(axis['name'])} {axis['size']}" for axis in document["mesh"])
     devices = plural(document["devices"], "device")
@@ -66,13 +72,13 @@ def headline(document: Document) -> str:
     return f"{over}. In one run: {'; '.join(map(_total, document['totals']))}."
 
 
-def _total(one: Document) -> str:
+def _total(one: CollectiveTotal) -> str:
     if one["runs"] is None or one["gives"] is None:
         return f"{one['count']:,} × {one['what']} in the program, how often they run is not known"
     return f"{one['runs']:,} × {one['what']}, {size(one['gives'])} from each device"
 
 
-def note(document: Document) -> str:
+def note(document: CommunicationDocument) -> str:
     """What bytes and times are of."""
     bytes = "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program"
     measured = document.get("measured")
@@ -84,7 +90,7 @@ def note(document: Document) -> str:
     )
 
 
-def left_out(document: Document) -> str:
+def left_out(document: CommunicationDocument) -> str:
     """What the document does not hold, "" if it holds all."""
     left = document["left_out"]
     named = (("collectives", left["collectives"]), ("arguments and results", left["values"]))
@@ -95,7 +101,7 @@ def left_out(document: Document) -> str:
 # --- collectives ------------------------------------------------------------------------------------------------------
 
 
-def _collective(document: Document, one: Document, here: str) -> Row:
+def _collective(document: CommunicationDocument, one: Collective, here: str) -> Row:
     positions = _positions(document, one)
     cells: tuple[Content, ...] = (
         inline.strong(one["what"], MEANING[one["what"]]),
@@ -110,14 +116,14 @@ def _collective(document: Document, one: Document, here: str) -> Row:
     return Row(cells, ref, title=told)
 
 
-def runs(one: Document) -> str:
+def runs(one: Collective) -> str:
     """`×5`: how often it runs; where it was measured, how long a device spends in it."""
     count = "× unknown" if one["runs"] is None else f"×{one['runs']:,}"
     took = one.get("seconds")
     return f"{count}, {seconds(took['median'])}" if took else count
 
 
-def spread(one: Document) -> str:
+def spread(one: Collective) -> str:
     """`10th to 90th percentile 20 µs to 90 µs; 12 µs on the device that waits least`, "" where it was not measured."""
     took = one.get("seconds")
     if not took:
@@ -126,7 +132,7 @@ def spread(one: Document) -> str:
     return f"10th to 90th percentile {low} to {high}; {least} on the device that waits least"
 
 
-def among(one: Document) -> str:
+def among(one: Collective) -> str:
     """`along data`, or the groups of devices."""
     if one["axes"]:
         return f"along {', '.join(map(clean, one['axes']))}"
@@ -137,25 +143,25 @@ def among(one: Document) -> str:
     return f"between {shown}{' …' if len(groups) > 4 else ''}"
 
 
-def types(one: Document) -> str:
+def types(one: Collective) -> str:
     """`f32[32,64], f32[]`"""
     shown = ", ".join(map(clean, one["types"][:3]))
     return f"{shown} and {len(one['types']) - 3} more" if len(one["types"]) > 3 else shown
 
 
-def place(document: Document, one: Document, here: str) -> str:
+def place(document: CommunicationDocument, one: Collective, here: str) -> str:
     """`line 12: loss = …`, of the lines that a collective stems from."""
     return inline.words(_place(document, one, here))
 
 
-def _place(document: Document, one: Document, here: str) -> str | Place:
+def _place(document: CommunicationDocument, one: Collective, here: str) -> str | Place:
     positions = _positions(document, one)
     lines = _of_passes(words.lines(positions, here), one["paths"], document["backward"])
     texts = {clean(position["text"]).strip() for position in positions}
     return Place(lines, positions[0], texts.pop() if len(texts) == 1 else "") if positions else "line unknown"
 
 
-def _positions(document: Document, one: Document) -> list[Document]:
+def _positions(document: CommunicationDocument, one: Collective) -> list[Position]:
     return [found for path in one["paths"] if (found := document["positions"].get(path)) is not None]
 
 
@@ -170,7 +176,7 @@ def _of_passes(lines: str, paths: Sequence[str], backward: Sequence[str]) -> str
 # --- arguments and results --------------------------------------------------------------------------------------------
 
 
-def _value(value: Document) -> Row:
+def _value(value: LaidValue) -> Row:
     name: Content = (clean(value["name"]), " ", inline.code(clean(value["type"])))
     how = lies(value)
     return Row(
@@ -178,7 +184,7 @@ def _value(value: Document) -> Row:
     )
 
 
-def lies(value: Document) -> str:
+def lies(value: LaidValue) -> str:
     """How a value lies, and whether that is what was asked."""
     found = "unknown" if value["lies"] is None else clean(value["lies"])
     if value["asked"] is None:

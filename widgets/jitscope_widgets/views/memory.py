@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import words
 from ..plain import clean
@@ -32,7 +32,12 @@ from ..view.parts import (
     Table,
     View,
 )
-from ..words import Document, plural
+from ..words import plural
+
+
+if TYPE_CHECKING:
+    from ..documents.memory import MemoryBuffer, MemoryChange, MemoryDocument
+    from ..documents.parts import Position
 
 
 NAME = "Memory"
@@ -42,12 +47,12 @@ CHART = "Memory in use over the schedule"
 _GIVEN = "given by the caller"
 
 
-def view(document: Document) -> View:
+def view(document: MemoryDocument) -> View:
     """The parts of a memory document."""
     return tuple(_parts(document))
 
 
-def _parts(document: Document) -> Iterator[Part]:
+def _parts(document: MemoryDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if saved := kept_for_backward(document):
         yield Sentence(saved)
@@ -63,7 +68,7 @@ def _parts(document: Document) -> Iterator[Part]:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def headline(document: Document) -> str:
+def headline(document: MemoryDocument) -> str:
     """The most bytes in use, at which step, and what XLA reserves: steps count from 1 for people."""
     peak = document["peak"]
     step = f"step {peak['position'] + 1:,} of {document['length']:,} (instruction {clean(peak['instruction'])})"
@@ -72,7 +77,7 @@ def headline(document: Document) -> str:
     )
 
 
-def reserved(document: Document) -> str:
+def reserved(document: MemoryDocument) -> str:
     """`Reserved: arguments 604 kB, results 605 kB, temporaries 308 kB.`"""
     parts = [f"{word} {size(amount)}" for kind, word in KINDS.items() if (amount := _amount(document, kind))]
     aliased = _amount(document, "aliased")
@@ -80,7 +85,7 @@ def reserved(document: Document) -> str:
     return f"Reserved: {', '.join(parts) or 'nothing'}{shared}."
 
 
-def kept_for_backward(document: Document) -> str:
+def kept_for_backward(document: MemoryDocument) -> str:
     """`Kept for the backward pass at the peak: 214 MB in 12 buffers, of which line 12 holds 96 MB.`, "" where nothing is."""
     saved = [buffer for buffer in at_peak(document) if buffer.get("saved")]
     if not saved:
@@ -94,14 +99,14 @@ def kept_for_backward(document: Document) -> str:
     return f"Kept for the backward pass at the peak: {total}{holds if name else ''}."
 
 
-def _amount(document: Document, kind: str) -> float:
+def _amount(document: MemoryDocument, kind: str) -> float:
     return document["reserved"][kind]["value"] or 0
 
 
 # --- the curve --------------------------------------------------------------------------------------------------------
 
 
-def _chart(document: Document) -> Chart:
+def _chart(document: MemoryDocument) -> Chart:
     curve, peak, length = document["curve"], document["peak"], max(document["length"], 1)
     steps = tuple(map(float, curve["positions"]))
     series = tuple(
@@ -134,7 +139,7 @@ class Group(NamedTuple):
 
     name: str
     place: Place | None
-    buffers: list[Document]
+    buffers: list[MemoryBuffer]
 
     @property
     def bytes(self) -> int:
@@ -145,13 +150,13 @@ class Group(NamedTuple):
         return sum(buffer["bytes"] for buffer in self.buffers if buffer.get("saved"))
 
 
-def at_peak(document: Document) -> Sequence[Document]:
+def at_peak(document: MemoryDocument) -> Sequence[MemoryBuffer]:
     """The buffers alive at the peak, largest first."""
     buffers = dict(enumerate(document["buffers"]))
     return [buffers[number] for number in document["peak"]["buffers"] if number in buffers]
 
 
-def _tables(document: Document) -> Grouped:
+def _tables(document: MemoryDocument) -> Grouped:
     alive = at_peak(document)
     lines = _by_line(alive, document)
     scopes = _by_function(alive, document)
@@ -163,7 +168,7 @@ def _tables(document: Document) -> Grouped:
     return Grouped("In use at the peak", tuple(ways))
 
 
-def _by_line(buffers: Sequence[Document], document: Document) -> list[Group]:
+def _by_line(buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
     here = words.mostly_in(document["positions"].values())
     found: dict[str, Group] = {}
     for buffer in buffers:
@@ -173,17 +178,17 @@ def _by_line(buffers: Sequence[Document], document: Document) -> list[Group]:
     return sorted(found.values(), key=lambda group: -group.bytes)
 
 
-def _by_function(buffers: Sequence[Document], document: Document) -> list[Group]:
+def _by_function(buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
     """By the scope that a line was written in, where it has a name, else by its function."""
-    found: defaultdict[str, list[Document]] = defaultdict(list)
+    found: defaultdict[str, list[MemoryBuffer]] = defaultdict(list)
     for buffer in buffers:
-        position = document["positions"].get(buffer["path"])
+        position = _position(document, buffer)
         scope = position and (position.get("named_scope") or position["function"])
         found[clean(scope) if scope else _GIVEN if buffer["kind"] == "argument" else "no line"].append(buffer)
     return sorted((Group(name, None, own) for name, own in found.items()), key=lambda group: -group.bytes)
 
 
-def _groups(way: str, groups: Sequence[Group], document: Document) -> Table:
+def _groups(way: str, groups: Sequence[Group], document: MemoryDocument) -> Table:
     whole = document["peak"]["bytes"] or 1
     saved = any(group.saved for group in groups)
     columns = [Column("at the peak", "number"), Column("of all", "bar"), Column("buffers", "number")]
@@ -195,7 +200,7 @@ def _groups(way: str, groups: Sequence[Group], document: Document) -> Table:
     return Table(f"In use at the peak, {way}", tuple(columns), tuple(rows), left_out=_not_at_peak(document))
 
 
-def _group(group: Group, document: Document, whole: int, saved: bool) -> Row:
+def _group(group: Group, document: MemoryDocument, whole: int, saved: bool) -> Row:
     cells: list[Content] = [
         inline.size(group.bytes),
         Bar(group.bytes / whole),
@@ -210,7 +215,7 @@ def _group(group: Group, document: Document, whole: int, saved: bool) -> Row:
     return Row(tuple(cells), Ref(paths, position=position), inner if len(inner) > 1 else ())
 
 
-def _inner(buffer: Document, document: Document, whole: int, saved: bool) -> Row:
+def _inner(buffer: MemoryBuffer, document: MemoryDocument, whole: int, saved: bool) -> Row:
     cells: list[Content] = [
         inline.size(buffer["bytes"]),
         Bar(buffer["bytes"] / whole, tone=buffer["kind"]),
@@ -221,7 +226,7 @@ def _inner(buffer: Document, document: Document, whole: int, saved: bool) -> Row
     return Row(tuple(cells), _ref(document, buffer), title=_told(buffer, document))
 
 
-def _buffers(document: Document) -> Table:
+def _buffers(document: MemoryDocument) -> Table:
     here = words.mostly_in(document["positions"].values())
     largest = max((buffer["bytes"] for buffer in document["buffers"]), default=1) or 1
     columns = (
@@ -237,7 +242,7 @@ def _buffers(document: Document) -> Table:
     return Table("In use at this step, largest first", columns, tuple(rows), left_out=left_out(document), axis=CHART)
 
 
-def _buffer(buffer: Document, document: Document, here: str, largest: int) -> Row:
+def _buffer(buffer: MemoryBuffer, document: MemoryDocument, here: str, largest: int) -> Row:
     place = _place(document, buffer, here) or (_GIVEN if buffer["kind"] == "argument" else "")
     length, mark = max(document["length"], 1), document["peak"]["position"] + 0.5
     cells = (
@@ -250,7 +255,7 @@ def _buffer(buffer: Document, document: Document, here: str, largest: int) -> Ro
     return Row(cells, _ref(document, buffer), title=_told(buffer, document))
 
 
-def _what(buffer: Document) -> Content:
+def _what(buffer: MemoryBuffer) -> Content:
     kept = ", kept for the backward pass" if buffer.get("saved") else ""
     return (
         inline.strong(clean(buffer["label"])),
@@ -261,46 +266,50 @@ def _what(buffer: Document) -> Content:
     )
 
 
-def _told(buffer: Document, document: Document) -> str:
+def _told(buffer: MemoryBuffer, document: MemoryDocument) -> str:
     where = f"{steps(buffer)} of {document['length']:,}; instruction {clean(buffer['instruction'])}"
     return f"{clean(buffer['label'])}, {clean(buffer['type'])}, {size(buffer['bytes'])}, memory of {buffer['kind']}s, in use in {where}"
 
 
-def _ref(document: Document, buffer: Document) -> Ref:
-    position = document["positions"].get(buffer["path"])
+def _ref(document: MemoryDocument, buffer: MemoryBuffer) -> Ref:
+    position = _position(document, buffer)
     paths = (buffer["path"],) if buffer["path"] is not None else ()
     kernels = (buffer["kernel"],) if buffer["kernel"] is not None else ()
     node = f"in{buffer['argument']}" if buffer["argument"] is not None else ""
     return Ref(paths, kernels, node, position)
 
 
-def _place(document: Document, buffer: Document, here: str) -> Place | None:
-    position = document["positions"].get(buffer["path"])
+def _place(document: MemoryDocument, buffer: MemoryBuffer, here: str) -> Place | None:
+    position = _position(document, buffer)
     return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
+
+
+def _position(document: MemoryDocument, buffer: MemoryBuffer) -> Position | None:
+    return None if buffer["path"] is None else document["positions"].get(buffer["path"])
 
 
 def _name(place: Place) -> str:
     return f"{place.text}: {place.code}"
 
 
-def place(document: Document, buffer: Document, here: str) -> str:
+def place(document: MemoryDocument, buffer: MemoryBuffer, here: str) -> str:
     """`line 35: return x + …`, or what it is that has no line."""
     found = _place(document, buffer, here)
     return _name(found) if found else _GIVEN if buffer["kind"] == "argument" else ""
 
 
-def steps(buffer: Document) -> str:
+def steps(buffer: MemoryBuffer) -> str:
     """`steps 513-993`: they count from 1 for people."""
     first, last = buffer["born"], buffer["dies"]
     return f"step {first + 1:,}" if first == last else f"steps {first + 1:,}-{last + 1:,}"
 
 
-def _not_at_peak(document: Document) -> str:
+def _not_at_peak(document: MemoryDocument) -> str:
     more = document["peak"]["count"] - len(document["peak"]["buffers"])
     return f"{plural(more, 'smaller buffer')} in use at the peak not listed." if more > 0 else ""
 
 
-def left_out(document: Document) -> str:
+def left_out(document: MemoryDocument) -> str:
     """How many small buffers are not in the document; "" if all are."""
     left = document["left_out"]
     count = left["buffers"]
@@ -314,7 +323,7 @@ def left_out(document: Document) -> str:
 # --- what changes would do --------------------------------------------------------------------------------------------
 
 
-def _change(change: Document, document: Document) -> Iterator[Part]:
+def _change(change: MemoryChange, document: MemoryDocument) -> Iterator[Part]:
     where = (
         f" ({words.lines([change['position']], words.mostly_in(document['positions'].values()))})"
         if change["position"]
@@ -327,7 +336,7 @@ def _change(change: Document, document: Document) -> Iterator[Part]:
         yield Action(f"Compile with this: {name}", "compiling …", {"change": change["id"]})
 
 
-def tried(change: Document, document: Document) -> str:
+def tried(change: MemoryChange, document: MemoryDocument) -> str:
     """What a change did, as measured by compiling it; "" where it was not tried."""
     found = change["tried"]
     if found is None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..plain import clean
 from ..quantities import size
 from ..view.parts import Part, Sentence, Tiles, View
-from ..words import Document, plural
+from ..words import plural
+
+
+if TYPE_CHECKING:
+    from ..documents.sharding import ShardingDocument, Tile
 
 
 NAME = "Sharding"
@@ -15,12 +20,12 @@ _MOST = 24
 """Devices named in a tile; how many more have that part is said."""
 
 
-def view(document: Document) -> View:
+def view(document: ShardingDocument) -> View:
     """The parts of a sharding document."""
     return tuple(_parts(document))
 
 
-def _parts(document: Document) -> Iterator[Part]:
+def _parts(document: ShardingDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     for line in ("; ".join(axes(document)), what_is_drawn(document)):
         if line:
@@ -30,7 +35,7 @@ def _parts(document: Document) -> Iterator[Part]:
         yield Sentence(rest, "note")
 
 
-def headline(document: Document) -> str:
+def headline(document: ShardingDocument) -> str:
     """`x: f32[8,4] over 8 devices (data 4 × model 2), P('data', 'model'). Each device has f32[2,2], 16 B.`"""
     title = f"{clean(document['title'])}: " if document["title"] else ""
     names = " × ".join(f"{clean(axis['name'])} {axis['size']}" for axis in document["mesh"])
@@ -41,7 +46,7 @@ def headline(document: Document) -> str:
     return f"{title}{clean(document['type'])} over {on}{spec}{kind}. {_each(document)}"
 
 
-def _each(document: Document) -> str:
+def _each(document: ShardingDocument) -> str:
     bytes = "" if document["bytes"] is None else f", {size(document['bytes'])}"
     if document["devices"] == 1:
         return f"It is whole on that device{bytes}."
@@ -52,7 +57,7 @@ def _each(document: Document) -> str:
     return f"Each device has {clean(document['part'])}{bytes}{'' if copies == 1 else several}."
 
 
-def axes(document: Document) -> list[str]:
+def axes(document: ShardingDocument) -> list[str]:
     """`axis 0 (8): 4 parts along data`, of the axes that are cut."""
     said = []
     for number, axis in enumerate(document["axes"]):
@@ -62,7 +67,7 @@ def axes(document: Document) -> list[str]:
     return said
 
 
-def what_is_drawn(document: Document) -> str:
+def what_is_drawn(document: ShardingDocument) -> str:
     """Which axes are rows and columns, and which are not in the picture; "" where that is plain."""
     if not document["drawn"]:
         return "More than two axes are cut, which no flat picture shows: these are the parts."
@@ -73,13 +78,13 @@ def what_is_drawn(document: Document) -> str:
     return f"Rows are axis {rows}, columns axis {columns}; not cut, and not drawn: axis {', '.join(rest)}."
 
 
-def more(document: Document) -> str:
+def more(document: ShardingDocument) -> str:
     """How many parts the document leaves out; "" if it has all."""
     left = document["left_out"]
     return f"{plural(left, 'more part')} not kept in this document." if left else ""
 
 
-def owners(tile: Document) -> str:
+def owners(tile: Tile) -> str:
     """`CPU 0, 2, 4`: devices of one kind have its name once."""
     names = [clean(name) for name in tile["devices"]]
     if not names:
@@ -91,7 +96,7 @@ def owners(tile: Document) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _grid(document: Document) -> Tiles:
+def _grid(document: ShardingDocument) -> Tiles:
     rows, columns = document["rows"], document["columns"]
     at = lambda tile, axis: 0 if axis is None else tile["at"][axis]
     found = {(at(tile, rows), at(tile, columns)): tile for tile in document["tiles"]}
@@ -106,12 +111,12 @@ def _grid(document: Document) -> Tiles:
     )
 
 
-def _list(document: Document) -> Tiles:
+def _list(document: ShardingDocument) -> Tiles:
     tiles = tuple((row, 0, owners(tile), index(tile)) for row, tile in enumerate(document["tiles"]))
     names = tuple(said for _, _, _, said in tiles)
     return Tiles("Which devices have which part", ("devices",), names, tiles, tuple(map(clean, document["drawing"])))
 
 
-def index(tile: Document) -> str:
+def index(tile: Tile) -> str:
     """`[0:2, 4:8]`"""
     return clean(f"[{', '.join(tile['index'])}]")
