@@ -294,8 +294,27 @@ def _looked(before: Sequence[Cell], cells: Sequence[Cell]) -> list[Diagnostic]:
     earlier = [cell for cell in before if cell.text not in texts]  # not a cell that is there, or ran, again
     every = [(cell.label, cell.text) for cell in (*earlier, *cells)]
     needed = [at for at, needs in enumerate(with_arrays([text for _, text in every])) if needs]
-    found = [(needed[at] - len(earlier), one) for at, one in _look(tuple(every[at] for at in needed))]
+    wanted = tuple(every[at] for at in needed)
+    found = [(needed[at] - len(earlier), one) for at, one in _remembered(wanted)]
     return [replace(one, file=cells[at].file) for at, one in found if at >= 0]
+
+
+_MOST = 64
+_known: dict[tuple[str, ...], tuple[tuple[int, Diagnostic], ...]] = {}
+"""What was found in texts that name no cell: cells that run again have other labels."""
+
+
+def _remembered(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], ...]:
+    texts = tuple(text for _, text in cells)
+    if texts in _known:
+        return _known[texts]
+    found = _look(cells)
+    said = repr(found)
+    if not any(label in said for label, _ in cells):
+        _known[texts] = found
+        while len(_known) > _MOST:
+            del _known[next(iter(_known))]
+    return found
 
 
 @functools.lru_cache(8)

@@ -6,7 +6,8 @@ leaves an open scope does so at a port on its border, so an edge is drawn in pie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -84,10 +85,35 @@ class _Arrangement:
 def layout(
     scopes: Scopes, opened: Collection[str], measure: Callable[[str], Size], head: Callable[[str], float]
 ) -> Picture:
-    """Lay out a graph with the scopes `opened` drawn open.
+    """Lay out a graph with the scopes `opened` drawn open; one that was laid out before is taken again.
 
     `measure` tells the size of a closed node, `head` the width of the caption of an open scope.
     """
+    sizes = {ident: measure(ident) for ident in scopes.nodes if _is_drawn(ident, scopes, opened)}
+    heads = {ident: head(ident) for ident in sizes if ident in opened}
+    ends = tuple((edge["from"], edge["to"]) for edge in scopes.edges)
+    key = tuple(scopes.parent.items()), ends, tuple(sizes.items()), tuple(heads.items())
+    if key not in _known:
+        _known[key] = _laid_out(scopes, opened, sizes.__getitem__, heads.__getitem__)
+        while len(_known) > 1 and sum(len(one.boxes) + len(one.routes) for one in _known.values()) > _ROOM:
+            _known.popitem(last=False)
+    _known.move_to_end(key)
+    return _known[key]
+
+
+_ROOM = 20_000  # boxes and routes that are remembered
+_known: OrderedDict[Hashable, Picture] = OrderedDict()
+"""Cells run again and again, and their graphs stay; they differ in where they were written, which moves no box."""
+
+
+def _is_drawn(ident: str, scopes: Scopes, opened: Collection[str]) -> bool:
+    outer = scopes.parent[ident]
+    return all(one in opened for one in scopes.outwards(outer))
+
+
+def _laid_out(
+    scopes: Scopes, opened: Collection[str], measure: Callable[[str], Size], head: Callable[[str], float]
+) -> Picture:
     links = _links(scopes, opened)
     done: dict[str, _Arrangement] = {}
     for scope in _inner_first(scopes, opened):

@@ -15,6 +15,7 @@ constant that MLIR merged for all that read it, say, is nameless.
 """
 
 import re
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -32,8 +33,19 @@ Token = str
 """What is read: the path of an equation, or an input's number."""
 
 
+_before: weakref.WeakKeyDictionary[Any, Sequence[Computation]] = weakref.WeakKeyDictionary()
+"""What was read of programs: a cell that runs again shows the same one."""
+
+
 def computations_before(entry: Any) -> Sequence[Computation]:
     """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
+    found = _before.get(entry)
+    if found is None:
+        found = _before[entry] = _read_before(entry)
+    return found
+
+
+def _read_before(entry: Any) -> Sequence[Computation]:
     try:
         return hlo_module.computations(hlo_module.unoptimized(getattr(entry, "outline", None) or entry.lowered))
     except XlaError:
