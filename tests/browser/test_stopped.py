@@ -24,7 +24,7 @@ def test_a_tracing_error_shows_the_way_to_it_and_a_rewrite_that_runs(lab: Lab) -
     notebook = lab.open([LOAD, CELL])
     notebook.run_all(allow_errors=True)
     output = notebook.output(1)
-    stopped = output.locator(".jitscope-stopped")
+    stopped = output.locator(".jitscope-parts[data-kind=stopped]")
     assert "stopped at" in stopped.inner_text()
     steps = stopped.locator("ol > li").all_inner_texts()
     assert [step.split()[0] for step in steps[:3]] == ["argument"] * 3 and "✕" in steps[-1]

@@ -17,7 +17,6 @@ from .html_style import CLASS, html_style
 from .panes import compilation_pieces, pane
 from .plain import clean_lines, escape
 from .quantities import seconds
-from .stopped import stopped_pieces
 from .words import Document, plural
 
 
@@ -113,7 +112,7 @@ def _cell(cell: Document) -> Iterator[str | Part]:
             f"<pre>{message}</pre></details>"
         )
         if stopped := cell["error"].get("stopped"):
-            yield from attempt_all("what was traced before the error", lambda: stopped_pieces(stopped))
+            yield from attempt_all("what was traced before the error", lambda: pane(stopped))
     if not any(cell[field] for field in ("compilations", "reused", "note", "error")):
         yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
 

@@ -11,7 +11,6 @@ from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .kernel_order import listed, order_words
 from .machine_html import machine
-from .nan_hunt import hunt_pieces
 from .origins import placed
 from .painter import Hues, line_hues
 from .pass_html import passes
@@ -20,7 +19,6 @@ from .profile_html import profile
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
-from .stopped import stopped_pieces
 from .transformations import transformations_html
 from .values_html import values
 from .view.as_html import as_html
@@ -276,7 +274,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "timing": _timing,
     "recompilations": _cards,
     "diagnostics": sharp_bits.pieces,
-    "nan-hunt": hunt_pieces,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
@@ -285,5 +282,4 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "comparison": comparison,
     "values": values,
     "machine": machine,
-    "stopped": stopped_pieces,
 }

@@ -11,12 +11,10 @@ from .grouping import in_full
 from .kernel_order import listed
 from .looks import number_of
 from .machine_text import machine
-from .nan_hunt import hunt_text
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .profile_text import profile
 from .quantities import seconds, show
-from .stopped import stopped_text
 from .transformations import transformations_text
 from .values_text import values
 from .view.as_text import as_text
@@ -89,7 +87,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     if cell["error"]:
         lines += wrap(f"{words.error_words(cell['error'])}: see the traceback", width, "  ")
         stopped = cell["error"].get("stopped")
-        lines += stopped_text(stopped, width) if stopped else []
+        lines += _lines(stopped, width) if stopped else []
     return lines or [f"{clean(cell['cell'])}: nothing was compiled."]
 
 
@@ -306,7 +304,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "timing": _timing,
     "recompilations": _recompilations,
     "diagnostics": sharp_bits.text_lines,
-    "nan-hunt": hunt_text,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
@@ -315,5 +312,4 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "values": values,
     "machine": machine,
     "transformations": transformations_text,
-    "stopped": stopped_text,
 }

@@ -1,23 +1,24 @@
 // What a %%jit cell did: a line per function, and the panes of the one that was opened.
-import type { CellDoc, CompilationDoc, Host } from "./documents";
+import type { CellDoc, CompilationDoc, Host, StoppedDoc } from "./documents";
 import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
 import { announceCarried } from "./heat";
 import { groups, headline, type Group } from "./headline";
-import type { GraphMemory } from "./graph/view";
+import { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
 import { cardsOfCell, positionLink } from "./recompiles";
 import { bitsOfCell } from "./sharpbits";
-import { stoppedView } from "./stopped";
+import { partsMissing, partsView } from "./parts/view";
+import { viewOf } from "./viewdata";
 
 interface CellMemory {
   open: boolean;
   name: string;
   id: number | null;
   panes?: PanesMemory;
-  stopped?: GraphMemory;
+  stopped?: unknown;
 }
 
 const SHOWN_LINES = 6;
@@ -42,6 +43,13 @@ class Store {
       // a page without storage forgets
     }
   }
+}
+
+/** The trace that an error ended. */
+function stoppedView(doc: StoppedDoc, host: Host, memory: unknown, root: HTMLElement): View {
+  const parts = viewOf(doc);
+  const around = { host, root, memory, links: new Links(null, null), selection: new Selection() };
+  return parts ? partsView(parts, around, doc.kind) : partsMissing(`The trace of ${doc.function}`);
 }
 
 function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTMLElement[] {
@@ -311,7 +319,7 @@ export class CellView implements View {
   }
 
   memory(): CellMemory {
-    const stopped = (this.stopped?.memory?.() as GraphMemory | undefined) ?? this.state.stopped;
+    const stopped = this.stopped?.memory?.() ?? this.state.stopped;
     return { ...this.state, panes: this.panes?.memory() ?? this.state.panes, stopped };
   }
 

@@ -14,8 +14,6 @@ import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
-import { stoppedView } from "./stopped";
-import { nanHuntView } from "./nanhunt";
 import { timingView } from "./timing";
 import { valuesAlone } from "./values";
 import { transformationsView } from "./transformations";
@@ -54,8 +52,6 @@ const VIEWS: Record<string, Open> = {
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
-  stopped: stoppedView,
-  "nan-hunt": nanHuntView,
 };
 
 /** A view that came with its document. */

@@ -7,6 +7,7 @@ from functools import singledispatch
 
 from .. import code as programs
 from ..budget import Part as Piece
+from ..fixes import fix_html
 from ..guard import Pieces, part as guarded
 from ..painter import line_hues
 from ..palette import HUES
@@ -21,12 +22,15 @@ from .parts import (
     Chart,
     Choice,
     Code,
+    CodeLine,
     Column,
     Content,
+    Edit,
     Facts,
     Graph,
     Grouped,
     Inline,
+    List,
     Part,
     Place,
     Row,
@@ -135,6 +139,16 @@ def _(part: Facts) -> Pieces:
 @pieces_of.register
 def _(part: Action) -> Pieces:
     return []
+
+
+@pieces_of.register
+def _(part: Edit) -> Pieces:
+    return [fix_html(part.fix)]
+
+
+@pieces_of.register
+def _(part: List) -> Pieces:
+    return [element("ol", *(element("li", inline(item)) for item in part.items), aria_label=part.name)]
 
 
 @pieces_of.register
@@ -252,22 +266,34 @@ def _tile(number: int, text: str, said: str) -> Markup:
 
 @pieces_of.register
 def _(part: Code) -> Pieces:
-    form = programs.plain if part.language in ("python", "text") else programs.numbered
-    kinds = {"added": "is", "removed": "was", "here": "h0", "": ""}
-
-    def lines(most: int) -> Callable[[], str]:
-        def shown() -> str:
-            told = form(
-                (line.number, f"{line.text}{'   ' + line.note if line.note else ''}", kinds[line.mark])
-                for line in part.lines[:most]
-            )
-            more = len(part.lines) - most
-            return join(Markup(told), element("p", f"and {more:,} more lines", class_="dim") if more > 0 else None)
-
-        return shown
-
     most = [count for count in (4000, 300, 60) if count < len(part.lines)]
-    return [guarded(part.name, lines(len(part.lines)) if len(part.lines) <= 4000 else lines(4000), *map(lines, most))]
+    forms = [_code_form(part, count) for count in (min(len(part.lines), 4000), *most)]
+    return [guarded(part.name[:1].lower() + part.name[1:], *forms)]
+
+
+_KINDS = {"added": "is", "removed": "was", "here": "h0"}
+
+
+def _code_form(part: Code, most: int) -> Callable[[], str]:
+    def form() -> str:
+        lines = join(*(_code_line(line, part.language) for line in part.lines[:most]))
+        more = len(part.lines) - most
+        return join(element("pre", lines), element("p", f"and {more:,} more lines", class_="dim") if more > 0 else None)
+
+    return form
+
+
+def _code_line(line: CodeLine, language: str) -> Markup:
+    number = join(element("i", line.number), " ") if line.number else None
+    note = element("small", f"   {line.note}") if line.note else None
+    return element("span", number, _code_text(line, language), note, Markup("\n"), class_=_KINDS.get(line.mark))
+
+
+def _code_text(line: CodeLine, language: str) -> Markup:
+    if line.stretch is not None:
+        start, end = line.stretch
+        return join(line.text[:start], element("ins", line.text[start:end]) if end > start else None, line.text[end:])
+    return join(line.text) if language in ("python", "text") else Markup(programs.highlight(line.text))
 
 
 @pieces_of.register

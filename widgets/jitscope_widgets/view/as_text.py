@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatch
 
-from ..plain import clean
+from ..fixes import fix_text
+from ..plain import clean, columns
 from ..quantities import number
 from ..wrap import table as aligned, wrap
 from .inline import words
@@ -14,9 +15,12 @@ from .parts import (
     Chart,
     Choice,
     Code,
+    CodeLine,
+    Edit,
     Facts,
     Graph,
     Grouped,
+    List,
     Part,
     Row,
     Section,
@@ -78,6 +82,16 @@ def _(part: Facts, width: int) -> list[str]:
 @lines_of.register
 def _(part: Action, width: int) -> list[str]:
     return []
+
+
+@lines_of.register
+def _(part: Edit, width: int) -> list[str]:
+    return ["", *(f"  {line}" for line in fix_text(part.fix, width - 2))]
+
+
+@lines_of.register
+def _(part: List, width: int) -> list[str]:
+    return [line for item in part.items for line in wrap(f"  {clean(words(item))}", width, "      ")]
 
 
 @lines_of.register
@@ -187,7 +201,16 @@ def _(part: Code, width: int) -> list[str]:
         head += marks.get(line.mark, "  ") if marked else ""
         note = f"   {line.note}" if line.note else ""
         lines += wrap(f"{head}{clean(line.text)}{note}", width, " " * (len(head) + 4))
+        lines += _pointed(line, head, width)
     return lines
+
+
+def _pointed(line: CodeLine, head: str, width: int) -> list[str]:
+    """Below the columns that are meant; nothing where the line goes on below."""
+    if line.stretch is None or columns(clean(line.text)) + len(head) > width:
+        return []
+    before, meant = clean(line.text[: line.stretch[0]]), clean(line.text[slice(*line.stretch)])
+    return [f"{' ' * (len(head) + columns(before))}{'^' * max(columns(meant), 1)}"]
 
 
 @lines_of.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -66,6 +67,14 @@ def quantity(found: Mapping[str, Any] | None, tone: Tone = "plain") -> Text:
 def code(text: str, title: str = "") -> Text:
     """A piece of a program."""
     return Text(text, "code", title)
+
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def prose(text: str) -> tuple[Inline, ...]:
+    """Words with `code` in them."""
+    return tuple(code(piece) if at % 2 else piece for at, piece in enumerate(_CODE.split(text)) if piece)
 
 
 def muted(text: str, title: str = "") -> Text:

@@ -224,6 +224,8 @@ class CodeLine:
     note: str = ""
     mark: Literal["", "added", "removed", "here"] = ""
     ref: Ref = Ref()
+    stretch: tuple[int, int] | None = None
+    """The columns that are meant, from the first up to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,21 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A fix (see documents/parts.py): what to do in words, what its edits make of the lines, a button that makes them."""
+
+    fix: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """Steps in their order."""
+
+    name: str
+    items: tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Names and what they are."""
 
@@ -292,7 +309,20 @@ class Section:
 
 
 Part: TypeAlias = (
-    Sentence | Table | Grouped | Chart | Timeline | Code | Graph | Tiles | Action | Facts | Choice | Section
+    Sentence
+    | Table
+    | Grouped
+    | Chart
+    | Timeline
+    | Code
+    | Graph
+    | Tiles
+    | Action
+    | Edit
+    | List
+    | Facts
+    | Choice
+    | Section
 )
 View: TypeAlias = tuple[Part, ...]
 """What is shown of a document."""
@@ -306,6 +336,8 @@ KINDS: tuple[type, ...] = (
     Graph,
     Tiles,
     Action,
+    Edit,
+    List,
     Facts,
     Choice,
     Section,

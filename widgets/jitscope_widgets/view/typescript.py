@@ -10,17 +10,35 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..documents.parts import Position
 from .as_data import NAMED
-from .parts import KINDS, Axis, Band, Bar, CodeLine, Column, Place, Point, Ref, Row, Series, Span, Stretch, Text
+from .parts import (
+    KINDS,
+    Axis,
+    Band,
+    Bar,
+    CodeLine,
+    Column,
+    Edit,
+    Graph,
+    Place,
+    Point,
+    Ref,
+    Row,
+    Series,
+    Span,
+    Stretch,
+    Text,
+)
 
 
 FILE = Path(__file__).parents[1] / "js" / "parts" / "forms.ts"
 
 _HEAD = """// The forms of a view's parts as types, made from ../../view/parts.py: python -m jitscope_widgets.view.typescript
 // A field that has its usual value is not there.
-import type { GraphDoc, Position } from "../forms";
+import type { Fix, GraphDoc, Position } from "../forms";
 
 """
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
+_DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix"}
 _INLINE = (Text, Place, Bar, Stretch)
 _RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, *KINDS)
 
@@ -38,7 +56,8 @@ def text() -> str:
 def _interface(record: type) -> str:
     hints = get_type_hints(record)
     own = [f'  part: "{NAMED[record]}";\n'] if record in NAMED else []
-    found = [f"  {field.name}{_optional(field)}: {_type(hints[field.name])};\n" for field in fields(record)]
+    forms = {field.name: _DOCUMENTS.get((record, field.name)) or _type(hints[field.name]) for field in fields(record)}
+    found = [f"  {field.name}{_optional(field)}: {forms[field.name]};\n" for field in fields(record)]
     return f"export interface {record.__name__} {{\n{''.join([*own, *found])}}}\n\n"
 
 
@@ -61,7 +80,7 @@ def _type(form: Any) -> str:
     if origin in (tuple, Sequence):
         return f"({_type(inner[0])})[]"
     if origin is Mapping:
-        return "GraphDoc" if inner[1] is Any else f"Record<string, {_type(inner[1])}>"
+        return f"Record<string, {_type(inner[1])}>"
     return form.__name__
 
 

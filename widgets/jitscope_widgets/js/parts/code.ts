@@ -33,11 +33,18 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
   return h("div", { class: "jitscope-part-code", role: "region", tabindex: 0, "aria-label": part.name }, body);
 }
 
+function textOf({ text, stretch }: CodeLine, language: Code["language"]): (Node | string)[] {
+  const coloured = (piece: string) => (language === undefined || language === "text" ? piece : COLOURS[language](piece));
+  if (!stretch) return [coloured(text)];
+  const characters = [...text]; // columns count characters as Python does
+  const piece = (from: number, to?: number) => coloured(characters.slice(from, to).join(""));
+  return [piece(0, stretch[0]), h("mark", {}, piece(stretch[0], stretch[1])), piece(stretch[1])];
+}
+
 function lineElement(line: CodeLine, { language }: Code, stage: Stage): HTMLElement {
-  const text = language === undefined || language === "text" ? line.text : COLOURS[language](line.text);
   const number = h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "");
   const note = line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : [];
   const attributes = { class: "jitscope-code-row", "data-mark": line.mark || undefined };
-  if (!line.ref) return h("div", attributes, number, h("code", {}, text), ...note);
-  return h("div", { ...attributes, "data-links": "", onclick: () => stage.pick(line.ref) }, number, h("code", {}, text), ...note);
+  if (!line.ref) return h("div", attributes, number, h("code", {}, ...textOf(line, language)), ...note);
+  return h("div", { ...attributes, "data-links": "", onclick: () => stage.pick(line.ref) }, number, h("code", {}, ...textOf(line, language)), ...note);
 }

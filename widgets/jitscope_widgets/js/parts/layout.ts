@@ -1,7 +1,7 @@
 // Sentences, sections, facts and choices.
 import { h } from "../dom";
 import { choice } from "../tabs";
-import type { Choice, Facts, Section, Sentence } from "./forms";
+import type { Choice, Facts, List, Section, Sentence } from "./forms";
 import { inline } from "./inline";
 import { elementsOf, type Stage } from "./view";
 
@@ -27,6 +27,10 @@ export function sectionPart(part: Section, stage: Stage): HTMLElement | null {
   element.addEventListener("toggle", fill);
   fill();
   return element;
+}
+
+export function listPart(part: List, stage: Stage): HTMLElement {
+  return h("ol", { class: "jitscope-part-list", "aria-label": part.name }, ...part.items.map((item) => h("li", {}, ...inline(item, stage))));
 }
 
 export function factsPart(part: Facts, stage: Stage): HTMLElement {

@@ -3,12 +3,13 @@ import type { CompilationDoc, Host, Position } from "../documents";
 import { clear, h } from "../dom";
 import { isNothing, Links, Selection, touches, type Selected } from "../links";
 import type { View } from "../mount";
+import { fixView } from "../fixes";
 import { actionPart } from "./action";
 import { chartPart } from "./chart";
 import { codePart } from "./code";
 import type { Part, Ref } from "./forms";
 import { graphPart } from "./graph";
-import { choicePart, factsPart, sectionPart, sentencePart } from "./layout";
+import { choicePart, factsPart, listPart, sectionPart, sentencePart } from "./layout";
 import { groupedPart, tablePart } from "./table";
 import { tilesPart } from "./tiles";
 import { timelinePart } from "./timeline";
@@ -46,6 +47,8 @@ export class Cursor {
 export class Stage {
   readonly ends: (() => void)[] = [];
   readonly themes: (() => void)[] = [];
+  /** For tests and for other code on the page. */
+  readonly api: Record<string, unknown> = {};
   private readonly states = new Map<string, () => unknown>();
   private readonly cursors = new Map<string, Cursor>();
   private readonly known: Record<string, unknown>;
@@ -142,6 +145,10 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return tilesPart(part);
     case "action":
       return actionPart(part, stage);
+    case "edit":
+      return fixView(part.fix);
+    case "list":
+      return listPart(part, stage);
   }
 }
 
@@ -158,7 +165,7 @@ export function partsView(parts: Part[], around: Around, kind: string): View {
     element.append(...elementsOf(shown, stage));
   };
   show(parts);
-  return { element, memory: () => stage.memory(), themed: () => stage.themes.forEach((one) => one()), dispose: end };
+  return { element, api: stage.api, memory: () => stage.memory(), themed: () => stage.themes.forEach((one) => one()), dispose: end };
 }
 
 /** What stands where a document was saved by a version whose views are not made any more. */
