@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from jitscope.backend.disk.folder import Unusable
 from jitscope.backend.disk.report import Folder, Stored, folder, folder_in_use, open_store
-from jitscope.core.words import counted, duration
+from jitscope.core.words import counted, duration, size
 
 
 def main(what: str, name: str | None, root: str | None) -> int:
@@ -33,8 +33,8 @@ def main(what: str, name: str | None, root: str | None) -> int:
 
 
 def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
-    most = "" if found.limit is None else f" of at most {_size(found.limit)}"
-    yield f"{found.path}: {counted(len(found.entries), 'program')}, {_size(found.size)}{most}"
+    most = "" if found.limit is None else f" of at most {size(found.limit)}"
+    yield f"{found.path}: {counted(len(found.entries), 'program')}, {size(found.size)}{most}"
     if others := sum(not entry.usable for entry in found.entries):
         yield f"{others} of them made for other versions or processors, see jitscope cache explain"
     if entries:
@@ -44,14 +44,14 @@ def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
         for entry in entries:
             used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
             usable = "yes" if entry.usable else "no"
-            yield f"{entry.function:{width}}  {_size(entry.size):>8}  {duration(entry.seconds):>11}  {used}  {usable}"
+            yield f"{entry.function:{width}}  {size(entry.size):>8}  {duration(entry.seconds):>11}  {used}  {usable}"
 
 
 def _explained(entries: Sequence[Stored], name: str | None) -> Iterator[str]:
     if not entries:
         yield f"No program of {name} is kept." if name else "No program is kept."
     for entry in entries:
-        yield f"{entry.function}, program {entry.program}, {_size(entry.size)}, compiled in {duration(entry.seconds)}"
+        yield f"{entry.function}, program {entry.program}, {size(entry.size)}, compiled in {duration(entry.seconds)}"
         there = {part: (stored, here) for part, stored, here in entry.differs}
         for part, stored in entry.parts.items():
             other = f"   here: {there[part][1]}" if part in there else ""
@@ -63,11 +63,3 @@ def _verdict(entry: Stored) -> str:
     if entry.usable:
         return "used here, by a program with the same equations and options"
     return f"not used here: another {' and '.join(part for part, _, _ in entry.differs)}"
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} GB"

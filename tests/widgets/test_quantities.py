@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import jitscope_widgets
-from jitscope_widgets.quantities import number, origin, percent, show
+from jitscope.core import words as words_of_the_compiler
+from jitscope_widgets.quantities import number, origin, percent, show, size
 from tests.widgets.documents import quantity
 
 
@@ -54,3 +55,10 @@ def test_a_sentence_of_the_table_is_said_by_still_and_live_views(name: str) -> N
 @functools.cache
 def _sources(pattern: str) -> list[str]:
     return [path.read_text(encoding="utf-8") for path in WIDGETS.glob(pattern)]
+
+
+@given(st.integers(0, 10**16))
+def test_messages_and_views_write_sizes_alike(count: int) -> None:
+    """The compiler and the views know nothing of each other; below a thousand, messages spell the unit."""
+    written = words_of_the_compiler.size(count)
+    assert written == (size(count) if count >= 1000 else f"{count} byte{'' if count == 1 else 's'}")

@@ -10,6 +10,7 @@ from jitscope.core import source
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, backward_slice
 from jitscope.core.shardings import NamedSharding
 from jitscope.core.source import Position
+from jitscope.core.words import size
 
 from ...observe.communication import instrument
 from ...observe.ledger import Row
@@ -57,8 +58,8 @@ def _gathered(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]
         along = f" along {', '.join(one['axes'])}" if one["axes"] else ""
         often = "" if one["runs"] == 1 else f", {one['runs']:,} times" if one["runs"] else ", in a loop"
         message = (
-            f"the whole of an array, {_size(one['gets'])}, is gathered on each of the {document['devices']} devices{along}: each run of "
-            f"{row.function} moves to each device what it does not have of it, of {_size(one['gives'])} that it has{often}."
+            f"the whole of an array, {size(one['gets'])}, is gathered on each of the {document['devices']} devices{along}: each run of "
+            f"{row.function} moves to each device what it does not have of it, of {size(one['gives'])} that it has{often}."
         )
         fix = (
             "Keep it cut: lay what the line reads out so that the axes that are summed, indexed or reshaped are whole, or say how the "
@@ -79,7 +80,7 @@ def _arguments(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic
     for value, at in list(zip(told, row.entry.executable.device.ins))[hidden:]:
         if value["bytes"] >= LARGE and not isinstance(at.said, NamedSharding):
             message = (
-                f"{value['name']} ({value['type']}, {_size(value['bytes'])}) lies on one device and is copied whole to all "
+                f"{value['name']} ({value['type']}, {size(value['bytes'])}) lies on one device and is copied whole to all "
                 f"{document['devices']} devices at each call of {row.function}: nobody said how it is to lie."
             )
             fix = (
@@ -109,7 +110,7 @@ def _results(row: Row, document: CommunicationDocument) -> Iterator[Diagnostic]:
         if not reads & cut or any(2 * v.aval.bytes >= value["bytes"] for v in reads & whole) or last is None:
             continue
         message = (
-            f"{value['name']} of {row.function} ({value['type']}, {_size(value['bytes'])}) came out whole on each of the "
+            f"{value['name']} of {row.function} ({value['type']}, {size(value['bytes'])}) came out whole on each of the "
             f"{document['devices']} devices, though what it is made of is cut: nobody said how it is to lie."
         )
         fix = (
@@ -132,10 +133,6 @@ def _reads(jaxpr: Jaxpr, var: Var) -> tuple[set[Any], JaxprEqn | None]:
 
 def _axis(document: CommunicationDocument) -> str:
     return document["mesh"][0]["name"] if document["mesh"] else "axis"
-
-
-def _size(n: int) -> str:
-    return f"{n / 1e6:.3g} MB"
 
 
 def _told(id: str, where: Position | None, message: str, fix: str, evidence: tuple[str, ...]) -> Iterator[Diagnostic]:

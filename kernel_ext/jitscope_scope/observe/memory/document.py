@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from jitscope.core.words import size
 from jitscope.xla.hlo_module import Computation, Instruction
 
 from ..cost import trips
@@ -120,22 +121,12 @@ def _as_large(alive: Sequence[Buffer]) -> int:
 
 
 def _sentence(total: int, peak: int, plan: Plan, largest: MemoryBuffer | None, others: int) -> str:
-    head = f"At most {_bytes(total)} are in use, at step {peak:,} of {plan.positions:,}"
-    reserved = f"XLA reserves {_bytes(sum(map(plan.total, KINDS)))} for a run"
+    head = f"At most {size(total)} are in use, at step {peak:,} of {plan.positions:,}"
+    reserved = f"XLA reserves {size(sum(map(plan.total, KINDS)))} for a run"
     if largest is None:
         return f"{head}; {reserved}."
     alike = f" ({others:,} other{'s' * (others > 1)} as large)" if others else ""
-    return f"{head}; {reserved}. The largest buffer then: {largest['label']}, {_bytes(largest['bytes'])}{alike}."
-
-
-def _bytes(size: int) -> str:
-    """`1.3 MB`"""
-    amount = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            break
-        amount /= 1000
-    return f"{amount:.3g} {unit}"
+    return f"{head}; {reserved}. The largest buffer then: {largest['label']}, {size(largest['bytes'])}{alike}."
 
 
 def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequence[str]) -> MemoryCurve:

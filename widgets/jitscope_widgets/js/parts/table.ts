@@ -42,7 +42,7 @@ class TableView {
     const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: [] };
     this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
     this.open = new Set(this.state.open);
-    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "aria-label": table.name, style: { "--columns": table.columns.map(width).join(" ") } }, this.head(), this.body);
+    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "aria-label": table.name, style: { "--columns": table.columns.map((column, n) => width(column, n === this.widest)).join(" ") } }, this.head(), this.body);
     grid.addEventListener("click", (event) => this.clicked(event));
     grid.addEventListener("keydown", (event) => this.key_(event));
     this.element = h("div", { class: "jitscope-table-part" }, h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()), h("div", { class: "jitscope-table-scroll" }, grid), this.below);
@@ -53,6 +53,13 @@ class TableView {
       });
     else this.draw();
     stage.around.selection.onChange((selected) => this.mark(selected));
+  }
+
+  /** The column that takes the room that is left: the last with words. */
+  private get widest(): number {
+    const { columns } = this.table;
+    const last = columns.map(({ kind }) => kind !== "number" && kind !== "bar").lastIndexOf(true);
+    return columns.some(({ kind }) => kind === "stretch") ? -1 : last;
   }
 
   private get deep(): boolean {
@@ -243,11 +250,11 @@ class TableView {
   }
 }
 
-function width({ kind }: Column): string {
-  if (kind === "number") return "minmax(max-content, max-content)";
+function width({ kind }: Column, isWidest: boolean): string {
+  if (kind === "number") return "max-content";
   if (kind === "bar") return "minmax(48px, 90px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
-  return kind === "code" ? "minmax(110px, 1.6fr)" : "minmax(90px, 1.2fr)";
+  return isWidest ? "minmax(120px, 1fr)" : "fit-content(42ch)";
 }
 
 function compare(a: number | string, b: number | string): number {
