@@ -4,6 +4,7 @@ import { EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyter
 import type { INotebookTracker } from "@jupyterlab/notebook";
 import { ViewPlugin, type EditorView, type ViewUpdate } from "@codemirror/view";
 import type { HeatLine, HeatRequest } from "../../widgets/jitscope_widgets/js/heat";
+import { middle } from "../../widgets/jitscope_widgets/js/shares";
 import { viewOf } from "./bits";
 import { heat, showHeat } from "./heatgutter";
 
@@ -28,7 +29,7 @@ export class HeatedCells {
     for (const one of lines) {
       const own = cells.get(one.cell) ?? new Map<number, HeatLine>();
       const other = own.get(one.line); // of several programs, the one in which the line takes most
-      if (!other || other.most < one.most) own.set(one.line, one);
+      if (!other || middle(other) < middle(one)) own.set(one.line, one);
       cells.set(one.cell, own);
     }
     for (const [cell, own] of cells) {

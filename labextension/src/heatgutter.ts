@@ -2,7 +2,7 @@
 import { Compartment, StateEffect, StateField, type Extension } from "@codemirror/state";
 import { EditorView, GutterMarker, gutter, type ViewUpdate } from "@codemirror/view";
 import type { HeatLine } from "../../widgets/jitscope_widgets/js/heat";
-import { shareText } from "../../widgets/jitscope_widgets/js/shares";
+import { middle, shareInWords, shareText } from "../../widgets/jitscope_widgets/js/shares";
 
 type Heat = ReadonlyMap<number, HeatLine>; // by line, from 1
 
@@ -20,11 +20,12 @@ const field = StateField.define<Heat>({
 });
 
 /** "41 % of the kernels' time …" */
-function toldOf({ least, most, own, function: name }: HeatLine): string {
-  const whole = `${shareText({ least, most })} of the time of the kernels of ${name}`;
-  const shared = least < most ? "; the least is of kernels of this line alone, the most of all that it has a part in" : "";
+function toldOf({ least, most, estimate, own, function: name }: HeatLine): string {
+  const share = { least, most, estimate };
+  const whole = `${shareInWords(share)} of the time of the kernels of ${name}`;
+  const shared = least < most ? "; at least kernels of this line alone, at most all that it has a part in" : "";
   if (!own) return `${whole}, in what it calls${shared}`;
-  const inside = shareText(own) === shareText({ least, most }) ? "" : ` (${shareText(own)} without what it calls)`;
+  const inside = shareText(own) === shareText(share) ? "" : ` (${shareText(own)} without what it calls)`;
   return `${whole}${inside}${shared}`;
 }
 
@@ -36,14 +37,14 @@ class Band extends GutterMarker {
     return this.heat === other.heat;
   }
   toDOM(): Node {
-    const { least, most } = this.heat;
+    const { least, most, estimate } = this.heat;
     const band = document.createElement("span");
     band.className = "jitscope-heat";
     band.style.setProperty("--least", `${100 * least}%`);
-    band.style.setProperty("--most", `${100 * most}%`);
+    band.style.setProperty("--most", `${100 * (estimate ?? most)}%`);
     band.title = toldOf(this.heat);
     const figure = document.createElement("span");
-    figure.textContent = shareText({ least, most }).replace(/\s%$/, "%");
+    figure.textContent = shareText({ least, most, estimate }).replace(/\s/g, "");
     band.append(figure);
     return band;
   }
@@ -68,7 +69,7 @@ const room = EditorView.updateListener.of(({ view, state, startState }) => {
 });
 
 const told = EditorView.contentAttributes.compute([field], (state): Record<string, string> => {
-  const lines = [...state.field(field)].sort(([, a], [, b]) => b.least + b.most - a.least - a.most).slice(0, 3);
+  const lines = [...state.field(field)].sort(([, a], [, b]) => middle(b) - middle(a)).slice(0, 3);
   if (!lines.length) return {};
   return { "aria-details": lines.map(([line, heat]) => `line ${line}: ${toldOf(heat)}`).join("; ") };
 });

@@ -103,9 +103,10 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(bare: B
 @pytest.mark.parametrize("width", [420, 1280])
 def test_the_roofline_has_its_labels_whole(bare: Bare, width: int) -> None:
     view = bare.show(documents.profile(), width=width)
-    labels = view.element.locator(".jitscope-roof-label")
-    assert "100 Gflop/s" in labels.all_inner_texts() or labels.count() > 4
-    frame = view.element.locator(".jitscope-roofline").bounding_box()
+    plot = view.element.get_by_role("figure", name="Roofline of this machine")
+    labels = plot.locator("svg text")
+    assert labels.count() > 8 and "peak 200 Gflop/s" in labels.all_text_contents()
+    frame = plot.locator("svg").bounding_box()
     assert frame is not None
     for label in labels.all():
         box = label.bounding_box()
@@ -124,8 +125,10 @@ def test_no_kernel_lies_on_a_label_of_the_roofline(bare: Bare, rate: float) -> N
     kernel = document["kernels"][0]
     kernel |= {"flops": rate * kernel["median"], "bytes": rate * kernel["median"] / 60, "share": 0.6}
     view = bare.show(document, width=420)
-    marks = [mark.bounding_box() for mark in view.element.locator(".jitscope-roof-mark").all()]
-    for label in view.element.locator(".jitscope-roof-label").all():
+    plot = view.element.get_by_role("figure", name="Roofline of this machine")
+    marks = [mark.bounding_box() for mark in plot.locator(".jitscope-chart-mark").all()]
+    assert len(marks) == 3
+    for label in plot.locator("svg text").all():
         assert not any(crossing(label.bounding_box(), mark) for mark in marks), label.text_content()
 
 

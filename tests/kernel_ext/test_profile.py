@@ -15,8 +15,8 @@ def test_the_document_of_the_cell_has_the_profile(shell) -> None:
     shares = {kernel["name"]: kernel["share"] for kernel in profile["kernels"]}
     assert shares and shares == {kernel["name"]: kernel["share"] for kernel in compilation["fusion"]["kernels"]}
     assert profile["lines"][0]["position"]["cell"] == compilation["source"]["functions"][0]["cell"]
-    assert "The slowest line takes" in ran.shown[-1]["text/plain"]
-    assert "The slowest line takes" in ran.shown[-1]["text/html"]
+    assert "The slowest line is" in ran.shown[-1]["text/plain"]
+    assert "The slowest line is" in ran.shown[-1]["text/html"]
 
 
 def test_what_cannot_run_again_is_a_sentence(shell) -> None:

@@ -10,6 +10,9 @@ from tests.widgets.parts import Document, edge, graph, node, position, quantity
 def profile() -> Document:
     """What the kernels of the layer took: one product, one fusion, and a loop with a copy in it."""
 
+    def bounds(least: float, most: float, estimate: float) -> Document:
+        return {"least": least, "most": most, "estimate": estimate}
+
     def kernel(called: str, kind: str, share: float | None, lines: list[int], **fields: Any) -> Document:
         whole = {"name": called.replace(" ", "."), "called": called, "kind": kind, "opcode": kind, "operations": 1, "type": "f32[64,7]",
                  "loop": None, "runs": 1.0, "median": 2e-5, "low": 1.9e-5, "high": 2.4e-5, "fast": 1.9e-5, "total": 2e-5, "share": share,
@@ -30,7 +33,16 @@ def profile() -> Document:
             total=7e-5,
             needs=6e-5,
         ),
-        kernel("kernel 2", "fusion", 0.2, [1, 2], operations=13, opcode="fusion"),
+        kernel(
+            "kernel 2",
+            "fusion",
+            0.2,
+            [1, 2],
+            operations=13,
+            opcode="fusion",
+            split=[0.3, 0.7],
+            equations={"e1": 0.3, "e2": 0.7},
+        ),
         kernel(
             "loop 1",
             "loop",
@@ -72,11 +84,21 @@ def profile() -> Document:
         ),
     ]
     lines = [
-        {"position": position(2), "own": {"least": 0.7, "most": 0.7}, "whole": {"least": 0.7, "most": 0.7}},
-        {"position": position(3), "own": {"least": 0.0, "most": 0.2}, "whole": {"least": 0.1, "most": 0.2}},
-        {"position": position(4), "own": {"least": 0.0, "most": 0.2}, "whole": {"least": 0.0, "most": 0.2}},
-        {"position": position(1), "own": None, "whole": {"least": 0.9, "most": 1.0}},
+        {"position": position(2), "own": bounds(0.7, 0.7, 0.7), "whole": bounds(0.7, 0.7, 0.7)},
+        {"position": position(3), "own": bounds(0.0, 0.2, 0.06), "whole": bounds(0.1, 0.2, 0.15)},
+        {"position": position(4), "own": bounds(0.0, 0.2, 0.14), "whole": bounds(0.0, 0.2, 0.14)},
+        {"position": position(1), "own": None, "whole": bounds(0.9, 1.0, 0.95)},
     ]
+    runs = [(0, 1.5e-5, 6.5e-5), (1, 8.2e-5, 1.9e-5), *((3, (102 + 1.2 * n) * 1e-6, 9e-7) for n in range(10))]
+    call = {
+        "seconds": 1.2e-4,
+        "threads": ["thread 1", "thread 2"],
+        "thread": [0, 0, *(n % 2 for n in range(10))],
+        "kernel": [at for at, _, _ in runs],
+        "start": [start for _, start, _ in runs],
+        "length": [length for _, _, length in runs],
+        "left_out": 3,
+    }
     took = {
         "wall": 1e-4,
         "low": 9e-5,
@@ -96,7 +118,9 @@ def profile() -> Document:
         **{name: quantity(value, note=name) for name, value in took.items()},
         "kernels": timed,
         "lines": lines,
-        "scopes": [{"name": "layer/attention", "least": 0.1, "most": 0.3}],
+        "scopes": [{"name": "layer/attention", **bounds(0.1, 0.3, 0.2)}],
+        "estimated": "the time of a kernel of several lines is split by the work of its operations, calibrated on 2 kernels of one line",
+        "timeline": call,
         "machine": {
             "measured": "2026-01-02T03:04:05+00:00",
             "seconds": quantity(0.9),

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from jitscope_widgets import html, profile_words, text
+from jitscope_widgets import html, text
 from jitscope_widgets.plain import columns
+from jitscope_widgets.views.profile.wording import recording_cost
 from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made
 from tests.widgets.profile_documents import profile
@@ -128,12 +129,25 @@ def test_a_fused_group_is_told_as_one() -> None:
     assert any(line.endswith("unchanged lines)") for line in lines)
 
 
-def test_a_line_is_the_slowest_only_where_that_is_certain() -> None:
+def test_one_line_is_the_slowest_measured_or_estimated() -> None:
+    document = profile()
+    said = " ".join(text(document).split())
+    assert "The slowest line is In [3], line 2: z = x @ w + b. It takes 70 % of the kernels' time." in said
+    own = [line for line in document["lines"] if line["own"]]
+    own[1]["own"] = {"least": 0.4, "most": 0.9, "estimate": 0.8}
+    said = " ".join(text(document).split())
+    assert "The slowest line is In [3], line 3: " in said
+    assert "It takes an estimated 80 % of the kernels' time (for certain at least 40 % and at most 90 %)." in said
+    assert "~ 80 %" in said and "~ is an estimate" in said and "calibrated on 2 kernels of one line" in said
+
+
+def test_without_an_estimate_a_line_is_the_slowest_only_where_that_is_certain() -> None:
+    """Documents that were saved before there were estimates."""
     document = profile()
     own = [line for line in document["lines"] if line["own"]]
     for at, line in enumerate(own):
         line["own"] = {"least": 0.5, "most": 0.6} if at == 0 else {"least": 0.1, "most": 0.5}
-    assert "The slowest line takes 50 % to 60 % of the kernels' time" in text(document)
+    assert "It takes 50 % to 60 % of the kernels' time" in " ".join(text(document).split())
     assert len(own) > 1
     own[1]["own"] = {"least": 0.0, "most": 0.55}
     said = " ".join(text(document).split())
@@ -236,4 +250,4 @@ def test_lines_with_arrows_are_broken_once() -> None:
 )
 def test_recording_costs_what_calls_that_are_not_recorded_never_take(recorded, high, told) -> None:
     found = {name: {"value": value} for name, value in (("wall", 1e-3), ("high", high), ("recorded", recorded))}
-    assert profile_words.recording_cost(found) == (told and pytest.approx(told))
+    assert recording_cost(found) == (told and pytest.approx(told))

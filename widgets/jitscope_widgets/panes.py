@@ -15,7 +15,6 @@ from .origins import placed
 from .painter import Hues, line_hues
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
-from .profile_html import profile
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
@@ -278,7 +277,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "ledger": _ledger,
     "passes": passes,
     "transformations": transformations_html,
-    "profile": profile,
     "comparison": comparison,
     "values": values,
     "machine": machine,

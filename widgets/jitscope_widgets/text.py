@@ -13,7 +13,6 @@ from .looks import number_of
 from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
-from .profile_text import profile
 from .quantities import seconds, show
 from .transformations import transformations_text
 from .values_text import values
@@ -307,7 +306,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
-    "profile": profile,
     "comparison": comparison,
     "values": values,
     "machine": machine,

@@ -15,12 +15,13 @@ from . import client
 
 
 class Event(NamedTuple):
-    """One run of an instruction of a compiled program."""
+    """One run of an instruction of a compiled program, and the thread on which it began."""
 
     module: str
     instruction: str
     start: float
     seconds: float
+    thread: str = ""
 
 
 _one_session = threading.Lock()
@@ -107,11 +108,11 @@ def _events(recorded: Sequence[tuple[str, Any]]) -> list[Event]:
     """The instructions that ran. One that works with several threads ends when the last of them does: XLA records that by itself,
     with the number of its beginning."""
     ends = {dict(each.stats).get("_c"): each.start_ns for _, each in recorded if each.name.startswith("end: ")}
-    found = [event for _, each in recorded if (event := _event(each, ends)) is not None]
+    found = [event for thread, each in recorded if (event := _event(thread, each, ends)) is not None]
     return sorted(found, key=lambda event: event.start)
 
 
-def _event(event: Any, ends: Mapping[Any, float]) -> Event | None:
+def _event(thread: str, event: Any, ends: Mapping[Any, float]) -> Event | None:
     if event.name.startswith("end: "):
         return None
     stats = dict(event.stats)
@@ -119,7 +120,7 @@ def _event(event: Any, ends: Mapping[Any, float]) -> Event | None:
         return None
     start = event.start_ns
     length = max(event.duration_ns, ends.get(stats.get("_p"), 0.0) - start)
-    return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9)
+    return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9, thread)
 
 
 def native() -> Any:

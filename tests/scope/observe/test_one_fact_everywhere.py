@@ -14,10 +14,12 @@ import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of, side_with
-from jitscope_widgets import compare_words, html, profile_words, recompiles, text, validate, words
+from jitscope_widgets import compare_words, html, recompiles, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
 from jitscope_widgets.views import memory
+from jitscope_widgets.views.profile import wording as profile_view
+from jitscope_widgets.views.profile.kernels import alike
 from tests.extent import some
 from tests.scope.fact_sheets import PROGRAMS, every, made
 from tests.scope.page_of_facts import Page, lines_in
@@ -143,21 +145,53 @@ def test_a_profile_says_the_same_as_text_and_as_a_page(looked):
     document, profile = looked
     said, page = (
         flat(text(profile, width=400)),
-        flat(re.sub(r"<[^>]*>", " ", html(document | {"instruments": {"profile": profile}}))),
+        flat(re.sub(r"<[^>]*>", " ", html(profile))),
     )
-    for sentence in profile_words.sentences(profile):
+    with_others = flat(re.sub(r"<[^>]*>", " ", html(document | {"instruments": {"profile": profile}})))
+    for sentence in profile_view.sentences(profile):
         assert flat(sentence) in said
     for kernel in profile["kernels"][:12]:
         told = [
             kernel["called"],
-            profile_words.what(kernel),
+            profile_view.what(kernel),
             seconds(kernel["total"]),
-            profile_words.timed(kernel),
-            profile_words.bound(kernel),
+            profile_view.timed(kernel),
+            profile_view.bound(kernel),
         ]
         for each in filter(None, told):
-            assert each in said
             assert each.replace("<", "&lt;") in page
+    for group in sorted(alike(profile["kernels"]), key=lambda group: -sum(kernel["total"] for kernel in group))[:12]:
+        name = group[0]["called"] if len(group) == 1 else f"{profile_view.what(group[0])} × {len(group):,}"
+        total = seconds(sum(kernel["total"] for kernel in group))
+        assert name in said and total in said and total in with_others
+
+
+@pytest.mark.parametrize("looked", PROFILED, indirect=True)
+def test_each_line_has_one_number_within_its_bounds(looked):
+    """Own shares of all lines add up to the kernels that stem from lines; a function has what its lines have."""
+    _, profile = looked
+    lines = profile["lines"]
+    for bounds in [
+        *(line["whole"] for line in lines),
+        *(line["own"] for line in lines if line["own"]),
+        *profile["scopes"],
+    ]:
+        assert bounds["least"] <= bounds["estimate"] <= bounds["most"]
+    told = sum(kernel["share"] for kernel in profile["kernels"] if kernel["share"] is not None and kernel["lines"])
+    assert sum(line["own"]["estimate"] for line in lines if line["own"]) == pytest.approx(told, abs=2e-3)
+    for at, line in enumerate(lines):
+        parts = [
+            kernel["share"] * part
+            for kernel in profile["kernels"]
+            if kernel["share"] is not None
+            for place, part in zip(kernel["lines"], kernel["split"], strict=True)
+            if place == at
+        ]
+        assert (line["own"] or {"estimate": 0})["estimate"] == pytest.approx(sum(parts), abs=2e-3)
+    for kernel in profile["kernels"]:
+        assert not kernel["lines"] or sum(kernel["split"]) == pytest.approx(1, abs=2e-3)
+        if "equations" in kernel:
+            assert sum(kernel["equations"].values()) == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.parametrize("looked", PROFILED, indirect=True)
@@ -167,7 +201,7 @@ def test_figures_of_a_kernel_agree_with_each_other(looked):
     dispatch = profile["machine"]["dispatch"]["value"]
     for kernel in profile["kernels"]:
         assert kernel["low"] <= kernel["median"] <= kernel["high"]
-        part = profile_words.explained(kernel)
+        part = profile_view.explained(kernel)
         if kernel["bound"] in ("memory", "arithmetic"):
             assert part >= 0.499 and kernel["bound"] == kernel["nearest"]
         elif kernel["bound"] == "overhead":

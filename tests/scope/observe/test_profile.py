@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import defaultdict
@@ -19,9 +20,12 @@ from jitscope_scope.observe.cost import Costs, Work, work_of
 from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.observe.hlo_flow import flow_of
 from jitscope_scope.observe.profiling.bounds import bounds_of
+from jitscope_scope.observe.profiling.estimate import fitted, shares_of, split
 from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
+from jitscope_scope.observe.profiling.recorded_call import MOST, call_document
 from jitscope_scope.observe.profiling.roofline import verdict_of
-from jitscope_widgets import profile_words, validate
+from jitscope_widgets import validate
+from jitscope_widgets.views.profile import wording
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
@@ -84,6 +88,84 @@ def test_the_slowest_line_of_the_transformer_is_a_product(of_transformer):
     assert "@" in own["position"]["text"]
 
 
+@pytest.fixture(scope="module")
+def of_two_lines():
+    """A kernel of two lines of very different work, and the lines by themselves."""
+    x = np.linspace(0.1, 2, 1 << 20, dtype=np.float32)
+
+    def much(x):
+        return jnp.tanh(jnp.exp(jnp.sin(x)))
+
+    def both(x):
+        y = x * 2 + 1
+        return jnp.tanh(jnp.exp(jnp.sin(y)))
+
+    return profile(both, x), profile(much, x), profile(lambda x: x * 2 + 1, x)
+
+
+def test_a_kernel_is_split_as_its_lines_take_by_themselves(of_two_lines):
+    """The oracle: each line compiled alone. What both read and write counts for one of them only when they are fused, so the cheap line
+    has at most what it takes by itself."""
+    together, much, little = of_two_lines
+    (fused,) = [kernel for kernel in alone(together) if len(kernel["lines"]) == 2]
+    by_line = {
+        together["lines"][at]["position"]["text"].strip(): part for at, part in zip(fused["lines"], fused["split"])
+    }
+    (slow,) = [part for text, part in by_line.items() if "tanh" in text]
+    seconds_much, seconds_little = value(much, "busy"), value(little, "busy")
+    assert 0.5 < slow <= 1 and slow >= seconds_much / (seconds_much + seconds_little) - 0.25
+    first = max((line for line in together["lines"] if line["own"]), key=lambda line: line["own"]["estimate"])
+    assert "tanh" in first["position"]["text"]
+
+
+def test_rates_are_fitted_to_what_was_measured():
+    """Kernels made up by known rates, far from the usual ones: what is fitted explains them within some percent."""
+    random = np.random.default_rng(0)
+    rates = np.array([2e-9, 1e-9, 9e-9, 0.5e-9, 0.2e-9])
+    works = random.integers(0, 2, (900, 5)) * random.uniform(1e3, 1e5, (900, 5)) + 1.0
+    found = fitted(works, works @ rates)
+    assert np.abs(works @ found / (works @ rates) - 1).max() < 0.1
+    assert (fitted(works[:, :] * [1, 1, 0, 1, 1], works @ (rates * [1, 1, 0, 1, 1])) >= 0).all()
+
+
+def test_what_stems_from_several_equations_belongs_to_them_in_equal_parts():
+    parts = [(["e0", "e1/e0"], 0.6), (["e1/e0/e4"], 0.3), (["e9"], 0.1)]
+    owners = {"e0": ["a"], "e1": ["b"], "e1/e0": ["c"]}
+    assert split(parts, owners) == pytest.approx({"a": 0.3, "b": 0.6, "c": 0.6})
+    assert split(parts, owners, innermost=True) == pytest.approx({"a": 0.3, "c": 0.6})
+    assert shares_of([(0.5, parts), (0.5, [(["e0"], 1.0)])], owners) == pytest.approx({"a": 0.65, "b": 0.3, "c": 0.3})
+
+
+def test_a_recorded_call_is_on_a_time_axis(of_transformer):
+    """What is listed lies in the call, on each thread one after the other; the time in kernels is about that of the medians."""
+    call = of_transformer["timeline"]
+    columns = [call[name] for name in ("thread", "kernel", "start", "length")]
+    assert len({*map(len, columns)}) == 1 and call["left_out"] == 0
+    assert set(call["kernel"]) == set(range(len(of_transformer["kernels"])))
+    assert (
+        min(call["start"]) > 0 and max(s + n for s, n in zip(call["start"], call["length"])) <= call["seconds"] * 1.001
+    )
+    names = {thread: [] for thread in range(len(call["threads"]))}
+    for thread, kernel, start, length in zip(*columns):
+        if of_transformer["kernels"][kernel]["share"] is not None:
+            names[thread].append((start, start + length))
+    for spans in names.values():
+        assert all(one[1] <= other[0] + 1e-6 for one, other in itertools.pairwise(sorted(spans)))
+    ran = sum(n for n, at in zip(call["length"], call["kernel"]) if of_transformer["kernels"][at]["share"] is not None)
+    assert ran == pytest.approx(value(of_transformer, "busy"), rel=0.5)
+    assert call["seconds"] == pytest.approx(value(of_transformer, "recorded"), rel=0.2)
+
+
+def test_of_many_runs_the_longest_are_listed():
+    events = tuple(profiler.Event("m", f"k{n % 3}", 1e-3 * n, 1e-6 * (n + 1), f"t{n % 2}") for n in range(MOST + 50))
+    call = call_document(profiler.Run(0.0, 3.0, events), {"k0": 0, "k1": 1})
+    there = [event for event in events if event.instruction != "k2"]
+    assert call["left_out"] == 0 and len(call["start"]) == len(there)
+    call = call_document(profiler.Run(0.0, 3.0, events), {"k0": 0, "k1": 1, "k2": 2})
+    assert call["left_out"] == 50 and min(call["length"]) == pytest.approx(51e-6)
+    assert call["start"] == sorted(call["start"]) and call["threads"] == ["thread 1", "thread 2"]
+
+
 def test_bounds_of_paths():
     owners = {"e0": ["a"], "e1": ["b"], "e1/e0": ["c"]}
     kernels = [(0.5, ["e0"]), (0.3, ["e0", "e1/e0"]), (0.2, ["e1/e0/e4"]), (0.1, []), (0.4, ["e9"])]
@@ -94,7 +176,7 @@ def test_bounds_of_paths():
 def test_single_runs_add_up_to_all_runs(of_transformer):
     """What stands beside each other: `40 × 2.75 µs` and `110 µs`, also where single runs differ much."""
     uneven = {"runs": 200.0, "total": 1.22, "median": 3.28e-3}
-    assert profile_words.timed(uneven) == "200 × 6.1 ms"
+    assert wording.timed(uneven) == "200 × 6.1 ms"
     row = row_of(transformer.program, *transformer.arguments())
     assert of_transformer["count"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
 

@@ -1,6 +1,7 @@
 """What each kernel of a program takes, measured by XLA's profiler, and what bounds it.
 
-A kernel of several lines cannot be split: a line has at least the kernels that come from it alone, and at most all that it has a part in.
+The time of a kernel of several lines is not measured by line: a line has at least the kernels that come from it alone, and at most all
+that it has a part in. What it comes to where each kernel is split by the work of its operations is an estimate between the two.
 """
 
 from typing import Literal, NotRequired, TypedDict
@@ -13,6 +14,8 @@ class Bounds(TypedDict):
 
     least: float
     most: float
+    estimate: NotRequired[float]
+    """What it comes to where kernels are split by an estimate."""
 
 
 Nearest = Literal["memory", "arithmetic"]
@@ -58,11 +61,19 @@ class KernelSeconds(TypedDict):
     why: str
 
 
-class TimedKernel(KernelSeconds):
-    """A kernel with its times."""
+class KernelLines(TypedDict):
+    """Whose time it is."""
 
     lines: list[int]
     """Places in `lines`: where what it computes was written."""
+    split: NotRequired[list[float]]
+    """The estimated part of its time that belongs to each of `lines`."""
+    equations: NotRequired[dict[str, float]]
+    """The estimated part of its time that each of its equations takes, by path; not there where it is of one alone."""
+
+
+class TimedKernel(KernelSeconds, KernelLines):
+    """A kernel with its times."""
 
 
 class ProfileLine(TypedDict):
@@ -75,12 +86,28 @@ class ProfileLine(TypedDict):
     """With what it calls."""
 
 
-class ProfileScope(TypedDict):
+class ProfileScope(Bounds):
     """A named scope with its share."""
 
     name: str
-    least: float
-    most: float
+
+
+class RecordedCall(TypedDict):
+    """One recorded call on a time axis, a column for each field: what ran, on which thread, when."""
+
+    seconds: float
+    """What the call took."""
+    threads: list[str]
+    thread: list[int]
+    """Places in `threads`."""
+    kernel: list[int]
+    """Places in the kernels of the document."""
+    start: list[float]
+    """Seconds since the call began."""
+    length: list[float]
+    """Seconds."""
+    left_out: int
+    """Shorter runs that are not listed."""
 
 
 class Bandwidth(TypedDict):
@@ -146,6 +173,9 @@ class ProfileDocument(CallSeconds):
     kernels: list[TimedKernel]
     lines: list[ProfileLine]
     scopes: list[ProfileScope]
+    estimated: NotRequired[str]
+    """How the time of kernels of several lines is split, and what that was calibrated on."""
+    timeline: NotRequired[RecordedCall]
     machine: Hardware
     times: str
     """How the times of kernels were obtained."""

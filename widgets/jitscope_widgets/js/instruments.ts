@@ -8,7 +8,6 @@ import { sentence, type View } from "./mount";
 import { partsMissing, partsView } from "./parts/view";
 import { passesPane } from "./passes";
 import { transformationsPane } from "./transformations";
-import { profileView } from "./profile";
 import { viewOf } from "./viewdata";
 import { valuesView } from "./values";
 
@@ -39,7 +38,6 @@ function fromParts(doc: { kind: string; title: string }, around: Surroundings): 
 const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]>, around: Surroundings) => View } = {
   transformations: (doc, { host, links, selection, memory }) => transformationsPane({ doc, host, links, selection, memory }),
   passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
-  profile: (doc, { compilation, links, selection }) => profileView(doc, { links, selection, kernels: compilation.fusion?.kernels ?? [] }),
   values: (doc, around) => valuesView(doc, around),
   machine: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
 };

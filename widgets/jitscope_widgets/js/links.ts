@@ -1,6 +1,7 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
 import { CallTree, LINES, type Marked } from "./calls";
-import type { CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
+import { equationsOf } from "./measured";
+import type { Bounds, CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
 type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 
@@ -187,18 +188,15 @@ export class Links implements Lines {
     return first;
   }
 
-  /** What a line of a call became: how many kernels have a part in it, and the share of the measured time of those that stem from
-   * it alone, and of all of them. */
-  kernelsOf(marked: Marked): { count: number; least: number | null; most: number | null } {
+  /** What a line of a call became: how many kernels have a part in it, and its share of the measured time, null where nothing was. */
+  kernelsOf(marked: Marked): { count: number; share: Bounds | null } {
     const paths = new Set(marked.nodes);
-    const found = { count: 0, least: null as number | null, most: null as number | null };
+    const found = { count: 0, share: null as Bounds | null };
     for (const kernel of this.kernels) {
       if (!touches(kernelPaths(kernel), paths)) continue;
       if (kernel.kind !== "loop") found.count++;
       if (typeof kernel.share !== "number") continue;
-      found.most = (found.most ?? 0) + kernel.share;
-      found.least ??= 0;
-      if (kernelPaths(kernel).every((path) => touches([path], paths))) found.least += kernel.share;
+      found.share = withKernel(found.share ?? { least: 0, most: 0, estimate: 0 }, kernel, (path) => touches([path], paths));
     }
     return found;
   }
@@ -254,6 +252,15 @@ export class Links implements Lines {
     return kernel ? this.fromKernel(kernel) : null;
   }
 
+  /** Several kernels together; null where there is none of these names. */
+  fromKernelsNamed(names: string[]): Selected | null {
+    const wanted = new Set(names);
+    const found = this.kernels.filter(({ name }) => wanted.has(name));
+    if (!found.length) return null;
+    const selected = this.fromPaths(found.flatMap(kernelPaths));
+    return { ...selected, kernels: new Set(found.map(({ name }) => name)) };
+  }
+
   private linesOfPaths(paths: string[], known: number[]): Set<number> {
     if (known.length) return new Set(known);
     const wanted = new Set(paths);
@@ -296,6 +303,18 @@ function pathsInside(graph: GraphDoc, node: GraphNode): string[] {
   const inside = new Set([node.id]); // a group stands before what it holds
   for (const { id, scope } of graph.nodes) if (scope !== null && inside.has(scope)) inside.add(id);
   return graph.nodes.filter((other) => other.kind !== "group" && inside.has(other.id)).flatMap((other) => pathsOf(graph, other));
+}
+
+/** A share of the time with that of a kernel of which some equations count: all of it where all do, else an estimated part. */
+export function withKernel(share: Bounds, kernel: Kernel, counts: (path: string) => boolean): Bounds {
+  const own = kernel.share ?? 0;
+  const whole = kernelPaths(kernel).every(counts);
+  const equations = equationsOf(kernel);
+  const parts = equations && Object.entries(equations).reduce((sum, [path, part]) => sum + (counts(path) ? part : 0), 0);
+  const found: Bounds = { least: share.least + (whole ? own : 0), most: share.most + own };
+  const part = whole ? 1 : parts === undefined ? undefined : Math.min(1, parts);
+  if (share.estimate !== undefined && part !== undefined) found.estimate = share.estimate + own * part;
+  return found;
 }
 
 const pathsOfKernels = new WeakMap<Kernel, string[]>();

@@ -8,7 +8,7 @@ import { swatch } from "./hue";
 import type { Links, Selection } from "./links";
 import { Roving } from "./roving";
 import { say } from "./sentences";
-import { shareText } from "./shares";
+import { shareInWords, shareText } from "./shares";
 
 interface SourcePane {
   element: HTMLElement;
@@ -129,21 +129,21 @@ class Pane implements SourcePane {
   }
 
   private told(marked: Marked): string {
-    const { count, least, most } = this.links.kernelsOf(marked);
-    const part = most === null ? "" : `, ${shareText({ least: least!, most })} of the kernels' time`;
+    const { count, share } = this.links.kernelsOf(marked);
+    const part = share ? `, ${shareInWords(share)} of the kernels' time` : "";
     const inside = marked.calls.map((call) => this.links.calls!.functionOf(call).name);
     const calls = inside.length ? `, with what it calls (${[...new Set(inside)].join(", ")})` : "";
     return `${inWords(marked)}${calls}${count ? `; ${plural(count, "kernel")}${part}` : ""}`;
   }
 
   private counts(marked: Marked): HTMLElement {
-    const { least, most } = this.links.kernelsOf(marked);
+    const { share } = this.links.kernelsOf(marked);
     return h(
       "span",
       { class: "jitscope-count", "aria-hidden": "true" },
       marked.forward ? h("span", {}, marked.forward.toLocaleString("en")) : null,
       marked.backward ? h("span", { class: "jitscope-backward" }, `↩${marked.backward.toLocaleString("en")}`) : null,
-      most !== null && most >= 0.0005 ? h("span", { class: "jitscope-share jitscope-heat", style: heat(least!, most) }, shareText({ least: least!, most })) : null,
+      share && share.most >= 0.0005 ? h("span", { class: "jitscope-heat", style: heat(share.least, share.estimate ?? share.most) }, shareText(share)) : null,
     );
   }
 

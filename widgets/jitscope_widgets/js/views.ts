@@ -10,7 +10,6 @@ import type { Part } from "./parts/forms";
 import { partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
 import { passesView } from "./passes";
-import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
@@ -46,7 +45,6 @@ const VIEWS: Record<string, Open> = {
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
-  profile: (doc) => profileView(doc),
   comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),

@@ -44,7 +44,7 @@ from .parts import (
 )
 
 
-_ROWS = (400, 100, 30, 10)
+_ROWS = (400, 100, 30, 12)
 """How many rows a table keeps where there is less and less room."""
 
 
@@ -154,9 +154,9 @@ def _(part: List) -> Pieces:
 @pieces_of.register
 def _(part: Grouped) -> Pieces:
     (_, first), *others = part.ways
-    found = pieces_of(first)
+    found = _table(first, worth=2.0)
     for name, table in others:
-        found += [f"<details><summary>{escape(clean(name))}</summary>", *pieces_of(table), "</details>"]
+        found += [f"<details><summary>{escape(clean(name))}</summary>", *_table(table, worth=0.5), "</details>"]
     return found
 
 
@@ -174,11 +174,15 @@ def _(part: Choice) -> Pieces:
 
 @pieces_of.register
 def _(part: Table) -> Pieces:
+    return _table(part, worth=1.0)
+
+
+def _table(part: Table, worth: float) -> Pieces:
     if not part.rows:
         return [element("p", part.empty, class_="dim")] if part.empty else []
     most = [count for count in _ROWS if count < len(part.rows)]
     forms = [_table_form(part, len(part.rows)), *(_table_form(part, count) for count in most)]
-    return [guarded(part.name[:1].lower() + part.name[1:], *forms)]
+    return [guarded(part.name[:1].lower() + part.name[1:], *forms, worth=worth)]
 
 
 def _table_form(table: Table, most: int) -> Callable[[], str]:
@@ -204,7 +208,7 @@ def _row(row: Row, columns: Sequence[Column]) -> Iterable[Markup]:
         element(
             "td",
             element("code", inline(cell)) if column.kind == "code" else inline(cell),
-            class_={"bar": "wide", "stretch": "wide", "number": "nw"}.get(column.kind),
+            class_={"bar": "wide", "stretch": "wide", "number": "nw", "short": "nw"}.get(column.kind),
         )
         for cell, column in zip(row.cells, columns)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..quantities import number
 from .markup import Markup, element, join
@@ -12,7 +12,18 @@ from .parts import Axis, Chart, Point, Series, Timeline
 
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 760, 200, 74, 12, 38, 40
 _LANE, _MOST_SPANS = 22, 600
-SHADES = {"argument": 0.25, "constant": 0.4, "result": 0.55, "temporary": 1.0}
+SHADES = {
+    "argument": 0.25,
+    "constant": 0.4,
+    "result": 0.55,
+    "temporary": 1.0,
+    "gap": 0.12,
+    "neither": 0.3,
+    "unknown": 0.3,
+    "overhead": 0.5,
+    "memory": 0.75,
+    "arithmetic": 1.0,
+}
 """How full the colour of a tone is; a tone that is not here is as full as can be."""
 
 
@@ -53,7 +64,8 @@ def chart_svg(chart: Chart) -> Markup:
         *_bands(chart, across),
         *_grid(chart, across, up),
         *_series(chart, across, up),
-        *(_point(point, chart, across, up) for point in chart.points),
+        *(_point(point, chart, across, up) for point in reversed(chart.points)),
+        *_labels(chart, across, up),
         *_legend(chart),
         viewBox=f"0 0 {WIDTH} {ABOVE + HEIGHT + BELOW}",
         width=WIDTH,
@@ -118,6 +130,28 @@ def _series(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
         below = above if one.kind == "area" else below
 
 
+def _labels(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
+    """What stands at the ends of lines, where no mark lies if there is such a place."""
+    marks = [(across(one.across), up(one.up), 1.3 * _radius(one)) for one in chart.points]
+    for one in chart.series:
+        if one.kind == "line" and one.label:
+            x, y = free_place(marks, across(one.across[-1]), up(one.up[-1]), 7.0 * len(one.label))
+            yield element("text", one.label, x=round(x, 1), y=round(y, 1), text_anchor="end", fill="var(--fg)")
+
+
+def free_place(marks: Sequence[tuple[float, float, float]], x: float, y: float, width: float) -> tuple[float, float]:
+    """Where a text of a width ends, above or below a level line that ends at (x, y): the first such place without a mark (x, y, radius)."""
+
+    def is_free(place: tuple[float, float]) -> bool:
+        end, base = place
+        return all(
+            px + r < end - width or px - r > end or py + r < base - 14 or py - r > base + 4 for px, py, r in marks
+        )
+
+    places = [(x - 60.0 * at, y + dy) for at in range(5) for dy in (-6, 16)]
+    return next(filter(is_free, places), places[0])
+
+
 def _area(one: Series, chart: Chart, below: list[float], above: list[float], across: Scale, up: Scale) -> str:
     ends = [*one.across[1:], chart.across.high]
     top = [f"{across(x)},{up(v)}" for a, b, v in zip(one.across, ends, above) for x in (a, b)]
@@ -146,12 +180,16 @@ def _point(point: Point, chart: Chart, across: Scale, up: Scale) -> Markup:
 
 def outline(point: Point, x: float, y: float) -> str:
     """The outline of a mark whose area goes with its size."""
-    r = 3.5 + 16 * math.sqrt(max(point.size, 0.0))
+    r = _radius(point)
     if point.shape == "diamond":
         return f"M{x:.1f} {y - 1.3 * r:.1f}l{1.3 * r:.1f} {1.3 * r:.1f}l{-1.3 * r:.1f} {1.3 * r:.1f}l{-1.3 * r:.1f} {-1.3 * r:.1f}z"
     if point.shape == "triangle":
         return f"M{x:.1f} {y - 1.2 * r:.1f}l{1.2 * r:.1f} {2.1 * r:.1f}h{-2.4 * r:.1f}z"
     return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0z"
+
+
+def _radius(point: Point) -> float:
+    return 3.5 + 16 * math.sqrt(max(point.size, 0.0))
 
 
 def _legend(chart: Chart) -> Iterator[Markup]:
@@ -164,6 +202,13 @@ def _legend(chart: Chart) -> Iterator[Markup]:
             )
             yield element("text", text, x=x + 15, y=10, fill="var(--dim)")
             x += 30 + 7 * len(text)
+
+
+def _round(end: float, count: int) -> list[float]:
+    """From 0 to an end at most so many steps of a round number."""
+    power = 10.0 ** math.floor(math.log10(end / count))
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= end / count * (1 - 1e-9))
+    return [step * n for n in range(int(end / step + 1e-9) + 1)]
 
 
 def timeline_svg(part: Timeline) -> Markup:
@@ -190,7 +235,7 @@ def timeline_svg(part: Timeline) -> Markup:
                 stroke_width=0.5,
             )
         )
-    for value in across.ticks(4):
+    for value in _round(part.end or 1.0, 6):
         rows.append(
             element("text", number(value, "s"), x=across(value), y=height + 16, text_anchor="middle", fill="var(--dim)")
         )

@@ -86,7 +86,8 @@ class Column:
     """A column of a table. Bars and stretches are pictures: a text view leaves them out."""
 
     title: str
-    kind: Literal["text", "code", "number", "bar", "stretch"] = "text"
+    kind: Literal["text", "short", "code", "number", "bar", "stretch"] = "text"
+    """What is "short" stands on one line, as numbers do."""
     help: str = ""
 
 
@@ -149,6 +150,8 @@ class Series:
     tone: str = ""
     dashed: bool = False
     title: str = ""
+    label: str = ""
+    """What stands at the end of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,7 @@ class Point:
     size: float = 0.0
     shape: Literal["circle", "diamond", "triangle", "flag"] = "circle"
     ref: Ref = Ref()
+    tone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections import defaultdict
@@ -28,8 +29,10 @@ from ..rerunning import rerun_of
 from ..stacks import Stacks
 from ..timing import quantity
 from .bounds import Bounds, bounds_of, owners_of
+from .estimate import Estimate, shares_of, split
 from .owners import Line, line_position, lines_above, lines_written, scopes_around
 from .peaks import Peaks, peaks_of
+from .recorded_call import call_document
 from .roofline import Verdict, element_of, verdict_of
 from .spans import Span
 from .taking import Taken, take
@@ -41,9 +44,11 @@ if TYPE_CHECKING:
         Bounds as BoundsDocument,
         CallSeconds,
         Hardware,
+        KernelLines,
         KernelSeconds,
         ProfileDocument,
         ProfileLine,
+        RecordedCall,
         TimedKernel,
     )
 
@@ -84,6 +89,7 @@ class _Profile:
         stacks = Stacks()
         self.positions = row.positions(stacks)
         self.tree = CallTree(row.jaxpr, row.position, stacks)
+        self.after = after
         self.flow = Kernels(flow_of_program(row.entry, after), self.positions, self.shares)
         self.kernels = self.flow.all()
         self.runs = counted(len(taken.recording.calls), "recorded call")
@@ -91,7 +97,10 @@ class _Profile:
     def document(self, costs: Costs, on: str, start: float) -> ProfileDocument:
         written = lines_written(self.positions)
         above = lines_above(self.tree, self._file)
+        estimate = self._estimate(costs, written)
         timed = [(share, k["paths"]) for k in self.kernels if (share := k.get("share")) is not None]
+        parts = [(share, estimate.parts(k)) for k in self.kernels if (share := k.get("share")) is not None]
+        own_parts, whole_parts = shares_of(parts, written, innermost=True), shares_of(parts, above)
         own, whole = bounds_of(timed, written, innermost=True), bounds_of(timed, above)
         places = list(dict.fromkeys([*sorted(own, key=lambda line: -own[line].most), *whole]))
         index = {line: at for at, line in enumerate(places)}
@@ -100,11 +109,13 @@ class _Profile:
         found: list[TimedKernel] = [
             {
                 **self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name]),
-                "lines": [index[line] for line in self._lines(k, written)],
+                **self._split(k, written, index, estimate),
             }
             for k, called in recorded
         ]
+        found.sort(key=lambda k: -k["total"])
         scopes = scopes_around(scopes_of(self.row.jaxpr)) if self.row.jaxpr else {}
+        scope_parts = shares_of(parts, scopes)
         return {
             "kind": "profile",
             "version": 1,
@@ -112,11 +123,21 @@ class _Profile:
             "runs": len(self.taken.recording.calls),
             "count": sum(k["kind"] != "loop" for k in self.kernels),
             **self._sum(),
-            "kernels": sorted(found, key=lambda k: -k["total"]),
-            "lines": [self._line(line, own.get(line), whole.get(line) or own[line]) for line in places],
-            "scopes": [
-                {"name": sendable(name), **_bounds(bounds)} for name, bounds in bounds_of(timed, scopes).items()
+            "kernels": found,
+            "lines": [
+                self._line(
+                    line,
+                    _bounds(own[line], own_parts.get(line, 0.0)) if line in own else None,
+                    _bounds(whole[line], whole_parts.get(line, 0.0)) if line in whole else None,
+                )
+                for line in places
             ],
+            "scopes": [
+                {"name": sendable(name), **_bounds(bounds, scope_parts.get(name, 0.0))}
+                for name, bounds in bounds_of(timed, scopes).items()
+            ],
+            "estimated": _estimated(estimate.known),
+            "timeline": self._timeline(found),
             "machine": machine_document(self.peaks),
             "times": f"single runs of {self.runs}: median, 10th and 90th percentile; total: all runs of a call, the median of the calls",
             "work": "of one run, by XLA's model of the optimised program: what it reads and writes, each operation one",
@@ -192,6 +213,31 @@ class _Profile:
             "why": "" if span.holds else verdict.why,
         }
 
+    def _estimate(self, costs: Costs, written: dict[str, list[Line]]) -> Estimate:
+        """What kernels of one line took, above what starting one takes, says how long those of several take for each of them."""
+        found = Estimate(self.kernels, self.after, costs)
+        alone = [k for k in self.kernels if self._span(k) and len(self._lines(k, written)) == 1]
+        found.fit([(k, max(self._fast(k) - self.peaks.dispatch, 0.1 * self._fast(k))) for k in alone])
+        return found
+
+    def _split(
+        self, kernel: Kernel, written: dict[str, list[Line]], index: dict[Line, int], estimate: Estimate
+    ) -> KernelLines:
+        lines = self._lines(kernel, written)
+        parts = split(estimate.parts(kernel), written, innermost=True)
+        found: KernelLines = {
+            "lines": [index[line] for line in lines],
+            "split": [_short(parts.get(line, 0.0)) for line in lines],
+        }
+        if len(equations := estimate.equations(kernel)) > 1:
+            found["equations"] = {path: float(f"{part:.3g}") for path, part in equations.items()}
+        return found
+
+    def _timeline(self, kernels: Sequence[TimedKernel]) -> RecordedCall:
+        """A recorded call; a small loop stands in the recording as the call that holds it."""
+        places = {self.flow.recorded_as(k["name"], self.spans): at for at, k in enumerate(kernels)}
+        return call_document(self.taken.call, places)
+
     def _fast(self, kernel: Kernel) -> float:
         """The 10th percentile of a kernel's runs."""
         span = self._span(kernel)
@@ -208,20 +254,39 @@ class _Profile:
     def _file(self, file: str) -> str:
         return (self.row.cell_of(file) or (None, None))[1] or sendable(file)
 
-    def _line(self, line: Line, own: Bounds | None, whole: Bounds) -> ProfileLine:
+    def _line(self, line: Line, own: BoundsDocument | None, whole: BoundsDocument | None) -> ProfileLine:
         known, number = line
         files = dict.fromkeys([function.file for function in self.tree.functions])
         file = next((each for each in files if self._file(each) == known), known)
         label = (self.row.cell_of(file) or (None, None))[0]
-        return {
-            "position": line_position(self.tree, file, number, label, known),
-            "own": _bounds(own) if own else None,
-            "whole": _bounds(whole),
-        }
+        position = line_position(self.tree, file, number, label, known)
+        if len(scopes := self._scopes.get(line, set())) == 1 and (scope := next(iter(scopes))):
+            position["named_scope"] = sendable(scope)
+        both = whole or own
+        assert both is not None
+        return {"position": position, "own": own, "whole": both}
+
+    @functools.cached_property
+    def _scopes(self) -> dict[Line, set[str]]:
+        """The named scopes that the equations of each line are in."""
+        found: dict[Line, set[str]] = {}
+        for position in self.positions.values():
+            found.setdefault((position["file"], position["line"]), set()).add(position.get("named_scope", ""))
+        return found
 
 
-def _bounds(bounds: Bounds) -> BoundsDocument:
-    return {"least": _short(bounds.least), "most": _short(bounds.most)}
+def _bounds(bounds: Bounds, estimate: float) -> BoundsDocument:
+    least, most = _short(bounds.least), _short(bounds.most)
+    return {"least": least, "most": most, "estimate": min(max(_short(estimate), least), most)}
+
+
+def _estimated(known: int) -> str:
+    kernels = (
+        f"calibrated on {counted(known, 'kernel')} of one line"
+        if known
+        else "by usual costs, as no kernel is of one line alone"
+    )
+    return f"the time of a kernel of several lines is split by the work of its operations, {kernels}"
 
 
 def _short(value: float) -> float:

@@ -24,9 +24,11 @@ _EVENTS = 200_000  # that are read; each takes some microseconds
 
 @dataclass(frozen=True)
 class Taken:
-    """The recording, the seconds of calls that were not recorded, and those that all of it took."""
+    """The recording, a call of it that took about as long as most, the seconds of calls that were not recorded, and those that all of it
+    took."""
 
     recording: Recording
+    call: profiler.Run
     plain: np.ndarray
     seconds: float
 
@@ -51,7 +53,9 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Tak
     plain = [once, *_plain(rerun, calls // 2)]
     runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
     plain += _plain(rerun, calls - calls // 2)
-    return Taken(recording_of(runs, computations), np.asarray(plain), time.perf_counter() - start)
+    usual = float(np.median([run.seconds for run in runs]))
+    call = min(runs, key=lambda run: abs(run.seconds - usual))
+    return Taken(recording_of(runs, computations), call, np.asarray(plain), time.perf_counter() - start)
 
 
 def _plain(rerun: Rerun, times: int) -> list[float]:

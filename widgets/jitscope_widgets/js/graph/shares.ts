@@ -1,20 +1,16 @@
-// Which kernels compute a node, and what share of the measured time that is. A fused kernel's time cannot be split: a node
-// that only part of a kernel comes from has a least and a most.
-import type { Kernel } from "../documents";
+// Which kernels compute a node, and what share of the measured time that is. A fused kernel's time is measured as a whole: a node
+// that only part of a kernel comes from has a least, a most, and an estimate between them.
+import type { Bounds, Kernel } from "../documents";
 import { kernelNames } from "../kernels";
-import { kernelPaths } from "../links";
+import { kernelPaths, touches, withKernel } from "../links";
+import { middle, shareText } from "../shares";
 import type { Model } from "./model";
-
-export interface Share {
-  least: number; // of kernels that come from this node alone
-  most: number; // of all kernels that it has a part in
-}
 
 export class Shares {
   private readonly byPath = new Map<string, number[]>();
   private readonly byName = new Map<string, number>();
   private readonly names: string[];
-  private readonly known = new Map<number, Share | null>();
+  private readonly known = new Map<number, Bounds | null>();
   readonly timed: boolean;
 
   constructor(
@@ -39,29 +35,26 @@ export class Shares {
   }
 
   /** Null where nothing was measured. */
-  of(i: number): Share | null {
+  of(i: number): Bounds | null {
     if (!this.timed) return null;
     let share = this.known.get(i);
     if (share === undefined) this.known.set(i, (share = this.sum(i)));
     return share;
   }
 
-  /** "12 %", "9–12 %"; "" where nothing was measured or hardly any time is spent. */
+  /** "12 %", "~ 9 %"; "" where nothing was measured or hardly any time is spent. */
   text(i: number): string {
     const share = this.of(i);
-    if (!share || share.most < 0.0005) return "";
-    const [low, high] = [percent(share.least), percent(share.most)];
-    return low === high ? `${high} %` : share.least < 0.0005 ? `≤ ${high} %` : `${low}–${high} %`;
+    return !share || middle(share) < 0.0005 ? "" : shareText(share);
   }
 
-  private sum(i: number): Share {
-    const share = { least: 0, most: 0 };
+  private sum(i: number): Bounds {
+    let share: Bounds = { least: 0, most: 0, estimate: 0 };
     const inside = this.pathsIn(i);
+    const { id } = this.model.node(i);
     for (const k of this.indicesOf(i)) {
       const kernel = this.kernels[k]!;
-      const own = kernel.share ?? 0;
-      share.most += own;
-      if (kernelPaths(kernel).every((path) => inside.has(path)) || kernel.name === this.model.node(i).id) share.least += own;
+      share = withKernel(share, kernel, kernel.name === id ? () => true : (path) => touches([path], inside));
     }
     return share;
   }
@@ -96,8 +89,4 @@ export class Shares {
 function pathsOf(model: Model, i: number): string[] {
   const { id, paths, kind } = model.node(i);
   return paths.length || kind !== "equation" ? paths : [id];
-}
-
-function percent(share: number): string {
-  return share >= 0.1 ? (100 * share).toFixed(0) : (100 * share).toFixed(1);
 }

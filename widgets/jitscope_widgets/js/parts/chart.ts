@@ -12,6 +12,7 @@ const BELOW = 38;
 const HEIGHT = 176; // of the plot, in pixels
 const SQUARE = 300; // of one with marks to tell apart
 const STRIP = 18; // below the plot, for the names of bands
+const LETTER = 7.5; // pixels of a letter of a label
 const NAMED = 60; // pixels from which on a band has room for its name
 
 class ChartView {
@@ -91,7 +92,7 @@ class ChartView {
     this.up = new Scale(chart.up, ABOVE + height, ABOVE);
     const picture = s("svg", { width, height: this.foot + BELOW, role: this.pickable.length ? "group" : "img", "aria-label": chart.summary });
     this.line = chart.steps ? s("path", { class: "jitscope-chart-cursor" }) : null;
-    picture.append(...this.bands(), ...this.names(), ...this.grid(), ...this.series(), ...this.flags(), ...this.points());
+    picture.append(...this.bands(), ...this.names(), ...this.grid(), ...this.series(), ...this.flags(), ...this.points(), ...this.labels());
     if (this.line) picture.append(this.line);
     clear(this.plot);
     this.plot.append(picture);
@@ -170,11 +171,25 @@ class ChartView {
       });
   }
 
+  /** What stands at the ends of lines, where no mark lies if there is such a place. */
+  private labels(): SVGElement[] {
+    const marks = this.pickable.map((point) => [this.across.at(point.across), this.up.at(point.up), 1.3 * radius(point)] as const);
+    return (this.chart.series ?? []).flatMap(({ label, across, up }) => {
+      if (!label) return [];
+      const width = LETTER * label.length;
+      const free = ([x, y]: readonly [number, number]) => marks.every(([px, py, r]) => px + r < x - width || px - r > x || py + r < y - 14 || py - r > y + 4);
+      const [end, level] = [this.across.at(across[across.length - 1]!), this.up.at(up[up.length - 1]!)];
+      const places = [0, 1, 2, 3, 4].flatMap((n) => [-6, 16].map((dy) => [end - 60 * n, level + dy] as const));
+      const [x, y] = places.find(free) ?? places[0]!;
+      return [s("text", { class: "jitscope-chart-label jitscope-chart-said", x, y, "text-anchor": "end" }, label)];
+    });
+  }
+
   // marks that stand for something
 
   private points(): SVGElement[] {
     this.marks = this.pickable.map((point, n) => {
-      const mark = s("path", { class: "jitscope-chart-mark", d: outline(point, this.across.at(point.across), this.up.at(point.up)), tabindex: n ? -1 : 0, role: "button", "aria-label": point.text });
+      const mark = s("path", { class: "jitscope-chart-mark", "data-of": point.tone || null, d: outline(point, this.across.at(point.across), this.up.at(point.up)), tabindex: n ? -1 : 0, role: "button", "aria-label": point.text });
       const tell = () => (this.answer.textContent = point.text);
       mark.addEventListener("pointerover", tell);
       mark.addEventListener("focus", tell);
@@ -249,9 +264,12 @@ class ChartView {
   }
 }
 
+const radius = ({ size = 0 }: Point): number => 4 + 16 * Math.sqrt(Math.max(0, size));
+
 /** The outline of a mark whose area goes with its size. */
-function outline({ size = 0, shape }: Point, x: number, y: number): string {
-  const r = 4 + 16 * Math.sqrt(Math.max(0, size));
+function outline(point: Point, x: number, y: number): string {
+  const { shape } = point;
+  const r = radius(point);
   if (shape === "diamond") return `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`;
   if (shape === "triangle") return `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.1 * r}h${-2.4 * r}z`;
   return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;

@@ -92,7 +92,7 @@ class TableView {
 
   private sort(n: number): void {
     const { state } = this;
-    const down = this.table.columns[n]!.kind !== "text" && this.table.columns[n]!.kind !== undefined && this.table.columns[n]!.kind !== "code";
+    const down = ["number", "bar", "stretch"].includes(this.table.columns[n]!.kind ?? "text");
     state.down = state.sorted === n ? !state.down : down;
     state.sorted = n;
     this.element.querySelectorAll("[role=columnheader]").forEach((head, at) => this.table.columns[at]!.title && head.setAttribute("aria-sort", this.sortOf(at)));
@@ -251,7 +251,7 @@ class TableView {
 }
 
 function width({ kind }: Column, isWidest: boolean): string {
-  if (kind === "number") return "max-content";
+  if (kind === "number" || kind === "short") return "max-content";
   if (kind === "bar") return "minmax(48px, 90px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
   return isWidest ? "minmax(120px, 1fr)" : "fit-content(42ch)";

@@ -67,8 +67,7 @@ class TimelineView {
       return [box, span] as [SVGElement, Span];
     });
     picture.append(...this.boxes.map(([box]) => box));
-    const ticks = scale.ticks(width < 520 ? 2 : 4);
-    for (const [n, value] of ticks.entries()) picture.append(s("text", { class: "jitscope-chart-label", x: scale.at(value), y: height + 16, "text-anchor": n === ticks.length - 1 ? "end" : "middle" }, seconds(value)));
+    for (const value of round(this.from, this.to, width < 520 ? 3 : 6)) picture.append(s("text", { class: "jitscope-chart-label", x: scale.at(value), y: height + 16, "text-anchor": scale.at(value) > width - RIGHT - 30 ? "end" : "middle" }, seconds(value)));
     clear(this.plot);
     this.plot.append(picture);
     this.mark(this.stage.around.selection.current);
@@ -162,6 +161,15 @@ class TimelineView {
   private mark(selected: Selected): void {
     for (const [box, { ref }] of this.boxes) box.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
   }
+}
+
+/** At most so many round numbers between two. */
+function round(from: number, to: number, count: number): number[] {
+  const least = (to - from) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((size) => size >= least * (1 - 1e-9))!;
+  const first = Math.ceil(from / step - 1e-9);
+  return Array.from({ length: Math.floor(to / step + 1e-9) - first + 1 }, (_, n) => (first + n) * step);
 }
 
 const told = ({ title, text, start, end }: Span): string => title || `${text}: ${seconds(end - start)}, from ${seconds(start)} on`;

@@ -91,18 +91,29 @@ export class Stage {
     if (ref?.position) host.goto?.(ref.position);
   }
 
-  private selected({ paths = [], kernels = [], node }: Ref): Selected | null {
+  /** What was written in a line; null where the program has no such line. */
+  private lineOf(position: Position): Selected | null {
+    const place = this.around.links.placeOf(position);
+    return place !== null && this.around.links.hasLine(place) ? this.around.links.fromLine(place) : null;
+  }
+
+  private selected({ paths = [], kernels = [], node, position }: Ref): Selected | null {
     const { links, compilation } = this.around;
     const graph = compilation?.graph;
     if (node && graph?.nodes.some(({ id }) => id === node)) return links.fromNode(graph, "jaxpr", node);
-    if (!paths.length) return kernels.length === 1 ? links.fromKernelNamed(kernels[0]!) : null;
+    if (!paths.length && !kernels.length) return position ? this.lineOf(position) : null;
+    if (!paths.length) return kernels.length === 1 ? links.fromKernelNamed(kernels[0]!) : links.fromKernelsNamed(kernels);
     const found = paths.length === 1 ? links.fromPath(paths[0]!) : links.fromPaths(paths);
     return kernels.length ? { ...found, kernels: new Set(kernels) } : found;
   }
 
   /** Whether a part that stands for `ref` belongs to what is selected. */
-  belongs({ paths = [], kernels = [], node }: Ref, selected: Selected): boolean {
+  belongs({ paths = [], kernels = [], node, position }: Ref, selected: Selected): boolean {
     if (isNothing(selected)) return false;
+    if (position && !paths.length && !kernels.length && !node) {
+      const place = this.around.links.placeOf(position);
+      return place !== null && selected.lines.has(place);
+    }
     if (node && selected.node) return selected.node.id === node;
     if (touches(paths, selected.paths)) return true;
     return (!selected.paths.size || !paths.length) && kernels.some((name) => selected.kernels.has(name));

@@ -1,29 +1,35 @@
-"""What a profile says, in words that all its views share."""
+"""What a profile says in words: of calls, of kernels, of the machine."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from .plain import clean
-from .quantities import amount, number, percent, seconds, show
-from .sentences import say
-from .words import Document, home, lines as lines_of, plural
-
-
-LEGEND = say("legend of bounds")
+from ...plain import clean
+from ...quantities import amount, number, percent, seconds, show
+from ...view import inline
+from ...view.parts import Text
+from ...words import Document, home, lines as lines_of, plural
 
 
-class Line(NamedTuple):
-    """A line with its bounds of the kernels' time, and whether what it calls is counted."""
-
-    position: Document
-    least: float
-    most: float
+_MANY = 50
+"""Runs of kernels in a call, of which recording costs each something."""
+MARKS = {"memory": "◆", "arithmetic": "▲", "overhead": "●", "neither": "○", "unknown": "?"}
+MEANING = {
+    "memory": "moving its bytes would take at least half of its time at this machine's rates, and longer than its arithmetic",
+    "arithmetic": "its arithmetic would take at least half of its time at this machine's rates, and longer than moving its bytes",
+    "overhead": "a kernel that computes one element takes at least half as long",
+    "neither": "at this machine's rates, neither moving its bytes nor its arithmetic would take half of its time",
+    "unknown": "what it moves or computes is not known",
+}
+_FASTER = (
+    "faster than this machine was measured to be: what it reads lies nearer than memory, in a cache, or XLA's model counts more than it "
+    "moves or computes"
+)
 
 
 def sentences(profile: Document) -> list[str]:
-    """What a call takes, how that is made up, which line is the slowest, what bounds the kernels."""
-    found = [slowest(profile), _call(profile), clean(profile.get("call", "")), _recorded(profile), bounds(profile)]
+    """What a call takes and how that is made up."""
+    found = [_call(profile), clean(profile.get("call", "")), _recorded(profile)]
     return [sentence for sentence in found if sentence]
 
 
@@ -44,21 +50,20 @@ def _recorded(profile: Document) -> str:
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
     if cost is None or runs < _MANY:
         return text
-    return f"{text} {say('recording costs', cost=seconds(cost), each=seconds(cost / runs))}"
+    return (
+        f"{text} So recording costs {seconds(cost)} a call, some {seconds(cost / runs)} for each run of a kernel: "
+        "short ones look longer than they are."
+    )
 
 
 def _timed(profile: Document) -> str:
     """What was timed: `12 kernels`, `12 kernels and 1 loop that XLA runs in one piece`."""
     kinds = [kernel["kind"] for kernel in profile["kernels"] if kernel["share"] is not None]
     loops = kinds.count("loop")
-    shown = len(kinds) - loops
-    kernels = plural(shown, "kernel")
+    shown, kernels = len(kinds) - loops, plural(profile["count"], "kernel")
     if shown < profile["count"]:
-        kernels = say("some of the kernels", shown=f"{shown:,}", kernels=plural(profile["count"], "kernel"))
-    return say("and loops in one piece", kernels=kernels, loops=plural(loops, "loop")) if loops else kernels
-
-
-_MANY = 50  # runs of kernels in a call, of which recording costs each something
+        kernels = f"{shown:,} of {kernels} (the others did not run, or the profiler records nothing of them)"
+    return f"{kernels} and {plural(loops, 'loop')} that XLA runs in one piece" if loops else kernels
 
 
 def recording_cost(profile: Document) -> float | None:
@@ -69,30 +74,12 @@ def recording_cost(profile: Document) -> float | None:
     return recorded - wall
 
 
-def slowest(profile: Document) -> str:
-    """`The slowest line takes 41 % of the kernels' time: In [3], line 3: y = x @ w`; where lines share kernels, those that may be it."""
-    own = own_lines(profile)
-    if not own:
-        return ""
-    least = max(line.least for line in own)
-    first, *others = found = [line for line in own if line.most > least or line.least == least]
-    if all(other.most <= first.least for other in others):
-        text = clean(first.position["text"].strip())
-        return f"The slowest line takes {share(first.least, first.most)} of the kernels' time: {place(first.position)}: {text}"
-    shares = [share(line.least, line.most) for line in found[:_FEW]]
-    shares[0] += " of the kernels' time"
-    named = [f"{place(line.position)} ({text})" for line, text in zip(found, shares)]
-    more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
-    return say("slowest of", count=len(found), lines="; ".join([*named, *more]))
+# --- shares -----------------------------------------------------------------------------------------------------------
 
 
-_FEW = 3  # lines that are named where any of them may be the slowest
-
-
-def own_lines(profile: Document) -> list[Line]:
-    """The lines in which equations were written, those that take most at first."""
-    found = [Line(each["position"], **each["own"]) for each in profile["lines"] if each["own"]]
-    return sorted(found, key=lambda line: (-(line.least + line.most), line.position["line"]))
+def middle(bounds: Document) -> float:
+    """The one number of bounds: the estimate, or half way where a document has none."""
+    return bounds["estimate"] if "estimate" in bounds else (bounds["least"] + bounds["most"]) / 2
 
 
 def share(least: float, most: float) -> str:
@@ -103,19 +90,26 @@ def share(least: float, most: float) -> str:
     return f"at most {high}" if least < 0.0005 else f"{low} to {high}"
 
 
-def place(position: Document) -> str:
-    """`In [3], line 2`."""
-    return f"{home(position)}, line {position['line']}"
+def is_estimated(bounds: Document) -> bool:
+    """Whether a share is an estimate between bounds that a reader could tell apart."""
+    return "estimate" in bounds and percent(bounds["least"]) != percent(bounds["most"])
 
 
-def bounds(profile: Document) -> str:
-    """`By what bounds them: memory 60 %, overhead 40 % of the kernels' time.`"""
-    found: dict[str, float] = {}
-    for kernel in profile["kernels"]:
-        if kernel["share"] is not None and kernel["bound"]:
-            found[kernel["bound"]] = found.get(kernel["bound"], 0.0) + kernel["share"]
-    parts = [f"{bound} {percent(part)}" for bound, part in sorted(found.items(), key=lambda item: -item[1])]
-    return f"What bounds the kernels, by their time: {', '.join(parts)}." if parts else ""
+def share_text(bounds: Document, how: str = "") -> Text:
+    """`41 %` where it was measured, `~ 34 %` where it is estimated: the bounds are told on hovering."""
+    least, most = bounds["least"], bounds["most"]
+    if not is_estimated(bounds):
+        return Text(share(least, most), order=middle(bounds))
+    told = f"estimated; at least {percent(least)}, at most {percent(most)} for certain{f': {how}' if how else ''}"
+    return Text(f"~ {percent(bounds['estimate'])}", title=told, order=bounds["estimate"])
+
+
+def how(profile: Document) -> str:
+    """How kernels of several lines are split."""
+    return clean(profile.get("estimated", ""))
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
 
 
 def bound(kernel: Document) -> str:
@@ -130,7 +124,9 @@ def bound(kernel: Document) -> str:
 def why(kernel: Document) -> str:
     """What that means, in words."""
     part = explained(kernel)
-    return kernel["why"] or (say("faster than measured") if part is not None and part > 1 else "")
+    if kernel["why"] or not kernel["bound"]:
+        return clean(kernel["why"])
+    return _FASTER if part is not None and part > 1 else MEANING[kernel["bound"]]
 
 
 def explained(kernel: Document) -> float | None:
@@ -157,9 +153,9 @@ def spread(kernel: Document) -> str:
     return f"{seconds(kernel['low'])} to {seconds(kernel['high'])} (10th to 90th percentile), median {seconds(kernel['median'])}"
 
 
-def modelled(value: float | None, unit: str) -> str:
+def modelled(value: float | None, unit: str) -> Text:
     """`≈ 8.19 kB`, `?`."""
-    return "?" if value is None else f"≈ {number(value, unit)}"
+    return Text("?" if value is None else f"≈ {number(value, unit)}", order=-1.0 if value is None else value)
 
 
 def lines(profile: Document, kernel: Document, here: str) -> str:
@@ -172,6 +168,20 @@ def here_of(profile: Document) -> str:
     """The one cell or file of all lines, "" where there are several."""
     homes = {home(line["position"]) for line in profile["lines"]}
     return homes.pop() if len(homes) == 1 else ""
+
+
+def names(kernels: Sequence[Document]) -> tuple[str, ...]:
+    """The names by which other views know kernels."""
+    return tuple(kernel["name"] for kernel in kernels)
+
+
+def time_text(value: float, is_estimate: bool = False) -> Text:
+    """Seconds, `~` before those that are estimated."""
+    shown = inline.seconds(value)
+    return Text(f"~ {shown.text}", order=value) if is_estimate else shown
+
+
+# --- the machine ------------------------------------------------------------------------------------------------------
 
 
 def machine(profile: Document) -> str:

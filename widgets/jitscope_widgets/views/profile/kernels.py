@@ -1,0 +1,175 @@
+"""The kernels of a profile: those that do the same together, by kind, by loop, one by one; and what bounds them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ...plain import clean
+from ...quantities import percent, seconds
+from ...view import inline
+from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text
+from ...words import Document, plural
+from . import wording
+
+
+_COLUMNS = (
+    Column("kernel", "short", "as the Fusion tab numbers them"),
+    Column("is", "text", "a fusion of so many operations, or the operation"),
+    Column("share", "number", "of the time of all kernels"),
+    Column("", "bar"),
+    Column("all runs", "number", "seconds of all its runs in one call"),
+    Column("one run", "number", "on average, and their number in a call"),
+    Column("bytes", "number", "read and written in one run, by XLA's model"),
+    Column("arithmetic", "number", "operations in one run, by XLA's model"),
+    Column("bound by", "short", "and the part of its time in fast runs that this explains"),
+    Column("lines", "text", "in which what it computes was written"),
+)
+_KINDS = {
+    "fusion": "fusions",
+    "library": "library calls",
+    "copy": "copies",
+    "other": "single operations",
+    "loop": "loops",
+}
+
+
+def kernel_tables(profile: Document) -> Grouped:
+    """The kernels in several orders."""
+    return Grouped("Kernels", tuple(_Kernels(profile).ways()))
+
+
+def alike(kernels: Sequence[Document]) -> list[list[Document]]:
+    """Kernels that do the same to values of the same types, and stem from the same lines, together; in the order of the first ones."""
+    groups: defaultdict[object, list[Document]] = defaultdict(list)
+    for kernel in kernels:
+        same = ("kind", "opcode", "operations", "type", "flops", "bytes", "loop", "bound")
+        groups[(*(kernel[name] for name in same), tuple(kernel["lines"]))].append(kernel)
+    return list(groups.values())
+
+
+class _Kernels:
+    def __init__(self, profile: Document):
+        self.profile = profile
+        self.kernels = profile["kernels"]
+        self.here = wording.here_of(profile)
+        self.groups = alike(self.kernels)
+        self.top = max((sum(kernel["share"] or 0 for kernel in group) for group in self.groups), default=0) or 1.0
+
+    def ways(self) -> Iterator[tuple[str, Table]]:
+        if len(self.groups) < len(self.kernels):
+            yield "alike together", self._table("those that do the same together", self._folded(self.kernels))
+        yield "one by one", self._table("by the time of all their runs in a call", map(self._row, self.kernels))
+        if len({kernel["kind"] for kernel in self.kernels}) > 1:
+            yield "by kind", self._table("by what they are", self._by_kind())
+        if any(kernel["loop"] for kernel in self.kernels):
+            yield "by loop", self._table("by the loop that repeats them", self._by_loop())
+
+    def _table(self, how: str, rows: Iterator[Row]) -> Table:
+        return Table(f"Kernels, {how}", _COLUMNS, tuple(rows))
+
+    def _folded(self, kernels: Sequence[Document]) -> Iterator[Row]:
+        groups = sorted(alike(kernels), key=lambda group: -sum(kernel["total"] for kernel in group))
+        for group in groups:
+            yield self._row(group[0]) if len(group) == 1 else self._group(group)
+
+    def _row(self, kernel: Document) -> Row:
+        share = kernel["share"]
+        inside = f", in the loop {clean(kernel['loop'])}" if kernel["loop"] else ""
+        name = Text(
+            f"{'↻ ' if kernel['loop'] else ''}{clean(kernel['called'])}", title=f"{clean(kernel['name'])}{inside}"
+        )
+        cells: tuple[Content, ...] = (
+            name,
+            wording.what(kernel),
+            inline.percent(share) if share is not None else Text("its kernels count", "muted", order=-1.0),
+            Bar(share / self.top) if share is not None else "",
+            inline.seconds(kernel["total"]),
+            Text(wording.timed(kernel), title=wording.spread(kernel), order=kernel["total"] / kernel["runs"]),
+            *self._work(kernel),
+        )
+        return Row(
+            cells,
+            Ref(kernels=(kernel["name"],)),
+            title=f"{clean(kernel['called'])}, {wording.what(kernel)}, {clean(kernel['type'])}",
+        )
+
+    def _work(self, kernel: Document) -> tuple[Content, ...]:
+        mark = f"{wording.MARKS[kernel['bound']]} " if kernel["bound"] else ""
+        return (
+            wording.modelled(kernel["bytes"], "B"),
+            wording.modelled(kernel["flops"], "flop"),
+            Text(f"{mark}{wording.bound(kernel)}", title=wording.why(kernel)),
+            wording.lines(self.profile, kernel, self.here),
+        )
+
+    def _group(self, group: list[Document]) -> Row:
+        """Kernels that do the same as one row, which opens."""
+        first, shares = group[0], [kernel["share"] for kernel in group if kernel["share"] is not None]
+        total, runs = sum(kernel["total"] for kernel in group), sum(kernel["runs"] for kernel in group)
+        one = {**first, "total": total, "runs": runs}
+        cells: tuple[Content, ...] = (
+            Text(f"{'↻ ' if first['loop'] else ''}{plural(len(group), 'kernel')}", order=float(len(group))),
+            (wording.what(first), inline.strong(f" × {len(group):,}")),
+            inline.percent(sum(shares)) if shares else Text("its kernels count", "muted", order=-1.0),
+            Bar(sum(shares) / self.top) if shares else "",
+            inline.seconds(total),
+            Text(wording.timed(one), order=total / runs),
+            *self._work(first),
+        )
+        title = f"{wording.what(first)} of the same types and lines, {len(group):,} times; bytes and arithmetic are of one run"
+        return Row(cells, Ref(kernels=wording.names(group)), tuple(map(self._row, group)), title=title)
+
+    def _by_kind(self) -> Iterator[Row]:
+        kinds = sorted(self.kernels, key=lambda kernel: kernel["kind"])
+        found = [(kind, list(own)) for kind, own in groupby(kinds, key=lambda kernel: kernel["kind"])]
+        for kind, own in sorted(found, key=lambda item: -sum(kernel["share"] or 0.0 for kernel in item[1])):
+            yield self._sum(_KINDS.get(kind, clean(kind)), own, f"{len(own):,}")
+
+    def _by_loop(self) -> Iterator[Row]:
+        called = {kernel["name"]: clean(kernel["called"]) for kernel in self.kernels}
+        loops: defaultdict[str, list[Document]] = defaultdict(list)
+        for kernel in self.kernels:
+            if kernel["kind"] != "loop" or kernel["share"] is not None:
+                loops[kernel["loop"] or ""].append(kernel)
+        for name, own in sorted(loops.items(), key=lambda item: -sum(kernel["share"] or 0.0 for kernel in item[1])):
+            yield self._sum(called.get(name, clean(name)) if name else "in no loop", own, plural(len(own), "kernel"))
+
+    def _sum(self, name: str, own: list[Document], what: str) -> Row:
+        share = sum(kernel["share"] or 0.0 for kernel in own)
+        total = sum(kernel["total"] for kernel in own if kernel["share"] is not None)
+        figures = (inline.percent(share), Bar(min(1.0, share / self.top)), inline.seconds(total))
+        return Row((inline.strong(name), what, *figures, "", "", "", "", ""), rows=tuple(self._folded(own)))
+
+
+def bounds_table(profile: Document) -> Iterator[Part]:
+    """What bounds the kernels, by their time, and what that means."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for kernel in profile["kernels"]:
+        if kernel["share"] is not None and kernel["bound"]:
+            sums[kernel["bound"]] += kernel["share"]
+    rows = [
+        Row(
+            (
+                f"{wording.MARKS[bound]} {bound}",
+                inline.percent(share),
+                Bar(min(share, 1.0), tone=bound),
+                Text(wording.MEANING[bound], "muted"),
+            ),
+            Ref(
+                kernels=wording.names([k for k in profile["kernels"] if k["bound"] == bound and k["share"] is not None])
+            ),
+            title=f"bound by {bound}: {percent(share)} of the kernels' time, {seconds(_total(profile, bound))}",
+        )
+        for bound, share in sorted(sums.items(), key=lambda item: -item[1])
+    ]
+    if rows:
+        columns = (Column("bound by"), Column("share", "number"), Column("", "bar"), Column("which means"))
+        yield Table("What bounds the kernels, by their time", columns, tuple(rows))
+
+
+def _total(profile: Document, bound: str) -> float:
+    return sum(
+        kernel["total"] for kernel in profile["kernels"] if kernel["bound"] == bound and kernel["share"] is not None
+    )
