@@ -9,7 +9,7 @@ from ... import words
 from ...plain import clean
 from ...quantities import amount, percent
 from ...view import inline
-from ...view.parts import Bar, Column, Grouped, Part, Place, Ref, Row, Sentence, Table
+from ...view.parts import Bar, Column, Grouped, Part, Place, Ref, Row, Sentence, Table, Text
 from ...words import Document, plural
 from . import wording
 from .kernels import alike
@@ -119,7 +119,7 @@ class Lines:
         position = line["position"]
         return Place(words.lines([position], self.here), position, clean(position["text"]).strip())
 
-    def _figures(self, bounds: Document, top: float) -> tuple:
+    def _figures(self, bounds: Document, top: float) -> tuple[Text, Bar, Text]:
         """Share, bar and seconds."""
         estimated = wording.is_estimated(bounds)
         shown = wording.middle(bounds)
