@@ -128,6 +128,16 @@ def test_a_table_gives_way_row_by_row() -> None:
     assert as_text((Section("Here", (table,)),), 80)[-1].strip() == "and 980 more"
 
 
+def test_rows_of_several_orders_are_told_once() -> None:
+    """A row that is the same object in two tables comes once, then by its number among all rows."""
+    inner = Row(("b",))
+    first, second = Row(("a",), rows=(inner,)), Row(("c",))
+    columns = (Column("name"),)
+    told = as_data((Table("one", columns, (first, second)), Table("two", columns, (second, inner, Row(("c",)), first))))
+    assert told[1]["rows"] == [{"again": 2}, {"again": 1}, {"cells": ["c"]}, {"again": 0}]
+    assert [row["cells"] for row in told[0]["rows"]] == [["a"], ["c"]]
+
+
 def test_the_forms_of_the_front_end_are_those_of_the_parts() -> None:
     written = typescript()
     for kind in KINDS:

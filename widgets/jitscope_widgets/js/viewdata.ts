@@ -1,9 +1,26 @@
 // The view that came with a document, as parts: Python makes it where the document is packed (../envelope.py).
-import type { Part } from "./parts/forms";
+import type { Part, Row } from "./parts/forms";
 
 /** Undefined for documents whose kind is not drawn from parts, and for those of earlier versions. */
 export function viewOf(doc: unknown): Part[] | undefined {
-  return (doc as { view?: Part[] } | null)?.view;
+  const view = (doc as { view?: Part[] } | null)?.view;
+  if (view && !whole.has(view)) {
+    whole.add(view);
+    withRows(view, []);
+  }
+  return view;
+}
+
+const whole = new WeakSet<Part[]>(); // views whose rows are all there
+
+/** Puts rows that stood before (`again`, their number among all) where they stand once more. */
+function withRows(value: object, rows: Row[]): void {
+  if ("cells" in value) rows.push(value as Row);
+  for (const [name, inner] of Object.entries(value)) {
+    if (!inner || typeof inner !== "object") continue;
+    if (typeof inner.again === "number") (value as Record<string, unknown>)[name] = rows[inner.again];
+    else withRows(inner, rows);
+  }
 }
 
 /** A document without its view: as it was made. */

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from ..plain import clean
-from .parts import KINDS, Bar, Part, Place, Stretch, Text
+from .parts import KINDS, Bar, Part, Place, Row, Stretch, Text
 
 
 NAMED = {
@@ -20,22 +20,31 @@ NAMED = {
 }
 
 
+AGAIN = "again"
+
+
 def as_data(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """What the live page gets of some parts."""
-    return [_data(part) for part in parts]
+    """What the live page gets of some parts. A row of a table that stood before, the very same object, is told by its number among all rows
+    (`again`): tables in several orders share theirs."""
+    rows: dict[int, int] = {}
+    return [_data(part, rows) for part in parts]
 
 
-def _data(value: Any) -> Any:
+def _data(value: Any, rows: dict[int, int]) -> Any:
     if isinstance(value, str):
         return "\n".join(clean(line) for line in value.split("\n"))
+    if isinstance(value, Row) and id(value) in rows:
+        return {AGAIN: rows[id(value)]}
     if is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, Row):
+            rows[id(value)] = len(rows)
         found: dict[str, Any] = {"part": NAMED[type(value)]} if type(value) in NAMED else {}
         for name, usual in _usual(type(value)):
             if (own := getattr(value, name)) != usual:
-                found[name] = own if isinstance(own, Mapping) else _data(own)
+                found[name] = own if isinstance(own, Mapping) else _data(own, rows)
         return found
     if isinstance(value, (tuple, list)):
-        return [_data(one) for one in value]
+        return [_data(one, rows) for one in value]
     return value
 
 

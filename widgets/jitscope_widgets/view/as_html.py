@@ -156,7 +156,7 @@ def _(part: Grouped) -> Pieces:
     (_, first), *others = part.ways
     found = _table(first, worth=2.0)
     for name, table in others:
-        found += [f"<details><summary>{escape(clean(name))}</summary>", *_table(table, worth=0.5), "</details>"]
+        found += [f"<details><summary>{escape(clean(name))}</summary>", *_table(table, worth=1.0), "</details>"]
     return found
 
 

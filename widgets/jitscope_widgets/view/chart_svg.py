@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from ..quantities import number
 from .markup import Markup, element, join
-from .parts import Axis, Chart, Point, Series, Timeline
+from .parts import Axis, Chart, Point, Series, Span, Timeline
 
 
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 760, 200, 74, 12, 38, 40
-_LANE, _MOST_SPANS = 22, 600
+_LANE, _MOST_SPANS, _POINTED = 22, 600, 5
 SHADES = {
     "argument": 0.25,
     "constant": 0.4,
@@ -211,6 +211,35 @@ def _round(end: float, count: int) -> list[float]:
     return [step * n for n in range(int(end / step + 1e-9) + 1)]
 
 
+def _spans(spans: Sequence[Span], across: Scale) -> Iterator[Markup]:
+    """Boxes with their words; those that are too narrow to be pointed at are one path for each tone."""
+    narrow: dict[str, list[str]] = {}
+    for span in spans:
+        x, y = across(span.start), _LANE * span.lane + 3
+        wide = round(max(0.6, across(span.end) - x), 1)
+        if wide < _POINTED:
+            narrow.setdefault(span.tone, []).append(f"M{x:g},{y}h{wide:g}v{_LANE - 6}h-{wide:g}z")
+            continue
+        yield element(
+            "rect",
+            element("title", span.title or f"{span.text}: {_lasted(span)}"),
+            x=x,
+            y=y,
+            width=wide,
+            height=_LANE - 6,
+            fill="var(--bar)",
+            fill_opacity=SHADES.get(span.tone, 0.7),
+            stroke="var(--bg)",
+            stroke_width=0.5,
+        )
+    for tone, paths in narrow.items():
+        yield element("path", d="".join(paths), fill="var(--bar)", fill_opacity=SHADES.get(tone, 0.7))
+
+
+def _lasted(span: Span) -> str:
+    return f"{number(span.end - span.start, 's')}, from {number(span.start, 's')} on"
+
+
 def timeline_svg(part: Timeline) -> Markup:
     """The picture of a timeline: its lanes one below the other."""
     height = _LANE * len(part.lanes)
@@ -219,22 +248,7 @@ def timeline_svg(part: Timeline) -> Markup:
         element("text", name, x=LEFT - 6, y=_LANE * n + 15, text_anchor="end", fill="var(--dim)")
         for n, name in enumerate(part.lanes)
     ]
-    for span in sorted(part.spans, key=lambda one: one.start - one.end)[:_MOST_SPANS]:
-        start, end = across(span.start), across(span.end)
-        rows.append(
-            element(
-                "rect",
-                element("title", span.title or span.text),
-                x=start,
-                y=_LANE * span.lane + 3,
-                width=round(max(0.6, end - start), 1),
-                height=_LANE - 6,
-                fill="var(--bar)",
-                fill_opacity=SHADES.get(span.tone, 0.7),
-                stroke="var(--bg)",
-                stroke_width=0.5,
-            )
-        )
+    rows += _spans(sorted(part.spans, key=lambda one: one.start - one.end)[:_MOST_SPANS], across)
     for value in _round(part.end or 1.0, 6):
         rows.append(
             element("text", number(value, "s"), x=across(value), y=height + 16, text_anchor="middle", fill="var(--dim)")

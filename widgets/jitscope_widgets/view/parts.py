@@ -197,7 +197,8 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that lasted, in a lane of a timeline; times in seconds."""
+    """Something that lasted, in a lane of a timeline; times in seconds. The beginning of `text` stands in its box; `title` is told of it, by
+    default the text with its times."""
 
     lane: int
     start: float

@@ -55,7 +55,13 @@ class _Kernels:
         self.kernels = profile["kernels"]
         self.here = wording.here_of(profile)
         self.groups = alike(self.kernels)
-        self.top = max((sum(kernel["share"] or 0 for kernel in group) for group in self.groups), default=0) or 1.0
+        self.rows: dict[str, Row] = {}
+        self.together: dict[tuple[str, ...], Row] = {}
+        kinds: defaultdict[str, float] = defaultdict(float)
+        for kernel in self.kernels:
+            kinds[kernel["kind"]] += kernel["share"] or 0.0
+        self.top = max(kinds.values(), default=0.0) or 1.0
+        """The share that the longest bar stands for: that of a kind."""
 
     def ways(self) -> Iterator[tuple[str, Table]]:
         if len(self.groups) < len(self.kernels):
@@ -72,9 +78,16 @@ class _Kernels:
     def _folded(self, kernels: Sequence[Document]) -> Iterator[Row]:
         groups = sorted(alike(kernels), key=lambda group: -sum(kernel["total"] for kernel in group))
         for group in groups:
-            yield self._row(group[0]) if len(group) == 1 else self._group(group)
+            yield self._row(group[0]) if len(group) == 1 else self._kept(group)
 
     def _row(self, kernel: Document) -> Row:
+        """The row of a kernel, one object in all orders."""
+        name = kernel["name"]
+        if name not in self.rows:
+            self.rows[name] = self._made(kernel)
+        return self.rows[name]
+
+    def _made(self, kernel: Document) -> Row:
         share = kernel["share"]
         inside = f", in the loop {clean(kernel['loop'])}" if kernel["loop"] else ""
         name = Text(
@@ -103,6 +116,12 @@ class _Kernels:
             Text(f"{mark}{wording.bound(kernel)}", title=wording.why(kernel)),
             wording.lines(self.profile, kernel, self.here),
         )
+
+    def _kept(self, group: list[Document]) -> Row:
+        names = wording.names(group)
+        if names not in self.together:
+            self.together[names] = self._group(group)
+        return self.together[names]
 
     def _group(self, group: list[Document]) -> Row:
         """Kernels that do the same as one row, which opens."""

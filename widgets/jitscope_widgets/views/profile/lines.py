@@ -86,6 +86,14 @@ class Lines:
         self.here = words.mostly_in(line["position"] for line in profile["lines"])
         self.busy = amount(profile["busy"]) or 0.0
         self.kernels = self._kernels()
+        self.rows: dict[int, Row] = {}
+        self.groups: defaultdict[str, list[Document]] = defaultdict(list)
+        for line in self.own:
+            self.groups[self.function(line)].append(line)
+        self.top = (
+            max((wording.middle(_sum([line["own"] for line in own])) for own in self.groups.values()), default=0) or 1.0
+        )
+        """The share that the longest bar stands for: that of a function."""
 
     def _kernels(self) -> Mapping[int, list[tuple[Document, float]]]:
         """By line the kernels that have a part in it, each with that part of its time."""
@@ -98,12 +106,17 @@ class Lines:
         return found
 
     def by_line(self) -> Table:
-        top = max((wording.middle(line["own"]) for line in self.own), default=0) or 1.0
-        rows = [self._line(line, top) for line in self.own]
+        rows = [self._line(line, self.top) for line in self.own]
         return Table("Lines, by their share of the kernels' time", _columns("line"), tuple(rows))
 
     def _line(self, line: Document, top: float) -> Row:
+        """The row of a line, one object in all orders."""
         at = self.profile["lines"].index(line)
+        if at not in self.rows:
+            self.rows[at] = self._made(at, line, top)
+        return self.rows[at]
+
+    def _made(self, at: int, line: Document, top: float) -> Row:
         own = self.kernels[at]
         parts = {kernel["name"]: part for kernel, part in own}
         inner = tuple(self._alike(group, parts, top) for group in alike([kernel for kernel, _ in own]))
@@ -151,15 +164,12 @@ class Lines:
         return clean(position["function"]) or words.home(position)
 
     def by_function(self) -> Table:
-        groups: defaultdict[str, list[Document]] = defaultdict(list)
-        for line in self.own:
-            groups[self.function(line)].append(line)
+        groups = self.groups
         sums = {name: _sum([line["own"] for line in own]) for name, own in groups.items()}
-        top = max(map(wording.middle, sums.values()), default=0) or 1.0
         rows = [
             Row(
-                (*self._figures(sums[name], top), "", f"{name} ({plural(len(own), 'line')})"),
-                rows=tuple(self._line(line, top) for line in own),
+                (*self._figures(sums[name], self.top), "", f"{name} ({plural(len(own), 'line')})"),
+                rows=tuple(self._line(line, self.top) for line in own),
             )
             for name, own in sorted(groups.items(), key=lambda item: -wording.middle(sums[item[0]]))
         ]

@@ -32,14 +32,7 @@ def timeline(profile: Document) -> Timeline | None:
     gaps = list(_gaps(call, kernels))
     lanes = ("no kernel", *(("loops",) if loops else ()), *map(clean, call["threads"]))
     spans = [
-        Span(
-            0,
-            gap.start,
-            gap.end,
-            gap.name,
-            "gap",
-            f"{gap.name}: {seconds(gap.end - gap.start)}, from {seconds(gap.start)} on",
-        )
+        Span(0, _short(gap.start), _short(gap.end), gap.name, "gap")
         for gap in gaps
         if gap.end - gap.start >= _LEAST_GAP * call["seconds"]
     ]
@@ -54,17 +47,21 @@ def _is_around(kernel: Document) -> bool:
 
 def _spans(profile: Document, call: Document, first: int) -> Iterator[Span]:
     here, kernels = wording.here_of(profile), profile["kernels"]
-    known: dict[int, tuple[str, str, Ref]] = {}
+    known: dict[int, tuple[str, Ref]] = {}
     for thread, at, start, length in zip(call["thread"], call["kernel"], call["start"], call["length"]):
         kernel = kernels[at]
         if at not in known:
             lines = wording.lines(profile, kernel, here)
             about = f"{clean(kernel['called'])}, {wording.what(kernel)}{f', {lines}' if lines else ''}"
-            known[at] = (clean(kernel["called"]), about, Ref(kernels=(kernel["name"],)))
-        name, about, ref = known[at]
+            known[at] = (about, Ref(kernels=(kernel["name"],)))
+        about, ref = known[at]
         lane = 1 if _is_around(kernel) else first + thread
-        title = f"{about}: {seconds(length)}, from {seconds(start)} on"
-        yield Span(lane, start, start + length, name, kernel["bound"] or "", title, ref)
+        yield Span(lane, start, _short(start + length), about, kernel["bound"] or "", ref=ref)
+
+
+def _short(seconds: float) -> float:
+    """In steps of a nanosecond: fewer digits for the page."""
+    return round(seconds, 9)
 
 
 def _gaps(call: Document, kernels: Sequence[Document]) -> Iterator[_Gap]:
