@@ -41,6 +41,12 @@ def command_line() -> argparse.ArgumentParser:
     commands.add_parser("doctor", help="say what works with what is installed, and what to do")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
+    regions = commands.add_parser("regions", help="run a program or notebook and say which parts could be compiled")
+    regions.add_argument(
+        "file",
+        help="a program, whose cells begin with `# %%%%`, or a notebook; `# runs: N` says how often a cell will run",
+    )
+    regions.add_argument("--json", action="store_true", help="as JSON, with the edits")
     explain = commands.add_parser("explain", help="say what sharp bits are about, with examples")
     explain.add_argument("ids", nargs="*", metavar="ID", help="such as key-reuse; without one, all are listed")
     return parser
@@ -55,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.command == "check":
         return check.main(given, passed)
+    if given.command == "regions":
+        from . import regions_command
+
+        return regions_command.main(given.file, given.json)
     if given.command == "explain":
         return _explain(given.ids)
     if given.command == "demo":

@@ -1,0 +1,67 @@
+"""What is said of a region: the verdict with its reason, the cuts, the times, the differences and the edit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+
+Verdict = Literal["compile", "not worth it", "cannot"]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A line at which a region ends, and why."""
+
+    line: int
+    why: str
+    """In one of few words: value read by Python, random, input or output, effect, object, time, exception, other library, shape."""
+    note: str = ""
+    """What stands there, in a sentence's part."""
+
+
+@dataclass(frozen=True)
+class Sameness:
+    """How far the compiled results were from the plain ones: bounds over all that was run, in the results' own units."""
+
+    max_abs: float
+    max_rel: float
+    bits: bool
+    """Whether all bits were equal in each comparison."""
+    ulp: float = 0.0
+    """The largest difference in units of the last place of the larger value's dtype."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Lines of a cell, and whether to compile them. Times in seconds, None where nothing was measured."""
+
+    cell: int
+    line: int
+    end_line: int
+    verdict: Verdict
+    reason: str
+    cuts: tuple[Cut, ...] = ()
+    eager_s: float | None = None
+    compiled_s: float | None = None
+    compile_s: float | None = None
+    break_even_runs: int | None = None
+    same: Sameness | None = None
+    edit: str | None = None
+    reads: tuple[str, ...] = field(default=())
+    """The names whose values go in."""
+
+    def as_json(self) -> dict[str, object]:
+        """The form that `jitscope regions --json` prints."""
+        form = asdict(self)
+        form["cuts"] = [dict(cut) for cut in form["cuts"]]
+        form["reads"] = list(self.reads)
+        return form
+
+
+class CannotCompile(Exception):
+    """Raised where a statement has no compiled form; holds the cut."""
+
+    def __init__(self, line: int, why: str, note: str) -> None:
+        super().__init__(f"line {line}: {why}: {note}")
+        self.cut = Cut(line, why, note)

@@ -1,0 +1,56 @@
+"""The cells of a file: a notebook's code cells, or the parts of a program that `# %%` divides."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+_MARK = re.compile(r"^#\s*%%")
+_RUNS = re.compile(r"#.*?\bruns:\s*(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. `first` is the number of its first line in the file (1 in a notebook, whose cells count their own lines)."""
+
+    number: int
+    source: str
+    first: int
+    runs: int
+
+
+def read(path: Path) -> list[Cell]:
+    """The code cells of a notebook or a program. Raises OSError and ValueError for files that are neither."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return cells_of(text)
+    found = json.loads(text)["cells"]
+    sources = [
+        ("".join(c["source"]) if isinstance(c["source"], list) else c["source"])
+        for c in found
+        if c["cell_type"] == "code"
+    ]
+    return [Cell(k, source, 1, _runs(source)) for k, source in enumerate(sources, 1)]
+
+
+def cells_of(text: str) -> list[Cell]:
+    """The cells of a program. What stands before the first mark is a cell if it has any code."""
+    lines = text.splitlines(keepends=True)
+    starts = [k for k, line in enumerate(lines) if _MARK.match(line)]
+    edges = sorted({0, *starts, len(lines)})
+    parts = [(a, "".join(lines[a:b])) for a, b in itertools.pairwise(edges)]
+    kept = [(a, part) for a, part in parts if a in starts or re.search(r"^[^#\s]", part, re.MULTILINE)]
+    return [Cell(k, part, a + 1, _runs(part)) for k, (a, part) in enumerate(kept, 1)]
+
+
+def _runs(source: str) -> int:
+    """What `# runs: N` says on one of the first lines: the mark's own line, or the first one with text after it."""
+    heads = [line for line in source.splitlines() if line.strip()][:2]
+    for line in heads:
+        if line.lstrip().startswith("#") and (found := _RUNS.search(line)):
+            return max(1, int(found[1]))
+    return 1

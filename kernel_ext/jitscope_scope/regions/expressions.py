@@ -1,0 +1,298 @@
+"""An expression of a cell, written for the compiler: `numpy` becomes `jitscope.numpy`, branches become selections, moving slices `ds`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from . import words
+from .answers import CannotCompile
+from .naming import root_of
+
+
+MISSING = object()
+
+
+class Expressions(ast.NodeTransformer):
+    """Rewrites expressions. `values` are the values of the names as they were seen (arrays, functions, modules); `moving` the names
+    whose values are not known while tracing; `inlined` is told each function of the user's that is called."""
+
+    def __init__(
+        self,
+        values: Mapping[str, object],
+        moving: set[str],
+        jnp: str,
+        inlined: Callable[[str, ast.expr], None],
+        numpy_home: bool,
+    ) -> None:
+        self.values, self.moving, self.jnp, self.inlined, self.numpy_home = values, moving, jnp, inlined, numpy_home
+        self.local: set[str] = set()
+
+    def moves(self, node: ast.AST) -> bool:
+        """Whether the value is unknown while tracing."""
+        if isinstance(node, ast.Attribute) and node.attr in words.STATIC_ATTRIBUTES:
+            return False
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+            return False
+        if isinstance(node, ast.Name):
+            return node.id in self.moving
+        if isinstance(node, ast.Call) and self.value(node.func) is not MISSING and not isinstance(node.func, ast.Name):
+            if self.values.get(root_of(node.func) or "") is not None and not node.args:
+                return any(map(self.moves, ast.iter_child_nodes(node)))
+            return True
+        return any(map(self.moves, ast.iter_child_nodes(node)))
+
+    def value(self, node: ast.expr) -> object:
+        """What a name, or an attribute of a module, was seen to be; MISSING where that is unknown or bound in the region."""
+        if isinstance(node, ast.Name):
+            if node.id in self.local:
+                return MISSING
+            if node.id in self.values:
+                return self.values[node.id]
+            import builtins
+
+            return getattr(builtins, node.id, MISSING)
+        if isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            return getattr(owner, node.attr, MISSING) if isinstance(owner, (ModuleType, type)) else MISSING
+        return MISSING
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        owner = self.value(node.value)
+        if isinstance(owner, ModuleType) or isinstance(owner, type):
+            return self._of_module(node, owner)
+        if node.attr not in words.ARRAY_ATTRIBUTES and self.value_is_object(node.value):
+            raise CannotCompile(node.lineno, "object", f"`{words.dotted(node)}` is an attribute of an object")
+        node.value = self.visit(node.value)
+        return node
+
+    def value_is_object(self, node: ast.expr) -> bool:
+        """Whether this is the name of something that is neither array, number nor module."""
+        found = self.value(node)
+        return found is not MISSING and not hasattr(found, "dtype")
+
+    def _of_module(self, node: ast.Attribute, owner: object) -> ast.expr:
+        found = getattr(owner, node.attr, MISSING)
+        name = getattr(owner, "__name__", "")
+        if found is MISSING:
+            raise CannotCompile(node.lineno, "object", f"`{words.dotted(node)}` is not known")
+        if isinstance(found, ModuleType):
+            return node
+        if name.startswith("numpy") or name == "math":
+            return self._counterpart(node, found)
+        if callable(found) and (why := words.why_not_function(found, words.dotted(node))):
+            raise CannotCompile(node.lineno, *why)
+        return node
+
+    def _counterpart(self, node: ast.expr, found: object) -> ast.expr:
+        if isinstance(found, (int, float)) or found is None:
+            return (
+                ast.copy_location(ast.Name(self.jnp + "." + node.attr, ast.Load()), node)
+                if isinstance(node, ast.Attribute) and found is not None
+                else ast.copy_location(ast.Constant(found), node)
+            )
+        said = words.dotted(node)
+        if why := words.why_not_function(found, said):
+            raise CannotCompile(node.lineno, *why)
+        if (name := words.counterpart(found)) is None:
+            raise CannotCompile(node.lineno, "object", f"`{said}` has no compiled counterpart")
+        return ast.copy_location(ast.Name(f"{self.jnp}.{name}", ast.Load()), node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self.value(node)
+        if found is MISSING or not callable(found) or isinstance(found, ModuleType):
+            return node
+        module = getattr(found, "__module__", None) or ""
+        if module.startswith("numpy") or module == "math" or type(found).__name__ == "ufunc":
+            return self._counterpart(node, found)
+        if words.of_users(found):
+            self.inlined(node.id, node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if any(k.arg == "out" for k in node.keywords):
+            raise CannotCompile(node.lineno, "effect", f"`{words.dotted(node.func)}` writes into `out=`")
+        if isinstance(node.func, ast.Attribute) and self.value(node.func) is MISSING:
+            return self._method(node)
+        found = self.value(node.func)
+        if found is MISSING:
+            if isinstance(node.func, ast.Name) and node.func.id in self.local:
+                return self.generic_visit(node)  # type: ignore[return-value]
+            raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is not known")
+        if isinstance(node.func, ast.Name) and getattr(found, "__module__", "") == "builtins":
+            return self._builtin(node, found)
+        if not words.of_users(found) and (why := words.why_not_function(found, words.dotted(node.func))):
+            raise CannotCompile(node.lineno, *why)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _method(self, node: ast.Call) -> ast.expr:
+        assert isinstance(node.func, ast.Attribute)
+        if node.func.attr not in words.ARRAY_METHODS:
+            raise CannotCompile(node.lineno, *words.why_not_method(node.func.attr))
+        if self.value_is_object(node.func.value) and not isinstance(self.value(node.func.value), (float, int)):
+            raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object")
+        node.func.value = self.visit(node.func.value)
+        node.args = [self.visit(a) for a in node.args]
+        node.keywords = [self.visit(k) for k in node.keywords]
+        return node
+
+    def _builtin(self, node: ast.Call, found: object) -> ast.expr:
+        assert isinstance(node.func, ast.Name)
+        name = node.func.id
+        if why := words.why_not_function(found, name):
+            raise CannotCompile(node.lineno, *why)
+        moving = any(map(self.moves, node.args))
+        node.args = [self.visit(a) for a in node.args]
+        if not moving or name in ("len", "abs", "range", "zip", "enumerate", "tuple", "list", "pow"):
+            return node
+        if name in ("float", "int", "bool", "complex"):
+            kind = {"float": "float64", "int": "int64", "bool": "bool_", "complex": "complex128"}[name]
+            if not self.numpy_home:
+                raise CannotCompile(node.lineno, "value read by Python", f"`{name}` makes a Python number of an array")
+            return self._call(f"{self.jnp}.{kind}", node.args, node)
+        if name in ("min", "max") and len(node.args) > 1:
+            first = node.args[0]
+            for other in node.args[1:]:
+                test = ast.Compare(other, [ast.Lt() if name == "min" else ast.Gt()], [first])
+                first = self._call(f"{self.jnp}.where", [test, other, first], node)
+            return first
+        if name == "sum" and not node.keywords:
+            return node
+        raise CannotCompile(node.lineno, "value read by Python", f"Python's `{name}` goes through an array's values")
+
+    def _call(self, name: str, args: list[ast.expr], at: ast.expr) -> ast.Call:
+        return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), args, []), at)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        if not self.moves(node):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        parts = [self.visit(v) for v in node.values]
+        word = "logical_and" if isinstance(node.op, ast.And) else "logical_or"
+        first = parts[0]
+        for other in parts[1:]:
+            first = self._call(f"{self.jnp}.{word}", [first, other], node)
+        return first
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        moving = self.moves(node)
+        node.operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not) and moving:
+            return self._call(f"{self.jnp}.logical_not", [node.operand], node)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops) and self.moves(node):
+            raise CannotCompile(node.lineno, "value read by Python", f"`{words.dotted(node)}` asks for a Python object")
+        moving = self.moves(node)
+        sides = [self.visit(node.left), *(self.visit(c) for c in node.comparators)]
+        node.left, node.comparators = sides[0], sides[1:]
+        if len(node.ops) == 1 or not moving:
+            return node
+        pairs: list[ast.expr] = [
+            ast.copy_location(ast.Compare(a, [op], [b]), node)
+            for a, op, b in zip(sides, node.ops, sides[1:], strict=False)
+        ]
+        first = pairs[0]
+        for other in pairs[1:]:
+            first = self._call(f"{self.jnp}.logical_and", [first, other], node)
+        return first
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        moving = self.moves(node.test)
+        node.test, node.body, node.orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
+        return self._call(f"{self.jnp}.where", [node.test, node.body, node.orelse], node) if moving else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        node.value = self.visit(node.value)
+        node.slice = self.index(node.slice)
+        return node
+
+    def index(self, node: ast.expr) -> ast.expr:
+        """What stands between brackets; slices whose edges move become `ds(start, size)`."""
+        if isinstance(node, ast.Tuple):
+            return ast.copy_location(ast.Tuple([self.index(e) for e in node.elts], node.ctx), node)
+        if not isinstance(node, ast.Slice):
+            return self.visit(node)
+        if not any(map(self.moves, filter(None, (node.lower, node.upper)))):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        if node.lower is None or node.upper is None or node.step is not None:
+            raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
+        size = _difference(node.upper, node.lower, self.moving)
+        if size is None or not self.numpy_home:
+            raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
+        return self._call("jitscope.ds", [self.visit(node.lower), size], node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        raise CannotCompile(node.lineno, "object", "`:=` stands in an expression")
+
+    def visit_Await(self, node: ast.Await) -> ast.expr:
+        raise CannotCompile(node.lineno, "effect", "`await` waits for something outside")
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        raise CannotCompile(node.lineno, "effect", "`yield` hands values to a caller")
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+        raise CannotCompile(node.lineno, "effect", "`yield from` hands values to a caller")
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        raise CannotCompile(node.lineno, "value read by Python", "text is made of values")
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        raise CannotCompile(node.lineno, "object", "a dict is made")
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        raise CannotCompile(node.lineno, "object", "a lambda is made")
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        raise CannotCompile(node.lineno, "object", "a generator is made")
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        if any(map(self.moves, (g.iter for g in node.generators))):
+            raise CannotCompile(node.lineno, "value read by Python", "a list is made of an array's values")
+        hidden = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        before, self.local = self.local, self.local | hidden
+        try:
+            return self.generic_visit(node)  # type: ignore[return-value]
+        finally:
+            self.local = before
+
+
+def _difference(upper: ast.expr, lower: ast.expr, moving: set[str]) -> ast.expr | None:
+    """`upper - lower` where the names that move cancel."""
+    a, b = _linear(upper, moving), _linear(lower, moving)
+    if a is None or b is None or a[0] != b[0]:
+        return None
+    parts: list[ast.expr] = [ast.BinOp(ast.Constant(k), ast.Mult(), node) for node, k in a[1]]
+    parts += [ast.BinOp(ast.Constant(-k), ast.Mult(), node) for node, k in b[1]]
+    total, others = 0, []
+    for part in parts:
+        match part:
+            case ast.BinOp(left=ast.Constant(value=int(n)), right=ast.Constant(value=int(k))):
+                total += n * k
+            case _:
+                others.append(part)
+    first: ast.expr = ast.Constant(total)
+    for part in others:
+        first = ast.BinOp(first, ast.Add(), part)
+    return first
+
+
+def _linear(node: ast.expr, moving: set[str]) -> tuple[dict[str, int], list[tuple[ast.expr, int]]] | None:
+    """Moving names with their whole factors, and what does not move; None for what is not of that form."""
+    if not any(isinstance(n, ast.Name) and n.id in moving for n in ast.walk(node)):
+        return {}, [(node, 1)]
+    if isinstance(node, ast.Name):
+        return {node.id: 1}, []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        a, b = _linear(node.left, moving), _linear(node.right, moving)
+        sign = 1 if isinstance(node.op, ast.Add) else -1
+        if a is None or b is None:
+            return None
+        names = {k: a[0].get(k, 0) + sign * b[0].get(k, 0) for k in a[0] | b[0]}
+        return {k: n for k, n in names.items() if n}, a[1] + [(e, sign * n) for e, n in b[1]]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.right, ast.Constant):
+        a = _linear(node.left, moving)
+        if a is not None and isinstance(node.right.value, int):
+            return {k: n * node.right.value for k, n in a[0].items()}, [(e, n * node.right.value) for e, n in a[1]]
+    return None

@@ -1,0 +1,282 @@
+"""From watched cells to verdicts: each place is written, proved, priced, and at the end the edited program is run beside the plain one."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import textwrap
+import time
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType
+
+from . import naming, pricing
+from .answers import CannotCompile, Cut, Region
+from .cells import Cell
+from .places import RECORDER, Place, Places
+from .proving import Proof, joined, proof
+from .replaying import Replay, harmless, replay
+from .watching import Recorder, Seen
+from .writing import Written, written
+
+
+@dataclass
+class _Tried:
+    place: Place
+    cell: Cell
+    eager_s: float
+    runs: int
+    main: int
+    edit: Written | None = None
+    proof: Proof | None = None
+    cut: Cut | None = None
+    text: str | None = None
+
+
+class Watch:
+    """Cells that are run one after another in one namespace, each watched."""
+
+    def __init__(self, names: dict[str, object]) -> None:
+        self.names, self.recorder, self.places = names, Recorder(), Places()
+        self.cells: list[Cell] = []
+        self.of: dict[int, Cell] = {}
+        self.seconds: dict[tuple[int, int], float] = {}
+        self.cell_seconds: list[float] = []
+        self.definitions: dict[tuple[str, int], ast.FunctionDef] = {}
+
+    def file(self, cell: Cell) -> str:
+        """The name that a cell's code goes by."""
+        return f"<cell {cell.number}>"
+
+    def run(self, cell: Cell) -> None:
+        """Runs a cell with notes at its regions. What it raises is raised."""
+        file, tree = self.file(cell), ast.parse(cell.source)
+        self.definitions |= {(file, n.lineno): n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        before = set(self.places.all)
+        code = compile(self.places.instrumented(tree), file, "exec")
+        for key in self.places.all.keys() - before:
+            self.of[key] = cell
+            self.recorder.seen[key] = self._seen(self.places.all[key])
+        self.cells.append(cell)
+        spent = {k: s.seconds for k, s in self.recorder.seen.items()}
+        start, lost = time.perf_counter(), self.recorder.lost
+        self.names[RECORDER] = self.recorder
+        try:
+            exec(code, self.names)
+        finally:
+            self.cell_seconds.append(time.perf_counter() - start - (self.recorder.lost - lost))
+            for k, s in self.recorder.seen.items():
+                s.busy = False
+                self.seconds[k, len(self.cells) - 1] = s.seconds - spent[k]
+
+    def let_go(self) -> None:
+        """Takes every note out of the functions that the watched cells made."""
+        plain: dict[tuple[str, int, str], CodeType] = {}
+        for cell in self.cells:
+            _codes(compile(cell.source, self.file(cell), "exec"), plain)
+        for f in [o for o in gc.get_objects() if isinstance(o, FunctionType)]:
+            code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
+            if code is not None and code.co_freevars == f.__code__.co_freevars:
+                f.__code__ = code
+        self.names.pop(RECORDER, None)
+
+    def _seen(self, place: Place) -> Seen:
+        called = set().union(*(naming.loaded(f.body) for f in self.definitions.values())) if self.definitions else set()
+        names = naming.loaded(place.body) | naming.bound(place.body) | naming.stored_into(place.body) | called
+        return Seen(
+            frozenset(names), frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place))
+        )
+
+    def regions(self) -> list[Region]:
+        """The verdict on each place that took time, outermost first; what stands in a compiled place is not told again."""
+        tried: list[_Tried] = []
+        covered: set[int] = set()
+        inlined: set[str] = set()
+        for key, place in sorted(
+            self.places.all.items(), key=lambda p: (p[1].function is not None, -len(_walk(p[1])), p[0])
+        ):
+            seen = self.recorder.seen[key]
+            inside = place.function.name if place.function is not None else None
+            if seen.count == 0 or inside in inlined or any(id(n) in covered for n in _walk(place)):
+                continue
+            one = self._tried(place, seen)
+            if one is None:
+                continue
+            tried.append(one)
+            if one.edit is not None:
+                covered |= {id(n) for n in _walk(place) if isinstance(n, ast.stmt)}
+                inlined |= one.edit.inlined
+        return self._decided(tried)
+
+    def _tried(self, place: Place, seen: Seen) -> _Tried | None:
+        cell = self.of[place.key]
+        spent = [self.seconds.get((place.key, k), 0.0) for k in range(len(self.cells))]
+        weights = [s * c.runs for s, c in zip(spent, self.cells, strict=True)]
+        main = max(range(len(weights)), key=weights.__getitem__)
+        eager, runs = spent[main], self.cells[main].runs
+        if not place.loop and eager * runs < pricing.LEAST_COMPILE:
+            return None
+        one = _Tried(place, cell, eager, runs, main)
+        line = place.body[0].lineno
+        try:
+            if seen.too_large or seen.visit is None:
+                raise CannotCompile(line, "object", "the arrays at the start are too large to be copied")
+            live = place.live()
+            live = set(seen.binds) | set(seen.visit.ends) if live is None else live
+            edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
+            one.text = None
+            if eager * runs < pricing.LEAST_COMPILE:
+                return one
+            one.edit = edit
+            one.proof = proof(place.body, edit, seen.visit, live | set(), line)
+        except CannotCompile as reason:
+            one.edit, one.cut = None, replace(reason.cut, line=reason.cut.line or line)
+        except Exception as error:
+            one.edit, one.cut = (
+                None,
+                Cut(line, "object", f"it was not understood ({type(error).__name__}: {str(error)[:100]})"),
+            )
+        return one
+
+    def _decided(self, tried: list[_Tried]) -> list[Region]:
+        good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
+        if good and harmless([c.source for c in self.cells]):
+            good = self._replayed(good)
+        regions = [self._region(t, good) for t in tried]
+        kept = [r for r in regions if r is not None]
+        return sorted(kept, key=lambda r: (r.cell, r.line))
+
+    def _price(self, t: _Tried) -> tuple[bool, float, float]:
+        assert t.proof is not None
+        calls = max(1, self.recorder.seen[t.place.key].count)
+        compiled = t.proof.again_s * calls
+        compile_s = max(0.0, t.proof.first_s - t.proof.again_s)
+        return pricing.pays(t.eager_s, compiled, compile_s, t.runs), compiled, compile_s
+
+    def _replayed(self, good: list[_Tried]) -> list[_Tried]:
+        """Those that keep the whole program's values and make their cell faster. Together first; one by one where that fails."""
+        plain, runs = [c.source for c in self.cells], [c.runs for c in self.cells]
+        try:
+            found = replay(plain, self._applied(good), runs, self.cell_seconds, good[0].place.body[0].lineno)
+        except CannotCompile as reason:
+            if len(good) == 1:
+                good[0].cut = reason.cut
+                return []
+            alone = [t for one in good for t in self._replayed([one])]
+            return alone if len(alone) < 2 or len(alone) == len(good) else self._replayed(alone)
+        kept = []
+        for t in good:
+            assert t.proof is not None
+            t.proof = replace(t.proof, same=joined([t.proof.same, found.same]))
+            before, after = found.plain_s[t.main], found.edited_s[t.main] + max(0.0, self._spent_elsewhere(t, found))
+            if after < pricing.MARGIN * before:
+                kept.append(t)
+            else:
+                t.text = (
+                    f"run whole in {pricing.times(t.runs)}, the plain cell took {pricing.seconds(before)} and the edited one "
+                    f"{pricing.seconds(after)}, compiling included"
+                )
+        return kept
+
+    def _spent_elsewhere(self, t: _Tried, found: Replay) -> float:
+        """Seconds that the edit added to the cell it stands in, where that is another one than the one that runs it."""
+        k = self.cells.index(t.cell)
+        return 0.0 if k == t.main else found.edited_s[k] - found.plain_s[k]
+
+    def _applied(self, good: list[_Tried]) -> list[str]:
+        sources = []
+        for cell in self.cells:
+            lines = cell.source.splitlines()
+            for t in sorted((t for t in good if t.cell is cell), key=lambda t: -t.place.body[0].lineno):
+                first, last, text = self._edit(t, good)
+                if text is not None:
+                    lines[first - 1 : last] = text.splitlines()
+            sources.append("\n".join(lines) + "\n")
+        return sources
+
+    def _edit(self, t: _Tried, good: list[_Tried]) -> tuple[int, int, str | None]:
+        """First and last line, and the text; None where another region of the same statement has it."""
+        mine = [g for g in good if g.cell is t.cell and g.place.top is t.place.top]
+        first, last = t.place.body[0].lineno, t.place.body[-1].end_lineno or 0
+        assert t.edit is not None
+        if t.place.top is t.place.body[0]:
+            return first, last, "\n".join([*t.edit.imports, "", *t.edit.definition, "", *t.edit.call])
+        if mine[0] is not t:
+            return first, last, None
+        top = t.place.top
+        start = min([top.lineno, *(d.lineno for d in getattr(top, "decorator_list", []))])
+        lines = t.cell.source.splitlines()[start - 1 : top.end_lineno]
+        imports, definitions = dict.fromkeys(i for g in mine if g.edit for i in g.edit.imports), []
+        for g in sorted(mine, key=lambda g: -g.place.body[0].lineno):
+            assert g.edit is not None
+            a, b = g.place.body[0].lineno - start, (g.place.body[-1].end_lineno or 0) - start + 1
+            lines[a:b] = textwrap.indent("\n".join(g.edit.call), " " * g.place.body[0].col_offset).splitlines()
+            definitions = [*g.edit.definition, "", *definitions]
+        return start, top.end_lineno or last, "\n".join([*imports, "", *definitions, *lines])
+
+    def _region(self, t: _Tried, good: list[_Tried]) -> Region | None:
+        offset = t.cell.first - 1
+        first, last = t.place.body[0].lineno, t.place.body[-1].end_lineno or 0
+        base = Region(t.cell.number, first + offset, last + offset, "cannot", "", eager_s=t.eager_s)
+        if t.cut is not None:
+            cut = replace(t.cut, line=t.cut.line + offset)
+            return replace(base, reason=f"line {cut.line}: {cut.note}", cuts=(cut,))
+        total = pricing.seconds(t.eager_s * t.runs)
+        if t.edit is None or t.proof is None:
+            least = pricing.seconds(pricing.LEAST_COMPILE)
+            return replace(
+                base,
+                verdict="not worth it",
+                reason=f"{pricing.times(t.runs)} of {pricing.seconds(t.eager_s)} are {total}; "
+                f"compiling alone takes more than {least} (an estimate, not tried)",
+            )
+        _, compiled, compile_s = self._price(t)
+        even = pricing.break_even(t.eager_s, compiled, compile_s)
+        base = replace(
+            base, compiled_s=compiled, compile_s=compile_s, break_even_runs=even, same=t.proof.same, reads=t.edit.reads
+        )
+        sum_of = (
+            f"{pricing.seconds(compile_s)} to compile and {pricing.seconds(compiled)} a run, for {pricing.seconds(t.eager_s)} a run "
+            f"in Python: {'never paid back' if even is None else f'paid back after {pricing.times(even)}'}; {pricing.times(t.runs)} known"
+        )
+        if t not in good:
+            return replace(base, verdict="not worth it", reason=t.text or sum_of)
+        start, end, text = self._edit(t, good)
+        if text is None:
+            return None
+        same = (
+            "bits equal in all that was compared"
+            if t.proof.same.bits
+            else f"differs by at most {t.proof.same.max_abs:.1e}"
+        )
+        reads = ", ".join(f"`{n}`" for n in t.edit.reads) or "nothing"
+        return replace(
+            base,
+            line=start + offset,
+            end_line=end + offset,
+            verdict="compile",
+            edit=text + "\n",
+            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}",
+        )
+
+
+def _walk(place: Place) -> list[ast.AST]:
+    return [n for s in place.body for n in ast.walk(s)]
+
+
+def _lists(place: Place) -> set[str]:
+    return {
+        n.func.value.id
+        for n in _walk(place)
+        if isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr == "append"
+        and isinstance(n.func.value, ast.Name)
+    }
+
+
+def _codes(code: CodeType, found: dict[tuple[str, int, str], CodeType]) -> None:
+    """The code objects in a code object, by file, line and name."""
+    for c in code.co_consts:
+        if isinstance(c, CodeType):
+            found[c.co_filename, c.co_firstlineno, c.co_qualname] = c
+            _codes(c, found)

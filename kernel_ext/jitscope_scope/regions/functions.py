@@ -1,0 +1,54 @@
+"""Functions of the user's that a region calls: each is written once more, for the compiler, inside the region's own function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType
+
+from . import naming
+from .answers import CannotCompile
+
+
+Written = Callable[[ast.FunctionDef, "set[str]"], "list[str]"]
+
+
+class Functions:
+    """The functions that were needed. `definitions` are the functions that cells define, by the file and line of their code."""
+
+    def __init__(self, values: Mapping[str, object], definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+        self.values, self.definitions = values, definitions
+        self.lines: list[str] = []
+        self.reads: set[str] = set()
+        self.names: set[str] = set()
+        self.write: Written | None = None
+
+    def need(self, name: str, line: int) -> None:
+        """Has the function of this name written. Raises CannotCompile where it cannot be."""
+        if name in self.names:
+            return
+        self.names.add(name)
+        function = self.values[name]
+        assert isinstance(function, FunctionType) and self.write is not None
+        code = function.__code__
+        node = self.definitions.get((code.co_filename, code.co_firstlineno))
+        if node is None or node.decorator_list or function.__closure__:
+            raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
+        if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
+            raise CannotCompile(line, "effect", f"`{name}` is a generator or a coroutine")
+        given = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        if node.args.vararg or node.args.kwarg:
+            raise CannotCompile(line, "object", f"`{name}` takes any number of arguments")
+        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
+            raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
+        if touched := naming.stored_into(node.body) - naming.bound(node.body):
+            raise CannotCompile(line, "effect", f"`{name}` stores into `{min(touched)}`")
+        for n in ast.walk(node):
+            if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
+                root = naming.root_of(n.value.func)
+                if root is not None and root not in naming.bound(node.body):
+                    raise CannotCompile(line, "effect", f"`{name}` does `{ast.unparse(n)[:50]}` to what lives on")
+        free = naming.loaded(node.body) - given - naming.bound(node.body)
+        self.reads |= {n for n in free if n in self.values}
+        self.lines += self.write(node, given)

@@ -1,0 +1,109 @@
+"""Which names statements read, bind and store into."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+
+Statements = Sequence[ast.stmt]
+_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def loaded(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names whose values the nodes may read, those that they bind themselves among them."""
+    found = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    augmented = (n.target for node in nodes for n in ast.walk(node) if isinstance(n, ast.AugAssign))
+    return found | {root for target in augmented if (root := root_of(target))}
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that the nodes bind in the block they stand in (not inside comprehensions and functions)."""
+    return {n.id for node in nodes for n in _outside(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def stored_into(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names of the arrays and containers that the nodes store into: `x[i] = …`, `x[i] += …`."""
+    targets = (t for node in nodes for n in ast.walk(node) for t in targets_of(n))
+    return {root for t in targets if isinstance(t, (ast.Subscript, ast.Attribute)) and (root := root_of(t))}
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What an assignment stores to, tuples taken apart."""
+    given = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else ([node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)) else [])
+    )
+    flat: list[ast.expr] = []
+    while given:
+        first, *given = given
+        if isinstance(first, (ast.Tuple, ast.List)):
+            given = [*first.elts, *given]
+        else:
+            flat.append(first.value if isinstance(first, ast.Starred) else first)
+    return flat
+
+
+def root_of(node: ast.expr) -> str | None:
+    """The name that a chain of attributes and subscripts begins with."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def read_first(block: Statements) -> set[str]:
+    """Names that may be read before the block has bound them for certain."""
+    return _exposed(block, set())[0]
+
+
+def bound_for_certain(block: Statements) -> set[str]:
+    """Names that are bound whichever way the block goes."""
+    return _exposed(block, set())[1]
+
+
+def _exposed(block: Statements, known: set[str]) -> tuple[set[str], set[str]]:
+    early: set[str] = set()
+    known = set(known)
+    for s in block:
+        if isinstance(s, ast.If):
+            early |= loaded([s.test]) - known
+            sides = [_exposed(s.body, known), _exposed(s.orelse, known)]
+            early |= sides[0][0] | sides[1][0]
+            known |= sides[0][1] & sides[1][1]
+        elif isinstance(s, (ast.For, ast.While)):
+            head = [s.iter] if isinstance(s, ast.For) else [s.test]
+            early |= loaded(head) - known
+            inner = known | (bound([s.target]) if isinstance(s, ast.For) else set())
+            early |= _exposed(s.body, inner)[0]
+            if isinstance(s, ast.For):
+                known |= inner | (_exposed(s.body, inner)[1] if not leaves(s.body) else set())
+        else:
+            early |= (loaded([s]) | stored_into([s])) - known
+            known |= bound([s])
+    return early, known
+
+
+def leaves(block: Statements) -> bool:
+    """Whether a `break` or `continue` of the loop that the block belongs to stands in it."""
+    for s in block:
+        if isinstance(s, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(s, ast.If) and (leaves(s.body) or leaves(s.orelse)):
+            return True
+    return False
+
+
+def breaks(block: Statements) -> bool:
+    """Whether a `break` of the loop that the block belongs to stands in it."""
+    return any(
+        isinstance(s, ast.Break) or (isinstance(s, ast.If) and (breaks(s.body) or breaks(s.orelse))) for s in block
+    )
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, _OWN):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _outside(child)

@@ -1,0 +1,154 @@
+"""Where regions may lie in a cell: loops, and straight stretches of assignments, in the cell itself and in its functions."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+
+from . import naming
+
+
+RECORDER = "__regions__"
+_APART = frozenset(
+    "print input open display seed random randn rand normal standard_normal uniform integers choice shuffle permutation randint "
+    "exponential poisson sleep perf_counter time write savefig plot show append_row gauss default_rng".split()
+)
+_LEAST = 3
+"""A straight stretch of fewer statements is not looked at."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Statements in a row that may be a region. `top` is the statement of the cell they stand in, `function` the function, if any."""
+
+    key: int
+    body: tuple[ast.stmt, ...]
+    top: ast.stmt
+    function: ast.FunctionDef | None
+
+    @property
+    def loop(self) -> bool:
+        """Whether a loop is among them."""
+        return any(isinstance(n, (ast.For, ast.While)) for s in self.body for n in ast.walk(s))
+
+    def live(self) -> set[str] | None:
+        """Names that are read after the statements; None for all of them, as in the cell itself."""
+        if self.function is None:
+            return None
+        here = {id(n) for s in self.body for n in ast.walk(s)}
+        others = [
+            n
+            for n in ast.walk(self.function)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in here
+        ]
+        again = any(
+            isinstance(n, (ast.For, ast.While))
+            and any(id(m) in here for m in ast.walk(n) if isinstance(m, ast.stmt))
+            and id(n) not in here
+            for n in ast.walk(self.function)
+        )
+        return {n.id for n in others} | (naming.read_first(self.body) if again else set())
+
+
+class Places:
+    """All places of a program's cells, by key."""
+
+    def __init__(self) -> None:
+        self.all: dict[int, Place] = {}
+        self._lines: dict[int, int] = {}
+
+    def instrumented(self, tree: ast.Module) -> ast.Module:
+        """The cell with a note at the start and the end of each place; lines and columns stay."""
+        self._lines = _lines_of(tree)
+        new: list[ast.stmt] = self._block(tree.body, None, None)
+        return ast.fix_missing_locations(ast.Module(new, []))
+
+    def _block(self, body: list[ast.stmt], top: ast.stmt | None, function: ast.FunctionDef | None) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        run: list[ast.stmt] = []
+
+        def close() -> None:
+            if len(run) >= _LEAST and not any(map(_apart, run)) and any(map(_computes, run)):
+                done.extend(self._noted(list(run), top or run[0], function))
+            else:
+                done.extend(run)
+            run.clear()
+
+        for s in body:
+            if isinstance(s, (ast.Assign, ast.AugAssign)) and not _apart(s):
+                run.append(s)
+                continue
+            close()
+            done.extend(self._one(s, top or s, function))
+        close()
+        return done
+
+    def _one(self, s: ast.stmt, top: ast.stmt, function: ast.FunctionDef | None) -> list[ast.stmt]:
+        if isinstance(s, (ast.For, ast.While)):
+            inner = s
+            if _apart(s):
+                inner = copy.copy(s)
+                inner.body = self._block(s.body, top, function)
+            return self._noted([s], top, function, [inner])
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)):
+            new = copy.copy(s)
+            plain = isinstance(s, ast.FunctionDef) and function is None and not _generates(s)
+            if isinstance(s, ast.FunctionDef) and not plain:
+                return [s]
+            new.body = self._block(s.body, top, s if isinstance(s, ast.FunctionDef) else function)
+            if isinstance(new, ast.If) and isinstance(s, ast.If):
+                new.orelse = self._block(s.orelse, top, function)
+            return [new]
+        return [s]
+
+    def _noted(
+        self, body: list[ast.stmt], top: ast.stmt, function: ast.FunctionDef | None, shown: list[ast.stmt] | None = None
+    ) -> list[ast.stmt]:
+        if self._lines[body[0].lineno] > 1 or self._lines[body[-1].end_lineno or 0] > 1:
+            return shown or body
+        key = len(self.all)
+        self.all[key] = Place(key, tuple(body), top, function)
+        enter = ast.parse(f"{RECORDER}.enter({key}, locals(), globals())").body[0]
+        leave = ast.parse(f"{RECORDER}.leave({key}, locals())").body[0]
+        for note, at in ((enter, body[0]), (leave, body[-1])):
+            for n in ast.walk(note):
+                ast.copy_location(n, at)
+        return [enter, *(shown or body), leave]
+
+
+def _lines_of(tree: ast.Module) -> dict[int, int]:
+    """How many simple statements, or heads of compound ones, each line has a part of: edits replace whole lines."""
+    count: dict[int, int] = {}
+    for n in ast.walk(tree):
+        if isinstance(n, ast.stmt):
+            last = n.end_lineno or n.lineno
+            inside = min((s.lineno for s in ast.iter_child_nodes(n) if isinstance(s, ast.stmt)), default=last + 1)
+            for k in range(n.lineno, max(n.lineno + 1, min(inside, last + 1))):
+                count[k] = count.get(k, 0) + 1
+    return count
+
+
+def _apart(s: ast.stmt) -> bool:
+    """Whether something stands in a statement that ends a region for certain."""
+    for n in ast.walk(s):
+        if isinstance(n, ast.Call):
+            name = (
+                n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
+            )
+            if name in _APART:
+                return True
+        if isinstance(
+            n,
+            (ast.Try, ast.Raise, ast.With, ast.Assert, ast.Yield, ast.Import, ast.ImportFrom, ast.Dict, ast.JoinedStr),
+        ):
+            return True
+    return False
+
+
+def _computes(s: ast.stmt) -> bool:
+    return any(isinstance(n, (ast.BinOp, ast.Call)) for n in ast.walk(s))
+
+
+def _generates(function: ast.FunctionDef) -> bool:
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function))

@@ -1,0 +1,33 @@
+"""Whether compiling pays: seconds seen against seconds of compiling and running, at the number of runs that is known."""
+
+from __future__ import annotations
+
+import math
+
+
+MARGIN = 0.85
+"""Compiled, all runs together have to take less than this share of the plain ones."""
+LEAST_COMPILE = 0.06
+"""Seconds: no region of any cell was compiled from nothing in less, so what all runs together take less than is told so at once."""
+
+
+def break_even(eager: float, compiled: float, compile_s: float) -> int | None:
+    """After how many runs the compilation is paid back; None where never."""
+    return max(1, math.ceil(compile_s / (eager - compiled))) if eager > compiled else None
+
+
+def pays(eager: float, compiled: float, compile_s: float, runs: int) -> bool:
+    """Whether all runs together are shorter, with the margin."""
+    return compile_s + compiled * runs < MARGIN * eager * runs
+
+
+def seconds(value: float) -> str:
+    """A time for people."""
+    if value >= 1:
+        return f"{value:.3g} s"
+    return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} µs"
+
+
+def times(value: int) -> str:
+    """A number of runs for people."""
+    return "one run" if value == 1 else f"{value:,} runs"

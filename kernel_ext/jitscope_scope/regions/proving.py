@@ -1,0 +1,193 @@
+"""The proof of an edit: the plain statements and the edited ones are run on the same copies, as recorded and perturbed, and compared."""
+
+from __future__ import annotations
+
+import ast
+import math
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import words
+from .answers import CannotCompile, Sameness
+from .watching import Visit, snapshot
+from .writing import Written
+
+
+SETS = 3
+"""How many perturbed sets of inputs are tried beside the recorded one."""
+ALLOWED = 1e-8
+"""The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
+ALLOWED_32 = 2e-4
+"""The same in 32 bits and less."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was measured while proving: seconds of the plain statements, of the first and of a later run of the edited ones."""
+
+    same: Sameness
+    eager_s: float
+    first_s: float
+    again_s: float
+
+
+def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str], line: int) -> Proof:
+    """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of."""
+    plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
+    define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
+    call = compile("\n".join(edit.call), "<edit>", "exec")
+    found = [_one(plain, define, call, visit.values, live, line)]
+    names: dict[str, object] = dict(found[0].edited)
+    later = []
+    for _ in range(3):
+        again = snapshot(visit.values)
+        names = {**names, **again}
+        start = time.perf_counter()
+        exec(define, names)
+        exec(call, names)
+        later.append(time.perf_counter() - start)
+    for k in range(SETS):
+        found.append(_one(plain, define, call, perturbed(visit.values, k), live, line))
+    same = joined([f.same for f in found])
+    return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
+
+
+@dataclass(frozen=True)
+class _Run:
+    same: Sameness
+    plain_s: float
+    first_s: float
+    edited: dict[str, object]
+
+
+def _one(plain: object, define: object, call: object, values: Mapping[str, object], live: set[str], line: int) -> _Run:
+    a, b = snapshot(values), snapshot(values)
+    inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray)}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        try:
+            exec(plain, a)  # type: ignore[arg-type]
+        except Exception as error:
+            raise CannotCompile(
+                line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
+            ) from None
+        plain_s = time.perf_counter() - start
+    if told:
+        raise CannotCompile(line, "effect", f"NumPy warns here ({str(told[0].message)[:60]}), compiled code would not")
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            exec(define, b)  # type: ignore[arg-type]
+            exec(call, b)  # type: ignore[arg-type]
+            _wait(b)
+        except Exception as error:
+            raise CannotCompile(line, "shape", f"the compiled form is refused: {_first_line(error)}") from None
+    first_s = time.perf_counter() - start
+    if told:
+        raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
+    pairs = {n: (a[n], b.get(n)) for n in a if n in live and not n.startswith("__")}
+    pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
+    return _Run(joined([compared(x, y, n, line) for n, (x, y) in pairs.items()]), plain_s, first_s, b)
+
+
+def _wait(names: Mapping[str, object]) -> None:
+    for v in names.values():
+        if words.is_own_array(v):
+            v.block_until_ready()  # type: ignore[attr-defined]
+
+
+def _first_line(error: Exception) -> str:
+    return (
+        f"{type(error).__name__}: {str(error).strip().splitlines()[0][:160]}"
+        if str(error).strip()
+        else type(error).__name__
+    )
+
+
+def perturbed(values: Mapping[str, object], seed: int) -> dict[str, object]:
+    """The same names with nearby values: floating numbers moved by up to a thousandth, whole numbers and truth values kept."""
+    random = np.random.default_rng(seed)
+    new = snapshot(values)
+    for n, v in new.items():
+        if isinstance(v, np.ndarray) and v.dtype.kind in "fc":
+            v *= (1 + 1e-3 * random.uniform(-1, 1, v.shape)).astype(v.real.dtype)
+        elif isinstance(v, float):
+            new[n] = v if n in _small_numbers(n) else v * (1 + 1e-3 * float(random.uniform(-1, 1)))
+        elif isinstance(v, np.floating):
+            new[n] = type(v)(v * (1 + 1e-3 * float(random.uniform(-1, 1))))
+    return new
+
+
+def _small_numbers(name: str) -> set[str]:
+    """Tolerances stay: moved, a loop that stops by value may stop elsewhere for good reasons."""
+    return {name} if name.lower() in ("tol", "eps", "epsilon", "rtol", "atol", "tolerance") else set()
+
+
+def compared(a: object, b: object, name: str, line: int) -> Sameness:
+    """How far `b` is from `a`. Raises CannotCompile for other types, shapes and dtypes, and for differences that rounding does not explain."""
+    if type(a) is not type(b):
+        raise CannotCompile(
+            line, "object", f"`{name}` would become a {type(b).__name__} ({type(a).__name__} in the plain cell)"
+        )
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        if len(a) != len(b):
+            raise CannotCompile(line, "value read by Python", f"`{name}` would have {len(b)} elements, not {len(a)}")
+        return joined([compared(x, y, name, line) for x, y in zip(a, b, strict=True)])
+    if isinstance(a, dict) and isinstance(b, dict):
+        if a.keys() != b.keys():
+            raise CannotCompile(line, "object", f"`{name}` would have other keys")
+        return joined([compared(a[k], b[k], name, line) for k in a])
+    if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or words.is_own_array(a)):
+        return Sameness(0.0, 0.0, True)
+    x, y = np.asarray(a), np.asarray(b)
+    if x.dtype != y.dtype or x.shape != y.shape:
+        raise CannotCompile(
+            line, "object", f"`{name}` would be {y.dtype}{list(y.shape)}, it is {x.dtype}{list(x.shape)}"
+        )
+    if x.dtype.kind in "fc" and not x.dtype.hasobject:
+        return _floats(x, y, name, line)
+    if not np.array_equal(x, y):
+        raise CannotCompile(line, "value read by Python", f"`{name}` would have other values")
+    return Sameness(0.0, 0.0, True)
+
+
+def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int) -> Sameness:
+    if x.tobytes() == y.tobytes():
+        return Sameness(0.0, 0.0, True)
+    if not np.array_equal(np.isfinite(x), np.isfinite(y)) or not np.array_equal(np.isnan(x), np.isnan(y)):
+        raise CannotCompile(line, "value read by Python", f"`{name}` would be infinite or NaN elsewhere")
+    good = np.isfinite(x)
+    if not np.array_equal(x[~good], y[~good], equal_nan=True):
+        raise CannotCompile(line, "value read by Python", f"`{name}` would be infinite or NaN elsewhere")
+    p, q = x[good].astype(np.result_type(x, np.float64)), y[good].astype(np.result_type(y, np.float64))
+    gaps, sizes = np.abs(p - q), np.abs(p)
+    if not gaps.size:
+        return Sameness(0.0, 0.0, False)
+    largest, scale = float(gaps.max()), float(sizes.max())
+    with np.errstate(all="ignore"):
+        rel = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
+    ulp = float((gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))).max())
+    allowed = ALLOWED if x.dtype in (np.float64, np.complex128) else ALLOWED_32
+    if largest > allowed * max(scale, 1e-300):
+        raise CannotCompile(
+            line,
+            "value read by Python",
+            f"differences grow: `{name}` would differ by {largest:.1e} (values up to {scale:.1e})",
+        )
+    return Sameness(largest, float(rel.max()), False, ulp)
+
+
+def joined(parts: list[Sameness]) -> Sameness:
+    """The bound over several comparisons."""
+    return Sameness(
+        max((p.max_abs for p in parts), default=0.0),
+        max((p.max_rel for p in parts), default=0.0),
+        all(p.bits for p in parts),
+        max((p.ulp for p in parts if not math.isnan(p.ulp)), default=0.0),
+    )

@@ -1,0 +1,141 @@
+"""A whole program run plain and edited, each in a process of its own, with nothing compiled before: the last word on an edit."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .answers import CannotCompile, Sameness
+from .proving import compared, joined
+
+
+_MODULES = frozenset(
+    "numpy math cmath random scipy jitscope itertools functools collections typing dataclasses time warnings operator string re abc "
+    "enum copy statistics fractions decimal heapq bisect __future__".split()
+)
+_EFFECTS = frozenset(
+    "open input exec eval system remove unlink mkdir makedirs rename save savez savez_compressed savetxt tofile memmap savefig "
+    "write_text write_bytes Popen run urlopen exit quit sleep dump __import__ get_ipython load loadtxt genfromtxt fromfile".split()
+)
+LONGEST = 25.0
+"""Seconds of the plain program beyond which fewer runs are made, and the rest is reckoned."""
+
+_HARNESS = """
+import contextlib, io, json, pickle, random, sys, time, types
+import numpy as np
+import jitscope, jitscope.numpy
+cells, runs, out = json.load(open(sys.argv[1])), json.loads(sys.argv[2]), sys.argv[3]
+main = types.ModuleType("__main__"); sys.modules["__main__"] = main
+names = main.__dict__; names["__name__"] = "__main__"
+said, times = io.StringIO(), []
+random.seed(0); np.random.seed(0)
+with contextlib.redirect_stdout(said):
+    for k, (source, count) in enumerate(zip(cells, runs)):
+        code = compile(source, f"<cell {k + 1}>", "exec")
+        for _ in range(count):
+            start = time.perf_counter()
+            exec(code, names)
+            times.append((k, time.perf_counter() - start))
+def plain(v, depth=0):
+    if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
+        return v
+    if type(v) in (list, tuple) and depth < 4:
+        return type(v)(plain(x, depth + 1) for x in v)
+    if type(v) is dict and depth < 4:
+        return {k: plain(x, depth + 1) for k, x in v.items() if isinstance(k, (str, int, tuple))}
+    if isinstance(v, jitscope.Array):
+        return ("array of jitscope", np.asarray(v))
+    if hasattr(v, "__dict__") and not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2:
+        return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in vars(v).items()})
+    return ("other", type(v).__name__)
+state = {n: plain(v) for n, v in names.items() if not n.startswith("__")}
+with open(out, "wb") as f:
+    pickle.dump({"names": state, "said": said.getvalue(), "times": times, "numpy": plain(np.random.get_state()),
+                 "python": random.getstate()}, f)
+"""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Both programs, whole: seconds of all runs of each cell (runs beyond those made are reckoned from these), and the differences."""
+
+    plain_s: list[float]
+    edited_s: list[float]
+    same: Sameness
+
+
+def harmless(sources: list[str]) -> bool:
+    """Whether the cells may be run again: nothing in them reads or writes files, asks the system, or comes from other libraries."""
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import) and any(a.name.partition(".")[0] not in _MODULES for a in node.names):
+                return False
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in _MODULES:
+                return False
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if name in _EFFECTS:
+                    return False
+    return True
+
+
+def replay(plain: list[str], edited: list[str], runs: list[int], cell_seconds: list[float], line: int) -> Replay:
+    """Runs both. Raises CannotCompile where the edited program fails, says something else or ends with other values."""
+    ran = _affordable(runs, cell_seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        first = _run(plain, ran, Path(folder), "plain")
+        second = _run(edited, ran, Path(folder), "edited")
+    if first is None or second is None:
+        raise CannotCompile(line, "exception", "the edited program does not run to its end")
+    if first["said"] != second["said"]:
+        raise CannotCompile(line, "input or output", "the edited program prints something else")
+    if pickle.dumps(first["python"]) != pickle.dumps(second["python"]):
+        raise CannotCompile(line, "random", "the edited program leaves Python's random generator elsewhere")
+    a, b = first["names"], second["names"]
+    assert isinstance(a, dict) and isinstance(b, dict)
+    pairs = [*((n, a[n], b.get(n)) for n in a), ("NumPy's random state", first["numpy"], second["numpy"])]
+    same = joined([compared(x, y, n, line) for n, x, y in pairs])
+    return Replay(_totals(first["times"], runs, ran), _totals(second["times"], runs, ran), same)
+
+
+def _affordable(runs: list[int], seconds: list[float]) -> list[int]:
+    total = sum(r * s for r, s in zip(runs, seconds, strict=True))
+    if total <= LONGEST:
+        return list(runs)
+    return [min(r, max(3, int(r * LONGEST / total))) for r in runs]
+
+
+def _totals(times: object, runs: list[int], ran: list[int]) -> list[float]:
+    assert isinstance(times, list)
+    totals = []
+    for k, count in enumerate(ran):
+        mine = [t for c, t in times if c == k]
+        totals.append(sum(mine) + (runs[k] - count) * sorted(mine)[len(mine) // 2])
+    return totals
+
+
+def _run(cells: list[str], runs: list[int], folder: Path, name: str) -> dict[str, object] | None:
+    program, source, out = folder / f"{name}.py", folder / f"{name}.json", folder / f"{name}.pickle"
+    program.write_text(_HARNESS, encoding="utf-8")
+    source.write_text(json.dumps(cells), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "JITSCOPE_COMPILATION_CACHE": "0",
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
+    subprocess.run(
+        [sys.executable, str(program), str(source), json.dumps(runs), str(out)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return pickle.loads(out.read_bytes()) if out.exists() else None

@@ -1,0 +1,43 @@
+"""Run as a program: watches the cells of a file, and writes the regions found as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import linecache
+import sys
+import traceback
+import types
+from pathlib import Path
+
+from .cells import read
+from .finding import Watch
+
+
+def main(path: Path, out: Path) -> int:
+    """Runs the cells of `path`; the exit status is 1 where one of them raised, whose traceback is then told."""
+    cells = read(path)
+    module = types.ModuleType("__main__")
+    module.__file__ = str(path)
+    sys.modules["__main__"], sys.argv = module, [str(path)]
+    sys.path.insert(0, str(path.resolve().parent))
+    watch = Watch(module.__dict__)
+    for cell in cells:
+        file = watch.file(cell)
+        linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                watch.run(cell)
+        except BaseException:
+            traceback.print_exc()
+            return 1
+    watch.let_go()
+    with contextlib.redirect_stdout(io.StringIO()):
+        regions = [r.as_json() for r in watch.regions()]
+    out.write_text(json.dumps(regions), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

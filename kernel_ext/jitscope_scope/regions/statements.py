@@ -1,0 +1,474 @@
+"""Statements of a cell, written for the compiler: loops become `fori_loop`, `scan` and `while_loop`, branches selections, stores `.at[…].set`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Collection, Mapping
+from types import ModuleType
+
+from . import naming
+from .answers import CannotCompile
+from .expressions import MISSING, Expressions
+from .functions import Functions
+
+
+class Statements:
+    """Writes the body of a compiled function, line by line. `values` are the values seen before the region, `moving` the names that
+    are not known while tracing."""
+
+    def __init__(
+        self,
+        values: Mapping[str, object],
+        moving: set[str],
+        stored: Collection[str],
+        jnp: str,
+        lax: str,
+        numpy_home: bool,
+        functions: Functions,
+    ) -> None:
+        self.values, self.moving, self.stored, self.jnp, self.lax = values, moving, set(stored), jnp, lax
+        self.functions, self.count = functions, 0
+        self.items: list[str] | None = None
+        self.expressions = Expressions(values, moving, jnp, self._inlined, numpy_home)
+
+    def _inlined(self, name: str, node: ast.expr) -> None:
+        self.functions.need(name, node.lineno)
+
+    def text(self, node: ast.expr) -> str:
+        """The expression as it is written for the compiler."""
+        return ast.unparse(ast.fix_missing_locations(self.expressions.visit(copy.deepcopy(node))))
+
+    def fresh(self, word: str) -> str:
+        """A name of the writer's own."""
+        self.count += 1
+        return f"{word}_{self.count}"
+
+    def block(self, body: naming.Statements, live: set[str], guard: str | None = None) -> list[str]:
+        """The lines of statements; `live` are the names that somebody reads after them."""
+        lines: list[str] = []
+        for k, s in enumerate(body):
+            after = live | naming.loaded(body[k + 1 :])
+            lines += self.statement(s, after, guard)
+        return lines or ["pass"]
+
+    def statement(self, s: ast.stmt, live: set[str], guard: str | None) -> list[str]:
+        match s:
+            case ast.Assign():
+                return self._assign(s, guard)
+            case ast.AugAssign():
+                return self._augmented(s, guard)
+            case ast.AnnAssign(value=ast.expr(), target=ast.Name()):
+                return [f"{s.target.id} = {self.text(s.value)}"]  # type: ignore[union-attr, arg-type]
+            case ast.For():
+                return self._for(s, live)
+            case ast.While():
+                return self._while(s, live)
+            case ast.If():
+                return self._if(s, live, guard)
+            case ast.Pass():
+                return []
+            case ast.Expr(value=ast.Constant()):
+                return []
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])) if (
+                not isinstance(self.values.get(name), ModuleType)
+            ):
+                return self._append(s, item, guard)
+            case ast.Expr():
+                self.text(s.value)
+                raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s)[:60]}` is called for what it does")
+            case ast.Raise() | ast.Assert() | ast.Try():
+                raise CannotCompile(
+                    s.lineno, "exception", f"`{ast.unparse(s).splitlines()[0][:60]}` may raise or catch an exception"
+                )
+            case ast.With():
+                for item in s.items:
+                    self.text(item.context_expr)
+                raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s).splitlines()[0][:60]}` enters a context")
+            case ast.Import() | ast.ImportFrom():
+                raise CannotCompile(s.lineno, "object", "a module is imported")
+            case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
+                raise CannotCompile(s.lineno, "object", f"`{s.name}` is defined")
+            case ast.Return():
+                raise CannotCompile(s.lineno, "object", "a value is returned here")
+        raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s).splitlines()[0][:60]}` has no compiled form")
+
+    def _assign(self, s: ast.Assign, guard: str | None) -> list[str]:
+        value = self.text(s.value)
+        flat = [
+            t
+            for target in s.targets
+            for t in ([target] if not isinstance(target, (ast.Tuple, ast.List)) else target.elts)
+        ]
+        if all(isinstance(t, ast.Name) for t in flat):
+            self._aliases(s)
+            return [f"{' = '.join(ast.unparse(t) for t in s.targets)} = {value}"]
+        if len(s.targets) > 1:
+            raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
+        if isinstance(s.targets[0], ast.Subscript):
+            return [self._store(s.targets[0], value, guard)]
+        if isinstance(s.targets[0], ast.Attribute):
+            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.targets[0])}` is an attribute of an object")
+        if any(not isinstance(t, (ast.Name, ast.Subscript)) for t in flat):
+            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.targets[0])}` is stored to")
+        names = [t.id if isinstance(t, ast.Name) else self.fresh("part") for t in flat]
+        lines = [f"{', '.join(names)} = {value}"]
+        return lines + [
+            self._store(t, n, guard) for t, n in zip(flat, names, strict=True) if isinstance(t, ast.Subscript)
+        ]
+
+    def _aliases(self, s: ast.Assign) -> None:
+        """Refuses a second name for an array that is stored into in place, but for an exchange of names."""
+        targets = [t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)]
+        parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
+        roots = [r for p in parts if (r := self._view_of(p))]
+        touched = [r for r in roots if r in self.stored] + [t for t in targets if t in self.stored and roots]
+        if touched and not (
+            len(parts) > 1 and sorted(targets) == sorted(roots) and all(isinstance(p, ast.Name) for p in parts)
+        ):
+            raise CannotCompile(
+                s.lineno, "effect", f"`{touched[0]}` is stored into in place and has two names here (aliasing)"
+            )
+
+    def _view_of(self, node: ast.expr) -> str | None:
+        """The array that the value may be, or be a view of."""
+        while True:
+            if isinstance(node, ast.Name):
+                return node.id if not callable(self.values.get(node.id)) else None
+            if isinstance(node, (ast.Subscript, ast.Attribute)):
+                node = node.value
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr
+                in (
+                    "reshape",
+                    "ravel",
+                    "transpose",
+                    "squeeze",
+                    "swapaxes",
+                    "diagonal",
+                    "asarray",
+                    "atleast_1d",
+                    "atleast_2d",
+                )
+            ):
+                inner = node.func.value
+                node = (
+                    node.args[0]
+                    if isinstance(self.values.get(getattr(inner, "id", "")), type(ast)) and node.args
+                    else inner
+                )
+            else:
+                return None
+
+    def _store(self, target: ast.Subscript, value: str, guard: str | None) -> str:
+        if not isinstance(target.value, ast.Name):
+            raise CannotCompile(target.lineno, "object", f"`{ast.unparse(target)}` is stored to")
+        name = target.value.id
+        seen = self.values.get(name, MISSING)
+        if seen is not MISSING and name not in self.expressions.local and not hasattr(seen, "dtype"):
+            raise CannotCompile(
+                target.lineno, "object", f"`{name}` is a Python {type(seen).__name__} that is stored into"
+            )
+        index = self.expressions.index(copy.deepcopy(target.slice))
+        place = ast.unparse(ast.fix_missing_locations(ast.Subscript(ast.Name("x"), index)))[2:-1]
+        if guard:
+            value = f"{self.jnp}.where({guard}, {value}, {name}[{place}])"
+        self.moving.add(name)
+        return f"{name} = {name}.at[{place}].set({value})"
+
+    def _augmented(self, s: ast.AugAssign, guard: str | None) -> list[str]:
+        load = copy.deepcopy(s.target)
+        for node in ast.walk(load):
+            if hasattr(node, "ctx"):
+                node.ctx = ast.Load()  # type: ignore[attr-defined]
+        whole = ast.copy_location(ast.BinOp(load, s.op, s.value), s)
+        if isinstance(s.target, ast.Subscript):
+            return [self._store(s.target, self.text(whole), guard)]
+        if not isinstance(s.target, ast.Name):
+            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.target)}` is an attribute of an object")
+        return [f"{s.target.id} = {self.text(whole)}"]
+
+    def _append(self, s: ast.Expr, item: ast.expr, guard: str | None) -> list[str]:
+        assert isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute)
+        name = ast.unparse(s.value.func.value)
+        if self.items is None or guard or ((root := self._view_of(item)) in self.stored and root):
+            raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list that grows")
+        if isinstance(item, (ast.Tuple, ast.List)):
+            raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list of tuples that grows")
+        self.items.append(name)
+        return [f"item_{len(self.items)}_of_{name} = {self.text(item)}"]
+
+    def _if(self, s: ast.If, live: set[str], guard: str | None) -> list[str]:
+        if not self.expressions.moves(s.test):
+            parts = [f"if {self.text(s.test)}:", *indent(self.block(s.body, live, guard))]
+            return parts + (["else:", *indent(self.block(s.orelse, live, guard))] if s.orelse else [])
+        test, both = self.fresh("test"), [*s.body, *s.orelse]
+        if any(isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)):
+            raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
+        lines = [f"{test} = {self.text(s.test)}"]
+        names = sorted((naming.bound(both)) & (live | naming.loaded(both)))
+        inner = f"({guard}) & {test}" if guard else test
+        other = f"({guard}) & ~{test}" if guard else f"~{test}"
+        if not names:
+            return lines + self.block(s.body, live, inner) + (self.block(s.orelse, live, other) if s.orelse else [])
+        tuple_of = ", ".join(names) + ","
+        before, taken = self.fresh("before"), self.fresh("taken")
+        lines += [
+            f"{before} = {tuple_of}",
+            *self.block(s.body, live, inner),
+            f"{taken} = {tuple_of}",
+            f"{tuple_of} = {before}",
+        ]
+        lines += self.block(s.orelse, live, other) if s.orelse else []
+        chosen = f"{self.jnp}.where({test}, p, q) for p, q in zip({taken}, ({tuple_of}))"
+        return [*lines, f"{tuple_of} = ({chosen})"]
+
+    def _for(self, s: ast.For, live: set[str]) -> list[str]:
+        if s.orelse:
+            raise CannotCompile(s.lineno, "object", "the loop has an `else`")
+        head, length, start = self._counted(s)
+        if head is None:
+            self.text(s.iter)
+            return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live))]
+        return Loop(self, s.body, live, s).counted(head, length, start)
+
+    def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
+        """What binds the target from the count `k`, how often the loop runs, and what binds it after the loop."""
+        call = s.iter if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) else None
+        name = call.func.id if call is not None and isinstance(call.func, ast.Name) else ""
+        if call is not None and name == "range" and isinstance(s.target, ast.Name):
+            if any(map(self.expressions.moves, call.args)) and naming.leaves(s.body):
+                pass
+            parts = [self.text(a) for a in call.args]
+            lo, hi, step = {1: ("0", parts[0], "1"), 2: (*parts, "1"), 3: tuple(parts)}[len(parts)]  # type: ignore[misc]
+            if any(map(self.expressions.moves, call.args)):
+                if step != "1":
+                    raise CannotCompile(s.lineno, "value read by Python", "the step of the range is no constant")
+                length = f"({hi}) - ({lo})" if lo != "0" else hi
+            else:
+                length = f"len(range({', '.join(parts)}))" if len(parts) > 1 else parts[0]
+            rule = (
+                "{k}" if (lo, step) == ("0", "1") else (f"{lo} + {{k}}" if step == "1" else f"{lo} + {{k}} * ({step})")
+            )
+            return [f"{s.target.id} = {rule}"], length, lo
+        if call is not None and name == "enumerate" and len(call.args) == 1 and isinstance(s.target, ast.Tuple):
+            first, second = s.target.elts
+            if isinstance(first, ast.Name) and isinstance(second, ast.Name) and self._rows(call.args[0]):
+                text = self.text(call.args[0])
+                return [f"{first.id} = {{k}}", f"{second.id} = {text}[{{k}}]"], f"len({text})", "0"
+        if call is not None and name == "zip" and isinstance(s.target, ast.Tuple) and all(map(self._rows, call.args)):
+            texts = [self.text(a) for a in call.args]
+            binds = [f"{ast.unparse(t)} = {x}[{{k}}]" for t, x in zip(s.target.elts, texts, strict=True)]
+            return binds, f"min({', '.join(f'len({x})' for x in texts)})" if len(texts) > 1 else f"len({texts[0]})", "0"
+        if isinstance(s.target, ast.Name) and self._rows(s.iter):
+            text = self.text(s.iter)
+            return [f"{s.target.id} = {text}[{{k}}]"], f"len({text})", "0"
+        if isinstance(s.iter, (ast.Tuple, ast.List)) and not naming.leaves(s.body):
+            return None, "", ""
+        self.text(s.iter)
+        raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is gone through by Python")
+
+    def _rows(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and not hasattr(self.values.get(node.id), "shape"):
+            return False
+        return self.expressions.moves(node)
+
+    def _while(self, s: ast.While, live: set[str]) -> list[str]:
+        if s.orelse:
+            raise CannotCompile(s.lineno, "object", "the loop has an `else`")
+        return Loop(self, s.body, live, s).by_value()
+
+
+class Loop:
+    """One loop: what it carries, and its text."""
+
+    def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
+        self.w, self.s, self.live = writer, s, live
+        self.stops = naming.breaks(body)
+        self.stop = writer.fresh("stop")
+        self.body = _without_leaving(body, self.stop) if naming.leaves(body) else body
+        target = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)} if isinstance(s, ast.For) else set()
+        written = (naming.bound(body) | naming.stored_into(body)) - target
+        early = naming.read_first(self.body) - target
+        if isinstance(s, ast.While):
+            early |= naming.loaded([s.test])
+        unsure = written - naming.bound_for_certain(self.body) - naming.stored_into(body)
+        self.target = target
+        self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early))
+        self.after = sorted(((written & live) | (written & unsure)) - set(self.before))
+        self.ends = sorted(target & live)
+        writer.moving |= target | set(self.before) | set(self.after)
+        _spread(body, writer)
+        self.step, self.carry = writer.fresh("step"), writer.fresh("carry")
+
+    def counted(self, head: list[str], length: str, start: str) -> list[str]:
+        """A loop whose number of turns is known before it begins."""
+        w, k = self.w, self.w.fresh("k")
+        bind = [line.format(k=k) for line in head]
+        outer, w.items = w.items, [] if not self.stops else None
+        lines = self._block()
+        items, w.items = w.items or [], outer
+        if items and outer is not None:
+            raise CannotCompile(
+                self.s.lineno, "object", f"`{items[0]}` is a Python list that grows in a loop inside a loop"
+            )
+        kept = ", ".join(f"item_{j}_of_{name}" for j, name in enumerate(items, 1))
+        if self.stops:
+            return self._until(bind, lines, k, head, length)
+        out = self._names()
+        end = f"return ({out}), ({kept},)" if items else f"return {out}"
+        text = [f"def {self.step}({k}, {self.carry}):", *indent([self._open(), *bind, *lines, end])]
+        text += self._started(f"{self.step}(0, c)" + ("[0]" if items else ""))
+        if items:
+            names = ", ".join(f"items_of_{n}" for n in items)
+            text.append(
+                f"{self._target()}({names},) = {w.lax}.scan(lambda c, k: {self.step}(k, c), {self.carry}, {w.jnp}.arange({length}))"
+            )
+        else:
+            text.append(f"{self._target(last=True)}{w.lax}.fori_loop(0, {length}, {self.step}, {self.carry})")
+        return text + self._final(head, f"({length}) - 1")
+
+    def _until(self, bind: list[str], lines: list[str], k: str, head: list[str], length: str) -> list[str]:
+        w, state, out = self.w, self.w.fresh("state"), self._names()
+        text = [f"def {self.step}({state}):"]
+        text += indent(
+            [
+                f"{k}, {self.stop}, {self.carry} = {state}",
+                self._open(),
+                *bind,
+                *lines,
+                f"return {k} + 1, {w.jnp}.asarray({self.stop}, bool), ({out})",
+            ]
+        )
+        text += self._started(f"{self.step}((0, False, c))[2]")
+        going = f"lambda s: (s[0] < {length}) & ~s[1]"
+        start = f"({w.jnp}.asarray(0), {w.jnp}.asarray(False), {self.carry})"
+        text.append(f"{k}, {self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, {start})")
+        return text + self._final(head, f"{k} - 1")
+
+    def by_value(self) -> list[str]:
+        """A loop that goes on while a value says so."""
+        w, state, out = self.w, self.w.fresh("state"), self._names()
+        outer, w.items = w.items, None
+        going = self.w.fresh("going")
+        test = [
+            f"def {going}({state}):",
+            *indent(
+                [
+                    f"{self.stop}, {self.carry} = {state}",
+                    self._open(),
+                    f"return {w.jnp}.logical_and({w.jnp}.logical_not({self.stop}), {w.text(self._test())})",
+                ]
+            ),
+        ]  # type: ignore[union-attr]
+        lines = self._block()
+        w.items = outer
+        text = [*test, f"def {self.step}({state}):"]
+        text += indent(
+            [
+                f"{self.stop}, {self.carry} = {state}",
+                self._open(),
+                *lines,
+                f"return {w.jnp}.asarray({self.stop}, bool), ({out})",
+            ]
+        )
+        text += self._started(f"{self.step}((False, c))[1]")
+        text.append(
+            f"{self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, ({w.jnp}.asarray(False), {self.carry}))"
+        )
+        return text
+
+    def _test(self) -> ast.expr:
+        assert isinstance(self.s, ast.While)
+        return self.s.test
+
+    def _block(self) -> list[str]:
+        inner = set(self.before) | set(self.after) | {self.stop}
+        opening = [f"{self.stop} = False"] if naming.leaves(self.s.body) else []
+        if naming.leaves(self.s.body):
+            self.w.moving.add(self.stop)
+        return opening + self.w.block(self.body, inner)
+
+    def _names(self) -> str:
+        names = [*self.before, *self.after]
+        return ", ".join(names) + "," if names else "()"
+
+    def _open(self) -> str:
+        """Takes the carried values apart; names that have none yet are False until the body binds them."""
+        if not self.after:
+            return f"{self._names()} = {self.carry}" if self.before else "pass"
+        count = len(self.before) + len(self.after)
+        return f"{self._names()} = (*{self.carry}, {', '.join(['False'] * len(self.after))})[:{count}]"
+
+    def _started(self, one_step: str) -> list[str]:
+        """The carried values before the first turn, in the shapes and types of those after it."""
+        jnp, given = self.w.jnp, ", ".join(self.before) + "," if self.before else ""
+        if not given and not self.after:
+            return [f"{self.carry} = ()"]
+        like = self.w.fresh("like")
+        lines = [f"{like} = jitscope.eval_shape(lambda c: {one_step}, ({given}))"]
+        same = f"tuple({jnp}.broadcast_to({jnp}.asarray(v, s.dtype), s.shape) for v, s in zip(({given}), {like}))"
+        rest = f" + tuple({jnp}.zeros(s.shape, s.dtype) for s in {like}[{len(self.before)}:])" if self.after else ""
+        return [*lines, f"{self.carry} = {same}{rest}"]
+
+    def _target(self, last: bool = False) -> str:
+        out = self._names()
+        if last:
+            return f"{out} = " if out != "()" else ""
+        return f"({out}), " if out != "()" else "_, "
+
+    def _final(self, head: list[str], k: str) -> list[str]:
+        """Binds the loop's own names to what they were in the last turn."""
+        return [line.format(k=f"({k})") for line in head] if self.ends else []
+
+
+def _made_inside(body: naming.Statements, early: set[str]) -> set[str]:
+    """Names of arrays that each turn makes before it stores into them."""
+    return {n for n in naming.bound(body) if n not in early}
+
+
+def _spread(body: naming.Statements, w: Statements) -> None:
+    """Names that are bound to values that move, move."""
+    for _ in range(4):
+        for s in [n for b in body for n in ast.walk(b)]:
+            if isinstance(s, ast.Assign) and w.expressions.moves(s.value):
+                w.moving |= {
+                    n.id
+                    for t in s.targets
+                    for n in ast.walk(t)
+                    if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                }
+            elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+                w.moving.add(s.target.id)
+
+
+def _without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
+    """The same body with flags instead of `break` and `continue`: what stands after them is done only while no flag is set."""
+    done: list[ast.stmt] = []
+    for k, s in enumerate(body):
+        if isinstance(s, ast.Break):
+            flag = ast.Assign([ast.Name(stop, ast.Store())], ast.Constant(True))
+            return [*done, ast.fix_missing_locations(ast.copy_location(flag, s))]
+        if isinstance(s, ast.Continue):
+            return done
+        if isinstance(s, ast.If) and (naming.leaves(s.body) or naming.leaves(s.orelse)):
+            rest = body[k + 1 :]
+            ends, other = _always_leaves(s.body), _always_leaves(s.orelse)
+            if (naming.leaves(s.body) and not ends) or (naming.leaves(s.orelse) and not other):
+                raise CannotCompile(s.lineno, "value read by Python", "the loop is left in the middle of a branch")
+            yes = _without_leaving([*s.body, *([] if ends else rest)], stop)
+            no = _without_leaving([*s.orelse, *([] if other else rest)], stop)
+            return [*done, ast.copy_location(ast.If(s.test, yes or [ast.copy_location(ast.Pass(), s)], no), s)]
+        done.append(s)
+    return done
+
+
+def _always_leaves(body: naming.Statements) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Break, ast.Continue)) and not naming.leaves(body[:-1])
+
+
+def indent(lines: list[str]) -> list[str]:
+    """The lines one level further in."""
+    return ["    " + line for line in lines]

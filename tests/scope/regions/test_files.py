@@ -1,0 +1,84 @@
+"""`jitscope regions FILE --json`: what it prints, and that its edits, applied together, keep the file's meaning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jitscope_kernel.cli import main
+from jitscope_scope.regions import cells_of, pricing
+
+
+PROGRAM = """# %%
+import numpy as np
+rng = np.random.default_rng(0)
+a = rng.normal(size=(12, 12))
+s = 0.0
+# %%
+# runs: 500
+x = a.copy()
+for i in range(1000):
+    x = x + 0.01 * np.sin(x)
+    x[0, 0] = 1.0
+print(x.shape)
+# %%
+for i in range(30):
+    s = s + np.random.randn()
+# %%
+# runs: 3
+t = 0.0
+for i in range(10):
+    t = t + i
+"""
+
+
+def test_cells_and_runs() -> None:
+    cells = cells_of(PROGRAM)
+    assert [(c.number, c.first, c.runs) for c in cells] == [(1, 1, 1), (2, 6, 500), (3, 13, 1), (4, 16, 3)]
+    assert [c.runs for c in cells_of("# %% runs: 7\nx = 1\n")] == [7]
+
+
+def test_price() -> None:
+    assert pricing.break_even(2.0, 1.0, 3.5) == 4
+    assert pricing.break_even(1.0, 2.0, 0.1) is None
+    assert pricing.pays(1.0, 0.1, 5.0, 10)
+    assert not pricing.pays(1.0, 0.1, 5.0, 5)
+
+
+@pytest.mark.parametrize("form", ["py", "ipynb"])
+def test_json(form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / f"program.{form}"
+    cells = cells_of(PROGRAM)
+    made = [{"cell_type": "code", "source": c.source.partition("\n")[2], "metadata": {}, "outputs": []} for c in cells]
+    file.write_text(PROGRAM if form == "py" else json.dumps({"cells": made, "metadata": {}, "nbformat": 4}))
+    assert main(["regions", str(file), "--json"]) == 0
+    regions = json.loads(capfd.readouterr().out)["regions"]
+    first, drawn, small = regions
+    assert (first["cell"], first["verdict"]) == (2, "compile"), first
+    assert first["edit"]
+    assert set(first["same"]) >= {"max_abs", "max_rel", "bits"}
+    assert first["break_even_runs"] <= 500
+    assert (drawn["verdict"], drawn["cuts"][0]["why"]) == ("cannot", "random")
+    assert small["verdict"] == "not worth it"
+    assert "3 runs" in small["reason"]
+    lines = PROGRAM.splitlines() if form == "py" else cells[1].source.splitlines()[1:]
+    assert lines[first["line"] - 1].startswith("for i in range(1000)")
+    lines[first["line"] - 1 : first["end_line"]] = first["edit"].splitlines()
+    plain: dict[str, object] = {"a": np.ones((3, 3)), "np": np}
+    edited = dict(plain)
+    exec(PROGRAM if form == "py" else cells[1].source, plain)
+    exec("\n".join(lines), edited)
+    np.testing.assert_allclose(
+        np.asarray(edited["x"]), np.asarray(plain["x"]), rtol=1e-12, atol=2 * first["same"]["max_abs"] + 1e-15
+    )
+    assert edited["i"] == plain["i"]
+
+
+def test_a_file_that_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("x = 1 / 0\n")
+    assert main(["regions", str(file)]) == 1
+    assert "ZeroDivisionError" in capfd.readouterr().err

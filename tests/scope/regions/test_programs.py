@@ -1,0 +1,99 @@
+"""Each program's regions, and its edits applied: run on fresh values, plain and edited programs end with the same types and values."""
+
+from __future__ import annotations
+
+import copy
+import random
+import warnings
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+
+import numpy as np
+import pytest
+
+import jitscope
+from jitscope_scope.regions import finding, pricing
+from jitscope_scope.regions.answers import Region
+from jitscope_scope.regions.cells import Cell
+from tests.scope.regions.programs import COMPILED, CUT, Program
+
+
+def names_of(program: Program, seed: int) -> dict[str, object]:
+    """The names at the start of a program's cell."""
+    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(seed), "__name__": "cell"}
+    exec(compile(program.before, "<cell 1>", "exec"), names)
+    return names
+
+
+def watched(program: Program, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Region], Mapping[str, object]]:
+    """The regions of a program, as if every one of them paid; and the names after the watched run."""
+    monkeypatch.setattr(pricing, "LEAST_COMPILE", 0.0)
+    monkeypatch.setattr(pricing, "pays", lambda *_: True)
+    monkeypatch.setattr(finding, "harmless", lambda _: False)
+    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "cell"}
+    watch = finding.Watch(names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        watch.run(Cell(1, program.before, 1, 1))
+        watch.run(Cell(2, program.cell, 1, 1000))
+        watch.let_go()
+        after = {
+            n: copy.deepcopy(v) for n, v in names.items() if isinstance(v, (np.ndarray, np.generic, float, int, list))
+        }
+        return watch.regions(), after
+
+
+def same(a: object, b: object, name: str) -> None:
+    """Types, dtypes and shapes are equal, floats up to rounding."""
+    assert type(a) is type(b), name
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        assert len(a) == len(b), name
+        for x, y in zip(a, b, strict=True):
+            same(x, y, name)
+    elif isinstance(a, (np.ndarray, np.generic, float, int, complex, jitscope.Array)):
+        x, y = np.asarray(a), np.asarray(b)
+        assert x.dtype == y.dtype, name
+        assert x.shape == y.shape, name
+        precise = x.dtype in (np.float64, np.complex128)
+        np.testing.assert_allclose(y, x, rtol=1e-9 if precise else 1e-4, atol=1e-11 if precise else 1e-5, err_msg=name)
+
+
+def applied(source: str, regions: list[Region], cell: int) -> str:
+    lines = source.splitlines()
+    for r in sorted((r for r in regions if r.verdict == "compile" and r.cell == cell), key=lambda r: -r.line):
+        assert r.edit is not None
+        lines[r.line - 1 : r.end_line] = r.edit.splitlines()
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("program", COMPILED, ids=lambda p: p.name)
+def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions, after = watched(program, monkeypatch)
+    good = [r for r in regions if r.verdict == "compile"]
+    assert good, [(r.verdict, r.reason) for r in regions]
+    assert all(r.edit and r.same for r in good)
+    plain = names_of(program, 0)
+    exec(compile(program.cell, "<plain>", "exec"), plain)
+    for n, v in after.items():
+        same(plain[n], v, n)
+    for seed in (0, 7):
+        plain, edited = names_of(program, seed), {"np": np, "rng": np.random.default_rng(seed), "__name__": "cell"}
+        exec(compile(program.cell, "<plain>", "exec"), plain)
+        exec(compile(applied(program.before, regions, 1), "<edited>", "exec"), edited)
+        exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+        for n, v in plain.items():
+            if not n.startswith("__") and not isinstance(v, (FunctionType, ModuleType)):
+                same(v, edited[n], n)
+
+
+@pytest.mark.parametrize("program", CUT, ids=lambda p: p.name)
+def test_refusals_say_why_and_where(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = random.getstate()
+    regions, _ = watched(program, monkeypatch)
+    random.setstate(state)
+    loops = [r for r in regions if r.cell == 2]
+    assert [r.verdict for r in loops if r.verdict == "compile"] == []
+    cuts = [c for r in loops for c in r.cuts]
+    assert program.says in [c.why for c in cuts], cuts
+    if program.line:
+        assert program.line in [c.line for c in cuts if c.why == program.says], cuts
