@@ -30,11 +30,18 @@ class Names:
 
     `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
     results of the others have the names of the operands and results of their equation. `notes`: what is said
-    behind an equation. `shapes`: whether avals are printed where variables are defined.
+    behind an equation. `shapes`: whether avals are printed where variables are defined. `brief`: numbers with as many digits as tell
+    them apart in their own dtype (`1.67:f32[]`), not with those of a double.
     """
 
-    def __init__(self, jaxpr: Jaxpr, notes: Callable[[JaxprEqn], str | None] = lambda eqn: None, shapes: bool = True):
-        self.notes, self.shapes = notes, shapes
+    def __init__(
+        self,
+        jaxpr: Jaxpr,
+        notes: Callable[[JaxprEqn], str | None] = lambda eqn: None,
+        shapes: bool = True,
+        brief: bool = False,
+    ):
+        self.notes, self.shapes, self.brief = notes, shapes, brief
         self.shared = _shared(jaxpr)
         taken = {*self.shared.values()}
         self._fresh = (name for name in variable_names() if name not in taken)
@@ -119,9 +126,11 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
 # Parts as text -------------------------------------------------------------------------------------------------------
 
 
-def literal_text(literal: Literal) -> str:
-    """2.0:f32[]"""
+def literal_text(literal: Literal, brief: bool = False) -> str:
+    """2.0:f32[]; see `Names` for `brief`."""
     item = literal.value
+    if brief and dtypes.is_float(literal.aval.dtype):
+        return f"{np.asarray(item).astype(literal.aval.dtype)[()]!s}:{literal.aval.short()}"
     if type(item) not in (float, int, bool):
         value = item if isinstance(item, np.generic) else np.asarray(item)
         narrow = value.dtype.itemsize < 4 and dtypes.is_float(value.dtype)
@@ -131,7 +140,7 @@ def literal_text(literal: Literal) -> str:
 
 def atom_text(atom: Atom, names: Names) -> str:
     """A literal as itself, a variable by its name."""
-    return names.of(atom) if isinstance(atom, Var) else literal_text(atom)
+    return names.of(atom) if isinstance(atom, Var) else literal_text(atom, names.brief)
 
 
 def binder_text(var: Var, names: Names) -> str:

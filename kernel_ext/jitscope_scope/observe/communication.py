@@ -28,6 +28,7 @@ from .hlo_flow import paths_in
 from .inner_layouts import Lies
 from .ledger import Row
 from .memory import names_of
+from .sharding import spec_text
 from .stacks import backward_paths
 
 
@@ -320,7 +321,7 @@ def _value(role: ValueRole, name: str, kind: str, asked: Any, lies: Any, part: s
 def _said(layout: Any) -> str:
     """A layout in the words of its user: the spec."""
     if isinstance(layout.said, NamedSharding):
-        return str(layout.said.spec)
+        return spec_text(layout.said.spec)
     return "P()" if str(layout.hlo) == "{replicated}" else str(layout.hlo)
 
 

@@ -106,7 +106,10 @@ def _compilation_document(
     stacks = Stacks()
     positions = row.positions(stacks)
     title = row.function
-    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, root_of(row.position, jaxpr, stacks), stacks)
+    names, tree = (
+        Names(jaxpr, brief=True) if jaxpr else None,
+        CallTree(jaxpr, root_of(row.position, jaxpr, stacks), stacks),
+    )
     graph = jaxpr_graph(jaxpr, title, positions, row.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
     fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)

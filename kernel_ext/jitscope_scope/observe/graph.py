@@ -32,7 +32,7 @@ def jaxpr_graph(
 ) -> GraphDocument:
     """The graph document of a jaxpr, in `groups` or of its equations alone; `positions` are those of its equations by path, `names`,
     if they are known, those of its variables, `tree` the calls of its equations."""
-    builder = _Builder(names or Names(jaxpr), positions, tree)
+    builder = _Builder(names or Names(jaxpr, brief=True), positions, tree)
     builder.program(jaxpr)
     nodes = builder.nodes
     if groups:
@@ -190,7 +190,7 @@ class _Builder:
         if eqn.primitive.name in _COMBINING:
             return f"{'left' if 2 * i < len(eqn.invars) else 'right'} value"
         if isinstance(outer, Literal):
-            number = literal_text(outer).partition(":")[0]
+            number = literal_text(outer, brief=True).partition(":")[0]
             return f"{number} at first" if i >= carried else number
         whole = self.inputs.get(self.sources.get(outer, "")) if isinstance(outer, Var) else None
         return f"{whole}[i]" if whole else f"argument {i}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.meshes import AbstractMesh
-from jitscope.core.shardings import NamedSharding, names_of
+from jitscope.core.shardings import NamedSharding, PartitionSpec, names_of
 from jitscope.xla import client
 
 
@@ -39,7 +39,7 @@ def sharding_document(
         "version": 1,
         "title": title,
         "type": _typed(shape, aval),
-        "spec": str(sharding.spec) if named else None,
+        "spec": spec_text(sharding.spec) if named else None,
         "mesh": [{"name": str(n), "size": s} for n, s in sharding.mesh.shape.items()] if named else [],
         "memory": getattr(sharding, "memory_kind", None),
         "devices": len({name for tile in tiles for name in tile["devices"]}),
@@ -161,3 +161,13 @@ def drawing(cells: list[list[str]], sizes: Sequence[int], scale: float = 1.0, le
 def _padded(text: str, width: int) -> str:
     left, odd = divmod(width - len(text) - 2, 2)
     return " " * left + text + " " * (left + odd)
+
+
+def spec_text(spec: PartitionSpec) -> str:
+    """As short as it can be written: `P('data')` for `P('data', None)`, which says the same of an array."""
+    if spec.unreduced or spec.reduced:
+        return str(spec)
+    entries = list(spec.partitions)
+    while entries and entries[-1] is None:
+        entries.pop()
+    return f"P({', '.join(map(repr, entries))})"

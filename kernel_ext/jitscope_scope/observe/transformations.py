@@ -97,7 +97,7 @@ class _Writer:
         return {"title": title, "lines": lines[:LINES], "left_out": max(0, len(lines) - LINES)}
 
     def _lines(self, jaxpr: Jaxpr) -> Iterator[ProgramLine]:
-        names = Names(jaxpr)
+        names = Names(jaxpr, brief=True)
         yield from self._inside(jaxpr, names, "", "")
 
     def _inside(self, jaxpr: Jaxpr, names: Names, what: str, indent: str) -> Iterator[ProgramLine]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import jitscope as jx
+from jitscope.core.printing import Names, format_jaxpr
 from jitscope_scope import observe
 from tests.scope.fact_algorithms import PROGRAMS
 
@@ -29,7 +30,7 @@ def said(name: str) -> str:
         jx.block_until_ready(program.jit()(*program.args))
     row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
     document = observe.compilation_document(row)
-    assert document["jaxpr"] == str(traced.jaxpr)
+    assert document["jaxpr"] == format_jaxpr(traced.jaxpr.jaxpr, names=Names(traced.jaxpr.jaxpr, brief=True))
     parts = {
         "program": [document["signature"], str(document["equations"]), *document["jaxpr"].splitlines()],
         "nodes": list(map(_node, document["graph"]["nodes"])),

@@ -62,6 +62,16 @@ const EXPECTED: Record<string, string[]> = {
 for (const [text, wanted] of Object.entries(EXPECTED))
   test(`“${text}” finds ${wanted.join(", ") || "nothing"}`, () => assert.deepEqual(found(text), wanted));
 
+test("words are found in the code that wrote a node, its function, and what is a library's", () => {
+  const place = { file: "f.py", cell: null, line: 3, end_line: 3, column: 4, end_column: 9, function: "attention", text: "    scores = q @ k.T" };
+  const nodes = [node("e5", null, { label: "dot_general", positions: [place] }), node("k1", null, { label: "fusion", kind: "library" })];
+  const widely = (text: string) => nodes.filter(parse(text, FACTS, true).test).map(({ id }) => id);
+  assert.deepEqual(widely("scores"), ["e5"]);
+  assert.deepEqual(widely("attention -fusion"), ["e5"]);
+  assert.deepEqual(widely('"library call"'), ["k1"]);
+  assert.deepEqual(nodes.filter(parse("scores", FACTS).test), []);
+});
+
 test("what cannot be understood is said", () => {
   assert.match(parse("size:big", FACTS).problem, /a number is needed, such as >1MB/);
   assert.match(parse("time:>x", FACTS).problem, />1%/);

@@ -112,7 +112,7 @@ export class SearchBox {
     const found = graph?.api.search(value) ?? [];
     this.help.hidden = value.trim() !== "" || this.input !== document.activeElement;
     const count = grouped(found.length);
-    this.answer.textContent = !value.trim() ? "" : graph?.finding.problem || (found.length ? `${count} found` : "none");
+    this.answer.textContent = !value.trim() ? "" : graph?.finding.problem || (found.length ? `${count} found${graph?.finding.wide ? " by their code" : ""}` : "none");
   }
 
   private step(by: number): void {

@@ -72,7 +72,7 @@ function steadyFigures(timing: TimingDoc, canMeasure: boolean, profiled: boolean
   const { steady } = timing;
   if (!steady) {
     const why = profiled ? "Timed below, with its kernels." : "Not timed: this needs a live kernel.";
-    const text = canMeasure ? "Not timed yet." : why;
+    const text = profiled || !canMeasure ? why : "Not timed yet.";
     return h("p", { class: "jitscope-muted jitscope-steady-none" }, text);
   }
   return h(

@@ -155,7 +155,7 @@ class _Reading:
 
 
 def _given(atom: Atom, known: Mapping[Var, Any]) -> Any:
-    return literal_text(atom) if isinstance(atom, Literal) else known.get(atom)
+    return literal_text(atom, brief=True) if isinstance(atom, Literal) else known.get(atom)
 
 
 def _is_call(eqn: JaxprEqn, inner: Jaxpr) -> bool:

@@ -1,10 +1,13 @@
 // The search in one graph: what was found, and which of it is looked at.
 import type { GraphView } from "./view";
+import type { ShownNode } from "./hulls";
 import { parse } from "./query";
 
 export class Finding {
   hits: number[] = [];
   problem = "";
+  /** Whether no node's own text has it: those whose code has it were taken. */
+  wide = false;
   private at = -1;
 
   constructor(private readonly graph: GraphView) {}
@@ -13,14 +16,19 @@ export class Finding {
   search(text: string): number[] {
     const { model, facts, marks } = this.graph;
     const { test, problem } = parse(text, facts);
-    this.hits = [];
     this.at = -1;
     this.problem = problem;
-    if (text.trim())
-      for (let i = 0; i < model.nodes.length; i++) if (test(model.node(i))) this.hits.push(i);
+    this.hits = text.trim() ? this.found(test) : [];
+    this.wide = !this.hits.length && !problem && Boolean(text.trim());
+    if (this.wide) this.hits = this.found(parse(text, facts, true).test);
     marks.hits = new Set(this.hits.map((i) => model.shown(i)));
     this.graph.ask();
     return this.hits;
+  }
+
+  private found(test: (node: ShownNode) => boolean): number[] {
+    const { model } = this.graph;
+    return model.nodes.flatMap((_, i) => (test(model.node(i)) ? [i] : []));
   }
 
   /** Jumps to the next hit (or the one before): "3 of 12"; "" when there is none. */

@@ -125,30 +125,34 @@ const MAKE: Record<string, Filter> = {
 
 const textOf = (node: ShownNode) => `${node.label} ${node.id} ${node.text}`;
 
-function expression(part: string): Test {
+/** With the lines that it was written in, their functions, and that it is a library's. */
+const widely = (node: ShownNode) =>
+  [textOf(node), ...node.positions.flatMap(({ text, function: name }) => [text.trim(), name]), node.kind === "library" ? "library call" : ""].join(" ");
+
+function expression(part: string, text: typeof textOf): Test {
   const [, source, flags] = /^\/(.*)\/(i?)$/.exec(part)!;
   try {
     const wanted = new RegExp(source!, flags);
-    return (node) => wanted.test(textOf(node));
+    return (node) => node.kind !== "fold" && wanted.test(text(node));
   } catch {
     throw new Unclear(`${part} is no regular expression`);
   }
 }
 
-function word(part: string): Test {
+function word(part: string, text: typeof textOf): Test {
   const wanted = part.replace(/^"|"$/g, "").toLowerCase();
-  return (node) => node.kind !== "fold" && textOf(node).toLowerCase().includes(wanted);
+  return (node) => node.kind !== "fold" && text(node).toLowerCase().includes(wanted);
 }
 
-function testOf(part: string, facts: Facts): Test {
+function testOf(part: string, facts: Facts, text: typeof textOf): Test {
   if (part.startsWith("-") && part.length > 1) {
-    const test = testOf(part.slice(1), facts);
+    const test = testOf(part.slice(1), facts, text);
     return (node) => node.kind !== "fold" && !test(node);
   }
-  if (/^\/.*\/i?$/.test(part) && part.length > 1) return expression(part);
+  if (/^\/.*\/i?$/.test(part) && part.length > 1) return expression(part, text);
   const named = /^(\w+):(.*)$/.exec(part);
   const make = named && MAKE[named[1]!.toLowerCase()];
-  if (!make) return word(part);
+  if (!make) return word(part, text);
   const value = named[2]!.replace(/^"|"$/g, "").toLowerCase();
   return value ? make(value, facts) : () => true; // still being typed
 }
@@ -158,9 +162,10 @@ export function partsOf(text: string): string[] {
   return text.match(/-?\/(?:\\.|[^/\\])+\/i?(?=\s|$)|-?(?:\w+:)?"[^"]*"?|\S+/g) ?? [];
 }
 
-export function parse(text: string, facts: Facts): Query {
+/** `wide`: words are looked for in the code that wrote a node, too. */
+export function parse(text: string, facts: Facts, wide = false): Query {
   try {
-    const tests = partsOf(text).map((part) => testOf(part, facts));
+    const tests = partsOf(text).map((part) => testOf(part, facts, wide ? widely : textOf));
     return { test: (node) => tests.length > 0 && tests.every((test) => test(node)), problem: "" };
   } catch (error) {
     if (!(error instanceof Unclear)) throw error;
