@@ -95,7 +95,6 @@ test("kernels are named by what they are", () => {
 });
 
 test("sentences shared with the still views have their places filled", () => {
-  assert.equal(say("along", { axes: "data, model" }), "along data, model");
-  assert.equal(say("axis cut", { axis: 0, size: "1,024", parts: 4, along: "" }), "axis 0 (1,024): 4 parts");
-  assert.equal(say("between", { groups: "{0,1} {2,3}" }), "between {0,1} {2,3}");
+  assert.equal(say("numbers laid over", { what: "cost" }), "after the names: cost");
+  assert.equal(say("found out", { time: "95 ms" }), "Finding this out took 95 ms");
 });
