@@ -164,11 +164,11 @@ def test_the_transformations_are_stepped_through_and_lit(bare: Bare, dark: bool,
         "3. transpose of scalar",
     ]
     assert_readable(view.element)
-    first = view.element.locator(".jitscope-steps-program").first.locator("[data-origin]").first
+    first = view.element.locator(".jitscope-part-code").first.locator("[data-links]").first
     first.focus()
     view.page.keyboard.press("Enter")
-    lit = view.element.locator(".jitscope-steps-line[aria-selected=true]")
-    assert lit.count() >= 3 and len({one.get_attribute("data-origin") for one in lit.all()}) == 1
+    lit = view.element.locator(".jitscope-code-row[aria-selected=true]")
+    assert lit.count() >= 3 and len({one.get_attribute("data-same") for one in lit.all()}) == 1
     assert {n % 1_000_000 for n in view.selection()["lines"]} == {line_of(scalar, "x @ w")}
     steps.nth(2).focus()
     view.page.keyboard.press("Enter")

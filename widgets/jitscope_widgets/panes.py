@@ -18,7 +18,6 @@ from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
-from .transformations import transformations_html
 from .values_html import values
 from .view.as_html import as_html
 from .viewed import parts_of, title_of
@@ -276,7 +275,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
-    "transformations": transformations_html,
     "comparison": comparison,
     "values": values,
     "machine": machine,

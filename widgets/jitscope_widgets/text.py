@@ -14,7 +14,6 @@ from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
-from .transformations import transformations_text
 from .values_text import values
 from .view.as_text import as_text
 from .viewed import parts_of, title_of
@@ -309,5 +308,4 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "comparison": comparison,
     "values": values,
     "machine": machine,
-    "transformations": transformations_text,
 }

@@ -280,7 +280,6 @@ def instrument_title(name: str) -> str:
 
 
 _INSTRUMENTS = {
-    "transformations": "Transformations",
     "passes": "XLA's passes",
     "profile": "Time per kernel",
     "values": "Values",

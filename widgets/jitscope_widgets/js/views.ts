@@ -15,7 +15,6 @@ import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { timingView } from "./timing";
 import { valuesAlone } from "./values";
-import { transformationsView } from "./transformations";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -43,7 +42,6 @@ const VIEWS: Record<string, Open> = {
   timing: (doc, host) => timingView(doc, host),
   recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
-  transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
   comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),

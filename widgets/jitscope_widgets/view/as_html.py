@@ -13,11 +13,13 @@ from ..painter import line_hues
 from ..palette import HUES
 from ..plain import clean, escape
 from ..program_html import picture
+from .as_text import more_lines
 from .chart_svg import chart_svg, timeline_svg
 from .inline import each, words
 from .markup import Markup, element, join
 from .parts import (
     Action,
+    Beside,
     Bar,
     Chart,
     Choice,
@@ -36,6 +38,7 @@ from .parts import (
     Row,
     Section,
     Sentence,
+    Steps,
     Stretch,
     Table,
     Text,
@@ -125,6 +128,24 @@ def _(part: Section) -> Pieces:
         return [head, *inside]
     summary = element("summary", part.title, note)
     return [f"<details{' open' if part.opened else ''}>{summary}", *inside, "</details>"]
+
+
+@pieces_of.register
+def _(part: Beside) -> Pieces:
+    found: Pieces = ['<div style="display:flex;flex-wrap:wrap;gap:4px 16px">']
+    for section in part.sections:
+        found += ['<div style="flex:1 1 280px;min-width:0">', *pieces_of(section), "</div>"]
+    return [*found, "</div>"]
+
+
+@pieces_of.register
+def _(part: Steps) -> Pieces:
+    found: Pieces = []
+    for step in part.steps:
+        note = join(" ", element("span", step.note, class_="dim")) if step.note else None
+        summary = element("summary", element("b", step.title), note)
+        found += [f'<details class="pass">{summary}<div class="in">', *as_html(step.parts), "</div></details>"]
+    return found
 
 
 @pieces_of.register
@@ -270,25 +291,29 @@ def _tile(number: int, text: str, said: str) -> Markup:
 
 @pieces_of.register
 def _(part: Code) -> Pieces:
-    most = [count for count in (4000, 300, 60) if count < len(part.lines)]
-    forms = [_code_form(part, count) for count in (min(len(part.lines), 4000), *most)]
+    whole = min(len(part.lines), part.first)
+    forms = [_code_form(part, count) for count in (whole, *(most for most in _LINES if most < whole))]
     return [guarded(part.name[:1].lower() + part.name[1:], *forms)]
 
 
+_LINES = (300, 60, 20)
+"""How many lines a program keeps where there is less and less room."""
 _KINDS = {"added": "is", "removed": "was", "here": "h0"}
 
 
 def _code_form(part: Code, most: int) -> Callable[[], str]:
     def form() -> str:
         lines = join(*(_code_line(line, part.language) for line in part.lines[:most]))
-        more = len(part.lines) - most
-        return join(element("pre", lines), element("p", f"and {more:,} more lines", class_="dim") if more > 0 else None)
+        more = more_lines(part, most)
+        return join(element("pre", lines), element("p", more, class_="dim") if more else None)
 
     return form
 
 
 def _code_line(line: CodeLine, language: str) -> Markup:
-    number = join(element("i", line.number), " ") if line.number else None
+    before, told = line.sign or ("", "")
+    named = f"{line.number} {before}".strip()
+    number = join(element("i", named, title=told or None), " ") if named else None
     note = element("small", f"   {line.note}") if line.note else None
     return element("span", number, _code_text(line, language), note, Markup("\n"), class_=_KINDS.get(line.mark))
 

@@ -12,6 +12,7 @@ from ..wrap import table as aligned, wrap
 from .inline import words
 from .parts import (
     Action,
+    Beside,
     Chart,
     Choice,
     Code,
@@ -25,6 +26,7 @@ from .parts import (
     Row,
     Section,
     Sentence,
+    Steps,
     Table,
     Tiles,
     Timeline,
@@ -71,6 +73,16 @@ def _(part: Section, width: int) -> list[str]:
     head = f"{part.title}: {part.note}" if part.note else part.title
     inside = [line for one in part.parts for line in lines_of(one, width)]
     return ["", *wrap(f"  {clean(head)}", width, "    "), *inside] if inside else []
+
+
+@lines_of.register
+def _(part: Beside, width: int) -> list[str]:
+    return [line for section in part.sections for line in lines_of(section, width)]
+
+
+@lines_of.register
+def _(part: Steps, width: int) -> list[str]:
+    return [line for step in part.steps for line in lines_of(Section(step.title, step.parts, note=step.note), width)]
 
 
 @lines_of.register
@@ -195,14 +207,23 @@ def _(part: Code, width: int) -> list[str]:
     marks = {"added": "+ ", "removed": "- ", "here": "> "}
     marked = any(line.mark for line in part.lines)
     size = max((len(line.number) for line in part.lines), default=0)
+    signs = max((len(line.sign[0]) for line in part.lines if line.sign), default=0)
     lines: list[str] = []
-    for line in part.lines:
+    for line in part.lines[: part.first]:
         head = f"  {line.number:>{size}}  " if size else "  "
         head += marks.get(line.mark, "  ") if marked else ""
+        head += f"{line.sign[0] if line.sign else '':{signs}} " if signs else ""
         note = f"   {line.note}" if line.note else ""
         lines += wrap(f"{head}{clean(line.text)}{note}", width, " " * (len(head) + 4))
         lines += _pointed(line, head, width)
-    return lines
+    more = more_lines(part, part.first)
+    return [*lines, f"  {more}"] if more else lines
+
+
+def more_lines(part: Code, most: int) -> str:
+    """How many lines a program has beside the first of them; "" where it has no more."""
+    more = max(len(part.lines) - most, 0) + part.left_out
+    return f"and {more:,} more line{'s' * (more > 1)}" if more else ""
 
 
 def _pointed(line: CodeLine, head: str, width: int) -> list[str]:

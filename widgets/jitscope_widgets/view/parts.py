@@ -70,6 +70,8 @@ class Ref:
     kernels: tuple[str, ...] = ()
     node: str = ""
     position: Position | None = None
+    same: str = ""
+    """A name of what lines of one view stem from: those with the same one belong together, also where no equation is left of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,8 @@ class CodeLine:
     ref: Ref = Ref()
     stretch: tuple[int, int] | None = None
     """The columns that are meant, from the first up to the last."""
+    sign: tuple[str, str] | None = None
+    """A sign before the line, and what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,10 @@ class Code:
     name: str
     lines: tuple[CodeLine, ...]
     language: Literal["python", "jaxpr", "hlo", "llvm", "asm", "text"] = "text"
+    first: int = 4000
+    """How many lines text and static HTML have at most."""
+    left_out: int = 0
+    """How many more the program has than the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +321,31 @@ class Section:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Sections side by side where there is room: before and after, A and B."""
+
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An entry of steps; `depth` is how many others it is part of."""
+
+    title: str
+    parts: tuple[Part, ...]
+    note: str = ""
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A list through whose entries one goes, of which one is looked at: its parts stand below."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+
 Part: TypeAlias = (
     Sentence
     | Table
@@ -328,6 +361,8 @@ Part: TypeAlias = (
     | Facts
     | Choice
     | Section
+    | Beside
+    | Steps
 )
 View: TypeAlias = tuple[Part, ...]
 """What is shown of a document."""
@@ -346,4 +381,6 @@ KINDS: tuple[type, ...] = (
     Facts,
     Choice,
     Section,
+    Beside,
+    Steps,
 )

@@ -25,6 +25,7 @@ from .parts import (
     Row,
     Series,
     Span,
+    Step,
     Stretch,
     Text,
 )
@@ -40,7 +41,7 @@ import type { Fix, GraphDoc, Position } from "../forms";
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
 _DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix"}
 _INLINE = (Text, Place, Bar, Stretch)
-_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, *KINDS)
+_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Step, *KINDS)
 
 
 def text() -> str:

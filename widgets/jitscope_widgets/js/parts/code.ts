@@ -1,36 +1,55 @@
-// Program text, line by line.
-import { h } from "../dom";
+// Program text, line by line. Lines that stand for something can be picked, by pointer or with the arrow keys.
+import { h, plural } from "../dom";
 import { assembly, hlo, llvm, python } from "../highlight";
+import { swatch } from "../hue";
 import type { Selected } from "../links";
-import type { Code, CodeLine } from "./forms";
+import { Roving } from "../roving";
+import type { Code, CodeLine, Ref } from "./forms";
 import type { Stage } from "./view";
 
 const STEP = 2000; // lines that are drawn at once
 
 const COLOURS = { python, jaxpr: hlo, hlo, llvm, asm: assembly };
 
+/** What all lines of a program have, so that they begin at the same column. */
+interface Gutter {
+  numbers: boolean;
+  signs: boolean;
+  hues: boolean;
+}
+
 export function codePart(part: Code, stage: Stage): HTMLElement {
-  const body = h("div", { class: "jitscope-code-lines" });
+  const { lines } = part;
+  const linked = lines.some(({ ref }) => ref);
+  const gutter = { numbers: lines.some(({ number }) => number), signs: lines.some(({ sign }) => sign), hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null) };
+  const body = h("div", { class: "jitscope-code-lines", role: linked ? "listbox" : null, "aria-label": linked ? part.name : null });
+  const place = h("div", { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) }, body);
   const drawn: [HTMLElement, CodeLine][] = [];
   const mark = (selected: Selected) => {
-    for (const [element, { ref }] of drawn) element.toggleAttribute("data-related", Boolean(ref && stage.belongs(ref, selected)));
+    for (const [element, { ref }] of drawn) {
+      const related = Boolean(ref && stage.belongs(ref, selected));
+      element.toggleAttribute("data-related", related);
+      if (linked) element.setAttribute("aria-selected", String(related));
+    }
   };
   const add = (from: number): void => {
-    for (const line of part.lines.slice(from, from + STEP)) {
-      const element = lineElement(line, part, stage);
+    for (const line of lines.slice(from, from + STEP)) {
+      const element = lineElement(line, part, gutter, linked, stage);
       drawn.push([element, line]);
       body.append(element);
     }
-    const left = part.lines.length - from - STEP;
+    const left = lines.length - from - STEP;
     if (left > 0) {
-      const more = h("button", { type: "button", class: "jitscope-fold" }, `${left.toLocaleString("en")} more lines`);
+      const more = h("button", { type: "button", class: "jitscope-fold" }, plural(left, "more line"));
       more.addEventListener("click", () => (more.remove(), add(from + STEP), mark(stage.around.selection.current)));
-      body.append(more);
-    }
+      place.append(more);
+    } else if (part.left_out) place.append(h("p", { class: "jitscope-muted" }, `and ${plural(part.left_out, "more line")}`));
   };
   add(0);
+  if (linked)
+    new Roving(body, "[data-links]", (row) => stage.pick(drawn.find(([element]) => element === row)?.[1].ref), () => stage.pick(undefined));
   stage.around.selection.onChange(mark);
-  return h("div", { class: "jitscope-part-code", role: "region", tabindex: 0, "aria-label": part.name }, body);
+  return place;
 }
 
 function textOf({ text, stretch }: CodeLine, language: Code["language"]): (Node | string)[] {
@@ -41,10 +60,34 @@ function textOf({ text, stretch }: CodeLine, language: Code["language"]): (Node 
   return [piece(0, stretch[0]), h("mark", {}, piece(stretch[0], stretch[1])), piece(stretch[1])];
 }
 
-function lineElement(line: CodeLine, { language }: Code, stage: Stage): HTMLElement {
-  const number = h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "");
-  const note = line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : [];
-  const attributes = { class: "jitscope-code-row", "data-mark": line.mark || undefined };
-  if (!line.ref) return h("div", attributes, number, h("code", {}, ...textOf(line, language)), ...note);
-  return h("div", { ...attributes, "data-links": "", onclick: () => stage.pick(line.ref) }, number, h("code", {}, ...textOf(line, language)), ...note);
+/** The colour of the source line that something stems from. */
+function hueOf({ paths = [], position }: Ref, stage: Stage): number | null {
+  const { links } = stage.around;
+  const line = links.linesOf({ positions: position ? [position] : [], paths })[0];
+  return line !== undefined && links.hasLine(line) ? links.hue(line) : null;
+}
+
+function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked: boolean, stage: Stage): HTMLElement {
+  const { ref, sign, position } = { ...line, position: line.ref?.position };
+  const hue = ref && hueOf(ref, stage);
+  const swatched = hue == null ? h("span", { class: "jitscope-swatch", "data-none": "", "aria-hidden": "true" }) : swatch(hue);
+  const attributes = {
+    class: "jitscope-code-row",
+    "data-mark": line.mark || undefined,
+    role: linked ? "option" : null,
+    "aria-selected": linked ? "false" : null,
+    "data-links": ref ? "" : null,
+    "data-same": ref?.same || null,
+    tabindex: ref ? -1 : null,
+    title: position ? `line ${position.line}: ${position.text.trim()}` : null,
+  };
+  return h(
+    "div",
+    attributes,
+    gutter.hues ? swatched : null,
+    gutter.numbers || !linked ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
+    gutter.signs ? h("span", { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null }, sign?.[0] ?? "") : null,
+    h("code", {}, ...textOf(line, language)),
+    ...(line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : []),
+  );
 }

@@ -11,6 +11,7 @@ import type { Part, Ref } from "./forms";
 import { graphPart } from "./graph";
 import { choicePart, factsPart, listPart, sectionPart, sentencePart } from "./layout";
 import { groupedPart, tablePart } from "./table";
+import { besidePart, stepsPart } from "./steps";
 import { tilesPart } from "./tiles";
 import { timelinePart } from "./timeline";
 
@@ -52,12 +53,16 @@ export class Stage {
   private readonly states = new Map<string, () => unknown>();
   private readonly cursors = new Map<string, Cursor>();
   private readonly known: Record<string, unknown>;
+  /** What the picked line stems from (`Ref.same`), until something is picked elsewhere. */
+  private same = "";
+  private picking = false;
 
   constructor(
     readonly around: Around,
     private readonly shownAnew: (parts: Part[]) => void,
   ) {
     this.known = (around.memory ?? {}) as Record<string, unknown>;
+    around.selection.onChange(() => this.picking || (this.same = "")); // before those of the parts
   }
 
   /** What a part of this name was like in an earlier view; from now on `state` says it. */
@@ -86,8 +91,11 @@ export class Stage {
   pick(ref: Ref | undefined): void {
     const { selection, host } = this.around;
     const selected = ref && this.selected(ref);
+    this.same = ref?.same ?? "";
+    this.picking = true;
     if (selected) selection.set(selected);
     else selection.clear();
+    this.picking = false;
     if (ref?.position) host.goto?.(ref.position);
   }
 
@@ -108,7 +116,8 @@ export class Stage {
   }
 
   /** Whether a part that stands for `ref` belongs to what is selected. */
-  belongs({ paths = [], kernels = [], node, position }: Ref, selected: Selected): boolean {
+  belongs({ paths = [], kernels = [], node, position, same }: Ref, selected: Selected): boolean {
+    if (same && same === this.same) return true;
     if (isNothing(selected)) return false;
     if (position && !paths.length && !kernels.length && !node) {
       const place = this.around.links.placeOf(position);
@@ -160,6 +169,10 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return fixView(part.fix);
     case "list":
       return listPart(part, stage);
+    case "beside":
+      return besidePart(part, stage);
+    case "steps":
+      return stepsPart(part, stage);
   }
 }
 
