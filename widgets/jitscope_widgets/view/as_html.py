@@ -19,8 +19,8 @@ from .inline import each, words
 from .markup import Markup, element, join
 from .parts import (
     Action,
-    Beside,
     Bar,
+    Beside,
     Chart,
     Choice,
     Code,
