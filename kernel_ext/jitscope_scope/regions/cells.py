@@ -34,7 +34,7 @@ def read(path: Path) -> list[Cell]:
         for c in found
         if c["cell_type"] == "code"
     ]
-    return [Cell(k, source, 1, _runs(source)) for k, source in enumerate(sources, 1)]
+    return [Cell(k, _plain(source), 1, _runs(source)) for k, source in enumerate(sources, 1)]
 
 
 def cells_of(text: str) -> list[Cell]:
@@ -54,3 +54,10 @@ def _runs(source: str) -> int:
         if line.lstrip().startswith("#") and (found := _RUNS.search(line)):
             return max(1, int(found[1]))
     return 1
+
+
+def _plain(source: str) -> str:
+    """A notebook's cell with `pass` in place of lines that only IPython understands; of a cell magic's cell nothing is left."""
+    if source.lstrip().startswith("%%"):
+        return "\n" * source.count("\n")
+    return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)

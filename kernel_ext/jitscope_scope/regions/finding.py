@@ -37,6 +37,7 @@ class Watch:
 
     def __init__(self, names: dict[str, object]) -> None:
         self.names, self.recorder, self.places = names, Recorder(), Places()
+        self.recorder.release = self._release
         self.cells: list[Cell] = []
         self.of: dict[int, Cell] = {}
         self.seconds: dict[tuple[int, int], float] = {}
@@ -68,16 +69,29 @@ class Watch:
                 s.busy = False
                 self.seconds[k, len(self.cells) - 1] = s.seconds - spent[k]
 
+    def _release(self, key: int) -> bool:
+        function = self.places.all[key].function
+        if function is None:
+            return False
+        self._restore([self.of[key]], function.lineno)
+        return True
+
     def let_go(self) -> None:
         """Takes every note out of the functions that the watched cells made."""
+        self._restore(self.cells)
+        self.names.pop(RECORDER, None)
+
+    def _restore(self, cells: list[Cell], line: int | None = None) -> None:
+        """Gives the functions of cells, or the one that begins at a line, the code that they have without notes."""
         plain: dict[tuple[str, int, str], CodeType] = {}
-        for cell in self.cells:
+        for cell in cells:
             _codes(compile(cell.source, self.file(cell), "exec"), plain)
         for f in [o for o in gc.get_objects() if isinstance(o, FunctionType)]:
+            if line not in (None, f.__code__.co_firstlineno):
+                continue
             code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
             if code is not None and code.co_freevars == f.__code__.co_freevars:
                 f.__code__ = code
-        self.names.pop(RECORDER, None)
 
     def _seen(self, place: Place) -> Seen:
         called = set().union(*(naming.loaded(f.body) for f in self.definitions.values())) if self.definitions else set()
@@ -120,10 +134,12 @@ class Watch:
         try:
             if seen.too_large or seen.visit is None:
                 raise CannotCompile(line, "object", "the arrays at the start are too large to be copied")
+            if seen.released:
+                one.text = f"each of its passages takes {pricing.seconds(seen.seconds / seen.count)}, less than calling compiled code does"
+                return one
             live = place.live()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live
             edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
-            one.text = None
             if eager * runs < pricing.LEAST_COMPILE:
                 return one
             one.edit = edit
@@ -141,16 +157,18 @@ class Watch:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
         if good and harmless([c.source for c in self.cells]):
             good = self._replayed(good)
+        elif good:
+            good = [t for t in good if self._price(t, pricing.UNTRIED)[0]]
         regions = [self._region(t, good) for t in tried]
         kept = [r for r in regions if r is not None]
         return sorted(kept, key=lambda r: (r.cell, r.line))
 
-    def _price(self, t: _Tried) -> tuple[bool, float, float]:
+    def _price(self, t: _Tried, margin: float = pricing.MARGIN) -> tuple[bool, float, float]:
         assert t.proof is not None
         calls = max(1, self.recorder.seen[t.place.key].count)
         compiled = t.proof.again_s * calls
         compile_s = max(0.0, t.proof.first_s - t.proof.again_s)
-        return pricing.pays(t.eager_s, compiled, compile_s, t.runs), compiled, compile_s
+        return pricing.pays(t.eager_s, compiled, compile_s, t.runs, margin), compiled, compile_s
 
     def _replayed(self, good: list[_Tried]) -> list[_Tried]:
         """Those that keep the whole program's values and make their cell faster. Together first; one by one where that fails."""
@@ -221,6 +239,8 @@ class Watch:
             cut = replace(t.cut, line=t.cut.line + offset)
             return replace(base, reason=f"line {cut.line}: {cut.note}", cuts=(cut,))
         total = pricing.seconds(t.eager_s * t.runs)
+        if t.edit is None and t.text is not None:
+            return replace(base, verdict="not worth it", reason=t.text, eager_s=None)
         if t.edit is None or t.proof is None:
             least = pricing.seconds(pricing.LEAST_COMPILE)
             return replace(

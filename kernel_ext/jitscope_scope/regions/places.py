@@ -64,12 +64,15 @@ class Places:
         new: list[ast.stmt] = self._block(tree.body, None, None)
         return ast.fix_missing_locations(ast.Module(new, []))
 
-    def _block(self, body: list[ast.stmt], top: ast.stmt | None, function: ast.FunctionDef | None) -> list[ast.stmt]:
+    def _block(
+        self, body: list[ast.stmt], top: ast.stmt | None, function: ast.FunctionDef | None, straight: bool = True
+    ) -> list[ast.stmt]:
+        """The statements of a block with notes; straight stretches are noted where no loop goes round them."""
         done: list[ast.stmt] = []
         run: list[ast.stmt] = []
 
         def close() -> None:
-            if len(run) >= _LEAST and not any(map(_apart, run)) and any(map(_computes, run)):
+            if straight and len(run) >= _LEAST and any(map(_computes, run)):
                 done.extend(self._noted(list(run), top or run[0], function))
             else:
                 done.extend(run)
@@ -80,25 +83,25 @@ class Places:
                 run.append(s)
                 continue
             close()
-            done.extend(self._one(s, top or s, function))
+            done.extend(self._one(s, top or s, function, straight))
         close()
         return done
 
-    def _one(self, s: ast.stmt, top: ast.stmt, function: ast.FunctionDef | None) -> list[ast.stmt]:
+    def _one(self, s: ast.stmt, top: ast.stmt, function: ast.FunctionDef | None, straight: bool) -> list[ast.stmt]:
         if isinstance(s, (ast.For, ast.While)):
             inner = s
             if _apart(s):
                 inner = copy.copy(s)
-                inner.body = self._block(s.body, top, function)
+                inner.body = self._block(s.body, top, function, False)
             return self._noted([s], top, function, [inner])
         if isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)):
             new = copy.copy(s)
             plain = isinstance(s, ast.FunctionDef) and function is None and not _generates(s)
             if isinstance(s, ast.FunctionDef) and not plain:
                 return [s]
-            new.body = self._block(s.body, top, s if isinstance(s, ast.FunctionDef) else function)
+            new.body = self._block(s.body, top, s if isinstance(s, ast.FunctionDef) else function, straight)
             if isinstance(new, ast.If) and isinstance(s, ast.If):
-                new.orelse = self._block(s.orelse, top, function)
+                new.orelse = self._block(s.orelse, top, function, straight)
             return [new]
         return [s]
 

@@ -7,6 +7,8 @@ import math
 
 MARGIN = 0.85
 """Compiled, all runs together have to take less than this share of the plain ones."""
+UNTRIED = 0.6
+"""The same where the program cannot be run again as a whole, because of its effects."""
 LEAST_COMPILE = 0.06
 """Seconds: no region of any cell was compiled from nothing in less, so what all runs together take less than is told so at once."""
 
@@ -16,9 +18,9 @@ def break_even(eager: float, compiled: float, compile_s: float) -> int | None:
     return max(1, math.ceil(compile_s / (eager - compiled))) if eager > compiled else None
 
 
-def pays(eager: float, compiled: float, compile_s: float, runs: int) -> bool:
+def pays(eager: float, compiled: float, compile_s: float, runs: int, margin: float = MARGIN) -> bool:
     """Whether all runs together are shorter, with the margin."""
-    return compile_s + compiled * runs < MARGIN * eager * runs
+    return compile_s + compiled * runs < margin * eager * runs
 
 
 def seconds(value: float) -> str:

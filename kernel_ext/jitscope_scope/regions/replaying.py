@@ -24,7 +24,7 @@ _EFFECTS = frozenset(
     "open input exec eval system remove unlink mkdir makedirs rename save savez savez_compressed savetxt tofile memmap savefig "
     "write_text write_bytes Popen run urlopen exit quit sleep dump __import__ get_ipython load loadtxt genfromtxt fromfile".split()
 )
-LONGEST = 25.0
+LONGEST = 40.0
 """Seconds of the plain program beyond which fewer runs are made, and the rest is reckoned."""
 
 _HARNESS = """

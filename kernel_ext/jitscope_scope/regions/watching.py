@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
@@ -13,6 +13,12 @@ import numpy as np
 
 KEPT_BYTES = 1 << 28
 """More than this of arrays at the start of a region is not copied, and the region not tried."""
+
+
+SOME = 200
+"""After so many passages it is asked whether they are short."""
+SHORT = 20e-6
+"""Seconds: a passage that takes less is not worth its notes, nor a call of compiled code."""
 
 
 @dataclass
@@ -50,6 +56,8 @@ class Seen:
     visit: Visit | None = None
     busy: bool = False
     too_large: bool = False
+    released: bool = False
+    """Whether the notes were taken out, because each passage takes less than they do."""
 
 
 class Recorder:
@@ -59,6 +67,8 @@ class Recorder:
         self.seen: dict[int, Seen] = {}
         self.lost = 0.0
         """Seconds that the notes themselves took."""
+        self.release: Callable[[int], bool] = lambda key: False
+        """Takes the notes of a place out while the cell runs, where that can be done."""
 
     def enter(self, key: int, names: Mapping[str, object], outer: Mapping[str, object]) -> None:
         """A region begins."""
@@ -83,6 +93,8 @@ class Recorder:
         seen.seconds += now - seen.began - (self.lost - seen.own)
         seen.busy = False
         seen.count += 1
+        if seen.count == SOME and seen.seconds < SOME * SHORT:
+            seen.released = self.release(key)
         if seen.count == 1 and seen.visit is not None:
             seen.visit.ends = {n: names[n] for n in seen.binds if n in names}
             seen.visit.after = snapshot(seen.visit.ends)
