@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 from traitlets import Enum, List, Unicode
 
@@ -330,6 +338,38 @@ class JitscopeMagics(Magics):
             print(f"Ignored in this session: {', '.join(self.ignore) or 'nothing'}.")
         else:
             output.show(self._session.sharp_bits.document())
+
+    @magic_arguments()
+    @argument("--session", action="store_true", help="All cells so far, run again in a process of their own.")
+    @argument("--runs", type=int, metavar="N", help="How often the cell will run; without it, as often as it has run.")
+    @argument("--apply", action="store_true", help="Put the cell with the edits into the next cell.")
+    @HELP
+    @line_cell_magic
+    def regions(self, line: str, cell: str | None = None) -> None:
+        """Say which loops and stretches of array operations could be compiled, what that would cost, and how.
+
+        %%regions              run the cell below it, watched
+        %regions               the last cell, run once more on copies of today's values
+        %regions --session     all cells so far
+
+        Nothing is compiled for the cell itself, and nothing is changed without --apply.
+        """
+        options: Any = parser_of(self.regions).parse_argstring(line)
+        if options.help:
+            return _help(self.regions)
+        from . import regions_cells
+
+        shell: Any = self.shell
+        if options.session:
+            return output.show_text(regions_cells.of_session(shell))
+        found = (
+            regions_cells.of_cell(shell, cell, options.runs or 1)
+            if cell
+            else regions_cells.of_last_cell(shell, options.runs)
+        )
+        output.show_text(found[0])
+        if options.apply and found[1] is not None:
+            shell.set_next_input(found[1])
 
     @magic_arguments()
     @HELP

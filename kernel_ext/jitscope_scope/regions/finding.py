@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import gc
+import linecache
 import textwrap
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 
@@ -35,7 +37,9 @@ class _Tried:
 class Watch:
     """Cells that are run one after another in one namespace, each watched."""
 
-    def __init__(self, names: dict[str, object]) -> None:
+    def __init__(self, names: dict[str, object], whole: bool = True) -> None:
+        """`whole` says that the cells make up a program of their own, which may be run again to compare it with the edited one."""
+        self.whole = whole
         self.names, self.recorder, self.places = names, Recorder(), Places()
         self.recorder.release = self._release
         self.cells: list[Cell] = []
@@ -48,12 +52,18 @@ class Watch:
         """The name that a cell's code goes by."""
         return f"<cell {cell.number}>"
 
-    def run(self, cell: Cell) -> None:
-        """Runs a cell with notes at its regions. What it raises is raised."""
+    def run(self, cell: Cell, shown: Callable[[object], None] | None = None) -> None:
+        """Runs a cell with notes at its regions. What it raises is raised. `shown` is given the value of a last expression."""
         file, tree = self.file(cell), ast.parse(cell.source)
+        linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
         self.definitions |= {(file, n.lineno): n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
         before = set(self.places.all)
-        code = compile(self.places.instrumented(tree), file, "exec")
+        noted = self.places.instrumented(tree)
+        last = noted.body.pop() if shown is not None and noted.body and isinstance(noted.body[-1], ast.Expr) else None
+        if not isinstance(last, ast.Expr) or cell.source.rstrip().endswith(";"):
+            noted.body += [last] if last is not None else []
+            last = None
+        code = compile(noted, file, "exec")
         for key in self.places.all.keys() - before:
             self.of[key] = cell
             self.recorder.seen[key] = self._seen(self.places.all[key])
@@ -95,7 +105,11 @@ class Watch:
 
     def _seen(self, place: Place) -> Seen:
         called = set().union(*(naming.loaded(f.body) for f in self.definitions.values())) if self.definitions else set()
-        names = naming.loaded(place.body) | naming.bound(place.body) | naming.stored_into(place.body) | called
+        reached = naming.loaded(place.body)
+        for _ in range(4):
+            functions = [f for n in reached if isinstance(f := self.names.get(n), FunctionType)]
+            reached = reached.union(*(f.__code__.co_names for f in functions))
+        names = reached | naming.bound(place.body) | naming.stored_into(place.body) | called
         return Seen(
             frozenset(names), frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place))
         )
@@ -155,7 +169,7 @@ class Watch:
 
     def _decided(self, tried: list[_Tried]) -> list[Region]:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
-        if good and harmless([c.source for c in self.cells]):
+        if good and self.whole and harmless([c.source for c in self.cells]):
             good = self._replayed(good)
         elif good:
             good = [t for t in good if self._price(t, pricing.UNTRIED)[0]]

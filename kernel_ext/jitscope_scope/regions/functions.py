@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping
 from types import FunctionType
 
@@ -32,7 +33,7 @@ class Functions:
         function = self.values[name]
         assert isinstance(function, FunctionType) and self.write is not None
         code = function.__code__
-        node = self.definitions.get((code.co_filename, code.co_firstlineno))
+        node = self.definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
         if node is None or node.decorator_list or function.__closure__:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
@@ -52,3 +53,12 @@ class Functions:
         free = naming.loaded(node.body) - given - naming.bound(node.body)
         self.reads |= {n for n in free if n in self.values}
         self.lines += self.write(node, given)
+
+
+def _source(function: FunctionType) -> ast.FunctionDef | None:
+    """The definition of a function of another cell, where Python knows its text."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return tree.body[0] if tree.body and isinstance(tree.body[0], ast.FunctionDef) else None

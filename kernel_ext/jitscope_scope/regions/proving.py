@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
+import signal
+import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -19,6 +23,8 @@ from .writing import Written
 
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
+LONGEST = 20
+"""Seconds that the plain statements may take on nearby values."""
 ALLOWED = 1e-8
 """The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
 ALLOWED_32 = 2e-4
@@ -51,7 +57,7 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
         exec(call, names)
         later.append(time.perf_counter() - start)
     for k in range(SETS):
-        found.append(_one(plain, define, call, perturbed(visit.values, k), live, line))
+        found.append(_one(plain, define, call, perturbed(visit.values, k), live, line, _kept(found[0].edited)))
     same = joined([f.same for f in found])
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
 
@@ -64,14 +70,25 @@ class _Run:
     edited: dict[str, object]
 
 
-def _one(plain: object, define: object, call: object, values: Mapping[str, object], live: set[str], line: int) -> _Run:
-    a, b = snapshot(values), snapshot(values)
+def _one(
+    plain: object,
+    define: object,
+    call: object,
+    values: Mapping[str, object],
+    live: set[str],
+    line: int,
+    kept: Mapping[str, object] = MappingProxyType({}),
+) -> _Run:
+    a, b = snapshot(values), {**snapshot(values), **kept}
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray)}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         start = time.perf_counter()
         try:
-            exec(plain, a)  # type: ignore[arg-type]
+            with _no_longer_than(LONGEST, line):
+                exec(plain, a)  # type: ignore[arg-type]
+        except CannotCompile:
+            raise
         except Exception as error:
             raise CannotCompile(
                 line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
@@ -94,6 +111,30 @@ def _one(plain: object, define: object, call: object, values: Mapping[str, objec
     pairs = {n: (a[n], b.get(n)) for n in a if n in live and not n.startswith("__")}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
     return _Run(joined([compared(x, y, n, line) for n, (x, y) in pairs.items()]), plain_s, first_s, b)
+
+
+def _kept(names: Mapping[str, object]) -> dict[str, object]:
+    """What an edit keeps for the cell's next run: its compiled function, and of which text it is."""
+    return {n: v for n, v in names.items() if n.startswith("region_") and n.endswith(("_code", "_compiled"))}
+
+
+@contextlib.contextmanager
+def _no_longer_than(limit: int, line: int) -> Iterator[None]:
+    """Ends a loop that does not stop on nearby values, where the system has alarms and this is the main thread."""
+
+    def ended(number: int, frame: object) -> None:
+        raise CannotCompile(line, "value read by Python", f"on nearby values the loop does not stop within {limit} s")
+
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.alarm(limit)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _wait(names: Mapping[str, object]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import linecache
 import sys
 import traceback
 import types
@@ -24,8 +23,6 @@ def main(path: Path, out: Path) -> int:
     sys.path.insert(0, str(path.resolve().parent))
     watch = Watch(module.__dict__)
     for cell in cells:
-        file = watch.file(cell)
-        linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 watch.run(cell)

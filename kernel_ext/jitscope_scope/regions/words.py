@@ -134,7 +134,9 @@ def is_module(value: object, *names: str) -> bool:
 
 def of_users(value: object) -> bool:
     """Whether a value is a function that Python code of a cell made."""
-    return isinstance(value, FunctionType) and value.__code__.co_filename.startswith("<cell")
+    return isinstance(value, FunctionType) and (
+        value.__code__.co_filename.startswith("<cell") or value.__module__ == "__main__"
+    )
 
 
 def is_static(value: object) -> bool:

@@ -1,0 +1,50 @@
+"""`%%regions` and `%regions` in a shell: the cell stays itself, and what is said of it."""
+
+import numpy as np
+
+
+SETUP = "import numpy as np\na = np.linspace(0.0, 1.0, 3)\n"
+LOOP = "x = a.copy()\nfor i in range(30000):\n    x = turned(x)\n"
+
+
+def test_a_watched_cell_is_the_plain_cell(shell) -> None:
+    shell.cell(SETUP + "def turned(v):\n    return v + 0.01 * np.sin(v)")
+    ran = shell.cell(
+        "%%regions --runs 500\ndef half(v):\n    return v / 2\n" + LOOP + "print(half(x).shape)\nx.sum() > 0"
+    )
+    assert "(3,)" in ran.stdout
+    said = "\n".join(ran.texts)
+    assert "lines 4 to 5: compile" in said
+    assert "no effect seen in this run; reads `x`" in said
+    names = shell.names
+    assert "__regions__" not in names
+    plain = names["a"].copy()
+    for _ in range(30000):
+        plain = plain + 0.01 * np.sin(plain)
+    np.testing.assert_array_equal(names["x"], plain)
+    assert "__regions__" not in names["half"].__code__.co_names
+
+
+def test_the_last_cell_is_run_on_copies(shell) -> None:
+    shell.cell(SETUP)
+    shell.cell("for i in range(300):\n    a[0] = a[0] * 1.001 + np.random.rand()")
+    before, state = shell.names["a"].copy(), np.random.get_state()[1].copy()
+    said = "\n".join(shell.cell("%regions").texts)
+    assert "draws from NumPy's random generator" in said
+    np.testing.assert_array_equal(shell.names["a"], before)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+def test_an_effect_is_not_repeated(shell, tmp_path) -> None:
+    file = tmp_path / "kept"
+    shell.cell(f"for i in range(3):\n    with open({str(file)!r}, 'a') as f:\n        f.write('a')")
+    said = "\n".join(shell.cell("%regions").texts)
+    assert "not run again" in said
+    assert file.read_text() == "aaa"
+
+
+def test_an_error_is_the_cells_own(shell) -> None:
+    ran = shell.cell("%%regions\nfor i in range(3):\n    y = 1 / (2 - i)")
+    assert isinstance(ran.exception, ZeroDivisionError)
+    assert shell.names["i"] == 2
+    assert "__regions__" not in shell.names
