@@ -152,7 +152,8 @@ class Watch:
                 one.text = f"each of its passages takes {pricing.seconds(seen.seconds / seen.count)}, less than calling compiled code does"
                 return one
             live = place.live()
-            live = set(seen.binds) | set(seen.visit.ends) if live is None else live
+            stored = naming.stored_into(place.body) & seen.visit.values.keys()
+            live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
             if eager * runs < pricing.LEAST_COMPILE:
                 return one

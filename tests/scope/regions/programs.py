@@ -256,6 +256,13 @@ def smooth(x, n):
 a = rng.normal(size=20)
 ---
 b = smooth(a, 40)
+=== a function that changes its argument
+def relax(u, n):
+    for i in range(n):
+        u[1:-1] = 0.5 * u[1:-1] + 0.25 * (u[2:] + u[:-2])
+a = rng.normal(size=20); b = a
+---
+relax(a, 40)
 === jitscope's own arrays
 import jitscope.numpy as jnp
 w = jnp.asarray(rng.normal(size=5).astype(np.float32))
