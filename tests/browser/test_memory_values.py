@@ -12,7 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope_scope import observe
-from jitscope_widgets.quantities import size
+from jitscope_widgets.quantities import number, size
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
@@ -124,20 +124,35 @@ def test_the_values_by_keyboard(bare: Bare) -> None:
     values = document["instruments"]["values"]
     view = bare.show(document)
     view.open("values")
-    rows = view.element.locator(".jitscope-values-row")
+    panel = view.element.locator("[data-panel=values]")
+    rows = panel.locator(".jitscope-table-row")
     first = values["rows"][values["first_bad"]]
     expect(rows.first).to_contain_text(first["label"])
     expect(rows.first).to_contain_text("NaN" if first["nan"] else "Inf")
-    card = view.element.locator(".jitscope-values-card")
+    card = panel.locator(".jitscope-table-inside")
+    expect(card).to_have_count(1)  # the first that is not finite is open
     expect(card.get_by_role("img", name="Picture of the array")).to_be_visible()
-    view.element.get_by_label("Order of values").select_option("order")
+    expect(card.locator("dt").filter(has_text="elements").locator("+ dd")).to_have_text(f"{first['size']:,}")
+    panel.locator(".jitscope-table-sort").filter(has_text="#").click()
+    panel.locator(".jitscope-table-sort").filter(has_text="#").click()
     expect(rows.first).to_contain_text(values["rows"][0]["label"])
     rows.first.focus()
     view.page.keyboard.press("ArrowDown")
     view.page.keyboard.press("Enter")
-    expect(card).to_contain_text(values["rows"][1]["label"])
-    view.element.get_by_label("Only values with").fill("tanh")
-    expect(rows).to_have_count(sum("tanh" in row["label"] for row in values["rows"]))
+    expect(rows.nth(1)).to_contain_text(values["rows"][1]["label"])
+    expect(rows.nth(1)).to_have_attribute("aria-expanded", "true")
+    expect(card).to_have_count(1)
+    expect(card.locator("dt").filter(has_text="elements").locator("+ dd")).to_have_text(
+        f"{values['rows'][1]['size']:,}"
+    )
+    view.page.keyboard.press("ArrowLeft")
+    expect(card).to_have_count(0)
+    panel.get_by_role("button", name="largest", exact=True).click()
+    known = [max(abs(row["min"]), abs(row["max"])) for row in values["rows"] if row["min"] is not None]
+    expect(rows.first.locator("[data-name=largest]")).to_have_text(number(max(known), ""))
+    panel.get_by_label("Values: only rows with").fill("tanh")
+    texts = {at: line["text"] for at, line in enumerate(values["lines"])}
+    expect(rows).to_have_count(sum("tanh" in row["label"] + texts.get(row["line"], "") for row in values["rows"]))
 
 
 def test_the_graph_marks_what_is_not_finite_and_shows_values(bare: Bare) -> None:
@@ -190,13 +205,19 @@ def test_a_kernel_is_asked_for_more(page: Page) -> None:
     expect(result).to_contain_text("Compiling it took")
     view.open("values")
     view.element.get_by_role("button", name="Show values").click()
-    card = view.element.locator(".jitscope-values-card")
-    view.element.get_by_label("Only values with").fill("tanh")
-    view.element.locator(".jitscope-values-row").first.click()
+    panel = view.element.locator("[data-panel=values]")
+    card = panel.locator(".jitscope-table-inside")
+    panel.get_by_label("Values: only rows with").fill("tanh")
+    panel.locator(".jitscope-table-row").filter(has=page.locator("strong", has_text="tanh")).first.click()
     card.get_by_label("Iteration").fill("3")
     card.get_by_role("button", name="Look at this iteration").click()
     expect(card).to_contain_text("Iteration 3 (from 0)")
-    assert asked[0] == {} and asked[1] == {"change": change["id"]} and asked[-1]["iteration"] == 3
+    expect(card.get_by_label("Iteration")).to_have_attribute("max", "8")
+    card.get_by_label("Iteration").fill("5")
+    view.page.keyboard.press("Enter")
+    expect(card).to_contain_text("Iteration 5 (from 0)")
+    assert [one.get("iteration") for one in asked] == [None, None, None, 3, 5]
+    assert asked[0] == {} and asked[1] == {"change": change["id"]}
     assert_readable(view.element)
 
 
@@ -244,7 +265,7 @@ def test_values_are_picked_on_their_way(bare: Bare) -> None:
     assert maker == nodes[start]["label"] and all((maker, reader, kind) in flows for reader in readers)
     name = nodes[start]["text"].split(":")[0]
     assert details.locator("strong").first.inner_text() == f"value {name}"
-    assert f"{known[start, 0]['size']:,}" in details.locator(".jitscope-value-figures").first.inner_text()
+    assert f"{known[start, 0]['size']:,}" in details.locator(".jitscope-facts").first.inner_text()
     assert details.locator("svg").count() >= 1
     assert_readable(view.element)
     assert not axe_findings(view.element)

@@ -142,10 +142,14 @@ def test_the_list_of_values_shows_the_one_that_is_looked_at(bare: Bare) -> None:
     document["compilations"][0]["instruments"] = {"values": found}
     view = bare.show(document)
     view.open("values")
-    shown = view.element.locator(".jitscope-values-row[aria-selected=true]")
+    rows = view.element.locator(".jitscope-parts[data-kind=values] .jitscope-table-row")
+    view.open("graph")
+    view.element.evaluate("(element) => element.__jitscope.select({ node: 'e3' })")
+    view.open("values")
+    shown = rows.and_(view.page.locator("[aria-selected=true]"))
     expect(shown).to_contain_text("value333")
     expect(shown).to_be_in_viewport()
-    names = view.element.locator(".jitscope-values-row strong").all_inner_texts()
+    names = rows.locator("strong").all_inner_texts()
     assert names == [f"value{n}" for n in (*range(60), *range(328, 339))]
     assert view.element.get_by_text("268 more").count() == 1 and view.element.get_by_text("61 more").count() == 1
 

@@ -234,7 +234,8 @@ def test_a_long_cell_leaves_the_columns_of_other_rows_aligned() -> None:
 def test_a_value_on_several_devices_says_what_each_has() -> None:
     told = text(made.values(), width=160)
     assert "psum (the same on 2 devices)" in told and "sin (on 2 devices)" in told
-    assert "<td>x 0</td><td>0.25 to 3.25, mean 1.5, ✕ 1 NaN</td>" in html(made.values())
+    shown = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html(made.values())))
+    assert " x 0 0.25 3.25 1.5 ✕ 1 NaN " in shown
 
 
 def test_lines_with_arrows_are_broken_once() -> None:

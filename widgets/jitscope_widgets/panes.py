@@ -18,7 +18,6 @@ from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
-from .values_html import values
 from .view.as_html import as_html
 from .viewed import parts_of, title_of
 from .views import has_view
@@ -276,6 +275,5 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "ledger": _ledger,
     "passes": passes,
     "comparison": comparison,
-    "values": values,
     "machine": machine,
 }

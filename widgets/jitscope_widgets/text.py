@@ -14,7 +14,6 @@ from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
-from .values_text import values
 from .view.as_text import as_text
 from .viewed import parts_of, title_of
 from .views import has_view
@@ -306,6 +305,5 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "ledger": _ledger,
     "passes": passes,
     "comparison": comparison,
-    "values": values,
     "machine": machine,
 }

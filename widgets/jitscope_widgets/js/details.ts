@@ -1,6 +1,6 @@
 // The line below the graph: everything about what was picked.
 import { lineNumber } from "./calls";
-import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
+import type { CompilationDoc, GraphDoc, GraphNode, Host, ValueRow } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { edgeDetails } from "./edgedetails";
 import { numberText } from "./graph/looks";
@@ -92,12 +92,12 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
 }
 
 /** What a node computed, where the values were looked at. */
-function valuesOf(node: GraphNode, { compilation }: DetailsContext): HTMLElement[] {
+function valuesOf(node: GraphNode, { compilation, host, links }: DetailsContext): HTMLElement[] {
   const values = compilation?.instruments?.values;
   if (!values) return [];
   const paths = node.paths.length ? node.paths : [node.id];
   const rows = paths.flatMap((path) => valuesOfNode(compilation.graph, path, values)).slice(0, 3);
-  return rows.map((row) => valueCard(row, values.details.find(({ path, result }) => path === row.path && result === row.result)));
+  return rows.map((row) => valueCard(row, values, host, links));
 }
 
 /** "line 4", "softmax lines 16, 17, attention line 29". */
@@ -148,8 +148,10 @@ export function detailsPane(context: DetailsContext, selection: Selection): HTML
       selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
     const { edges } = selected;
     const pick = (id: string) => selection.set(context.links.fromNode(context.graphs[selected.node!.level]!, selected.node!.level, id));
+    const values = context.compilation?.instruments?.values;
+    const card = (row: ValueRow) => valueCard(row, values!, context.host, context.links);
     if (node && edges?.length)
-      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, context.compilation?.instruments?.values, (maker) => places(maker, context.host), pick));
+      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, values, card, (maker) => places(maker, context.host), pick));
     else if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
     else

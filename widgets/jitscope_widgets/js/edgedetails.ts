@@ -1,8 +1,7 @@
 // What is said of a value that was picked on its way: its name and type, who makes it, who reads it, what it was.
-import type { GraphDoc, GraphEdge, GraphNode, ValuesDoc } from "./documents";
+import type { GraphDoc, GraphEdge, GraphNode, ValueRow, ValuesDoc } from "./documents";
 import { h } from "./dom";
 import { bytes } from "./numbers";
-import { valueCard } from "./valuecard";
 
 const MOST = 6; // readers that are named
 
@@ -17,7 +16,7 @@ function namesOf(maker: GraphNode, type: string): string[] {
 /** Which of an operation's results have this type. */
 const resultsOf = (maker: GraphNode, type: string): number[] => maker.types.flatMap((one, i) => (one === type ? [i] : []));
 
-export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesDoc | undefined, places: (node: GraphNode) => HTMLElement, pick: (id: string) => void): HTMLElement[] {
+export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesDoc | undefined, card: (row: ValueRow) => HTMLElement, places: (node: GraphNode) => HTMLElement, pick: (id: string) => void): HTMLElement[] {
   const { from, type, bytes: size } = edges[0]!;
   const node = (id: string) => graph.nodes.find((one) => one.id === id);
   const maker = node(from);
@@ -47,6 +46,6 @@ export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesD
       ...readers.slice(0, MOST).flatMap((id, i) => (i ? [", ", link(id)] : [link(id)])),
       others > 0 ? ` and ${others} more` : "",
     ),
-    ...rows.slice(0, 3).map((row) => valueCard(row, values!.details.find(({ path, result }) => path === row.path && result === row.result))),
+    ...rows.slice(0, 3).map(card),
   ];
 }

@@ -8,7 +8,6 @@ import { sentence, type View } from "./mount";
 import { partsMissing, partsView } from "./parts/view";
 import { passesPane } from "./passes";
 import { viewOf } from "./viewdata";
-import { valuesView } from "./values";
 
 /** What the view of an instrument has round it. */
 interface Surroundings {
@@ -36,7 +35,6 @@ function fromParts(doc: { kind: string; title: string }, around: Surroundings): 
 /** Views of instruments whose documents come without one. */
 const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]>, around: Surroundings) => View } = {
   passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
-  values: (doc, around) => valuesView(doc, around),
   machine: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
 };
 

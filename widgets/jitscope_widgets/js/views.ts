@@ -14,7 +14,6 @@ import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { timingView } from "./timing";
-import { valuesAlone } from "./values";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -44,7 +43,6 @@ const VIEWS: Record<string, Open> = {
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: passesView,
   comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
-  values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),

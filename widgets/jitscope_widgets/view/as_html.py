@@ -14,7 +14,7 @@ from ..palette import HUES
 from ..plain import clean, escape
 from ..program_html import picture
 from .as_text import more_lines
-from .chart_svg import chart_svg, timeline_svg
+from .chart_svg import chart_svg, heatmap_svg, timeline_svg
 from .inline import each, words
 from .markup import Markup, element, join
 from .parts import (
@@ -31,6 +31,7 @@ from .parts import (
     Facts,
     Graph,
     Grouped,
+    Heatmap,
     Inline,
     List,
     Part,
@@ -159,7 +160,12 @@ def _(part: Facts) -> Pieces:
 
 @pieces_of.register
 def _(part: Action) -> Pieces:
-    return []
+    return [element("p", part.without, class_="dim")] if part.without else []
+
+
+@pieces_of.register
+def _(part: Heatmap) -> Pieces:
+    return [guarded(part.name[:1].lower() + part.name[1:], lambda: heatmap_svg(part), worth=0.2)]
 
 
 @pieces_of.register
@@ -203,7 +209,25 @@ def _table(part: Table, worth: float) -> Pieces:
         return [element("p", part.empty, class_="dim")] if part.empty else []
     most = [count for count in _ROWS if count < len(part.rows)]
     forms = [_table_form(part, len(part.rows)), *(_table_form(part, count) for count in most)]
-    return [guarded(part.name[:1].lower() + part.name[1:], *forms, worth=worth)]
+    table = guarded(part.name[:1].lower() + part.name[1:], *forms, worth=worth)
+    return [table, *(piece for row in _looked_at(part.rows) for piece in _closer(row))]
+
+
+_CLOSER = 40
+"""Rows of a table of which a closer look is kept."""
+
+
+def _looked_at(rows: Sequence[Row]) -> list[Row]:
+    """The rows with a closer look that has a picture: figures stand in the table."""
+    return [
+        row for row in rows if any(isinstance(part, (Chart, Heatmap, Code, Graph, Table)) for part in flat(row.parts))
+    ][:_CLOSER]
+
+
+def _closer(row: Row) -> Pieces:
+    """A closer look at a row, folded below its table: static pages have no rows that open."""
+    shown = join(*(join(inline(cell), " ") for cell in row.cells[:2]))
+    return ["<details>", element("summary", shown), '<div class="in">', *as_html(row.parts), "</div></details>"]
 
 
 def _table_form(table: Table, most: int) -> Callable[[], str]:
@@ -240,7 +264,8 @@ def _row(row: Row, columns: Sequence[Column]) -> Iterable[Markup]:
 
 @pieces_of.register
 def _(part: Chart) -> Pieces:
-    return [guarded(part.name[:1].lower() + part.name[1:], lambda: chart_svg(part), worth=3.0)]
+    worth = 0.2 if part.small else 3.0
+    return [guarded(part.name[:1].lower() + part.name[1:], lambda: chart_svg(part), worth=worth)]
 
 
 @pieces_of.register
@@ -330,6 +355,14 @@ def _(part: Graph) -> Pieces:
     hues = line_hues(part.document)
     drawn: Piece = picture(part.name, part.document, hues)
     return [drawn]
+
+
+def flat(parts: Sequence[Part]) -> Iterable[Part]:
+    """Some parts and those in sections."""
+    for part in parts:
+        yield part
+        if isinstance(part, Section):
+            yield from flat(part.parts)
 
 
 def title_of(content: Content) -> str:

@@ -21,6 +21,7 @@ from .parts import (
     Facts,
     Graph,
     Grouped,
+    Heatmap,
     List,
     Part,
     Row,
@@ -37,6 +38,7 @@ _MOST_ROWS = 20
 _MOST_INNER = 3
 _MOST_LINES = 60
 _COLUMNS = 60
+_NUMBERS = 3  # columns of numbers from which on they have their names above them
 _LEVELS = "▁▂▃▄▅▆▇█"
 _PICTURES = ("bar", "stretch")
 
@@ -93,7 +95,22 @@ def _(part: Facts, width: int) -> list[str]:
 
 @lines_of.register
 def _(part: Action, width: int) -> list[str]:
-    return []
+    return wrap(f"  {clean(part.without)}", width, "    ") if part.without else []
+
+
+_SHADES = " ░▒▓█"
+
+
+@lines_of.register
+def _(part: Heatmap, width: int) -> list[str]:
+    shown = [_shade(cell) for cell in part.cells]
+    rows = ["".join(shown[at : at + part.columns]) for at in range(0, len(shown), max(part.columns, 1))]
+    drawn = rows if part.columns + 2 <= width and len(rows) <= _MOST_LINES else []
+    return [*(f"  {row}" for row in drawn), *wrap(f"  {clean(part.summary)}", width, "    ")]
+
+
+def _shade(cell: str) -> str:
+    return "✕" if cell in "ni" else _SHADES[round(int(cell, 16) * 4 / 15)]
 
 
 @lines_of.register
@@ -131,8 +148,12 @@ def _(part: Table, width: int) -> list[str]:
     head = wrap(f"  {clean(part.name)}:", width, "    ")
     shown = [at for at, column in enumerate(part.columns) if column.kind not in _PICTURES]
     rows = list(_rows(part.rows, 0))
-    told = aligned([[clean(words(row.cells[at])) for at in shown] for _, row in rows], width)
-    lines: list[str] = []
+    names = [clean(part.columns[at].title) for at in shown]
+    titles = [names] if sum(part.columns[at].kind == "number" for at in shown) >= _NUMBERS else []
+    titled, *told = aligned(
+        [*(titles or [[]]), *([clean(words(row.cells[at])) for at in shown] for _, row in rows)], width
+    )
+    lines: list[str] = list(titled) if titles else []
     for (depth, row), found in zip(rows, told):
         lines += [f"{'  ' * depth}{line}"[: max(width, 1)] if depth else line for line in found]
         lines += wrap(f"      {clean(row.note)}", width, "      ") if row.note else []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..quantities import number
 from .markup import Markup, element, join
-from .parts import Axis, Chart, Point, Series, Span, Timeline
+from .parts import Axis, Chart, Heatmap, Point, Series, Span, Timeline
 
 
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 760, 200, 74, 12, 38, 40
@@ -48,58 +49,73 @@ class Scale:
     def ticks(self, count: int) -> list[float]:
         """Values to be written at the axis."""
         if self.axis.scale == "log":
-            first, last = round(self.low), round(self.high)
+            first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
+            if last <= first:
+                return [self.axis.low, self.axis.high]
             step = max(1, math.ceil((last - first) / (2 * count)))
             return [10.0**n for n in range(first, last + 1, step)]
         return [self.axis.low + (self.axis.high - self.axis.low) * n / count for n in range(count + 1)]
 
 
+class Frame(NamedTuple):
+    """How large a chart is, in pixels: its picture, its plot, what is above that."""
+
+    width: int
+    height: int
+    above: int
+
+
+_USUAL, _SMALL = Frame(WIDTH, HEIGHT, ABOVE), Frame(400, 90, 10)
+
+
 def chart_svg(chart: Chart) -> Markup:
     """The picture of a chart."""
-    across = Scale(chart.across, LEFT, WIDTH - RIGHT)
-    up = Scale(chart.up, ABOVE + HEIGHT, ABOVE)
+    frame = _SMALL if chart.small else _USUAL
+    across = Scale(chart.across, LEFT, frame.width - RIGHT)
+    up = Scale(chart.up, frame.above + frame.height, frame.above)
     return element(
         "svg",
         element("title", chart.summary),
-        *_bands(chart, across),
-        *_grid(chart, across, up),
+        *_bands(chart, across, frame),
+        *_grid(chart, across, up, frame),
         *_series(chart, across, up),
-        *(_point(point, chart, across, up) for point in reversed(chart.points)),
+        *(_point(point, across, up, frame) for point in reversed(chart.points)),
         *_labels(chart, across, up),
-        *_legend(chart),
-        viewBox=f"0 0 {WIDTH} {ABOVE + HEIGHT + BELOW}",
-        width=WIDTH,
+        *(() if chart.small else _legend(chart)),
+        viewBox=f"0 0 {frame.width} {frame.above + frame.height + BELOW}",
+        width=frame.width,
         style="max-width:100%;font:12px var(--ui)",
         role="img",
         aria_label=chart.summary,
     )
 
 
-def _bands(chart: Chart, across: Scale) -> Iterator[Markup]:
+def _bands(chart: Chart, across: Scale, frame: Frame) -> Iterator[Markup]:
     for band in chart.bands:
         start, end = across(band.start), across(band.end)
         yield element(
             "rect",
             element("title", band.text),
             x=start,
-            y=ABOVE,
+            y=frame.above,
             width=max(1.0, end - start),
-            height=HEIGHT,
+            height=frame.height,
             fill="var(--soft)",
         )
 
 
-def _grid(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
-    for value in up.ticks(4):
+def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Markup]:
+    count, foot = 2 if chart.small else 4, frame.above + frame.height
+    for value in up.ticks(count):
         y = up(value)
-        yield element("path", d=f"M{LEFT},{y}H{WIDTH - RIGHT}", stroke="var(--rule)")
+        yield element("path", d=f"M{LEFT},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
         yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
-    for value in across.ticks(4):
+    for value in across.ticks(count):
         shown = f"{round(value):,}" if chart.steps else number(value, chart.across.unit)
-        yield element("text", shown, x=across(value), y=ABOVE + HEIGHT + 15, text_anchor="middle", fill="var(--dim)")
-    middle = (LEFT + WIDTH) / 2
+        yield element("text", shown, x=across(value), y=foot + 15, text_anchor="middle", fill="var(--dim)")
+    middle = (LEFT + frame.width) / 2
     title = f"{chart.steps} of the {chart.across.title}" if chart.steps else chart.across.title
-    yield element("text", title, x=middle, y=ABOVE + HEIGHT + 31, text_anchor="middle", fill="var(--dim)")
+    yield element("text", title, x=middle, y=foot + 31, text_anchor="middle", fill="var(--dim)")
 
 
 def _series(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
@@ -117,6 +133,9 @@ def _series(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
                 stroke_dasharray=dash,
             )
             continue
+        if one.kind == "bars":
+            yield from _bars(one, chart, across, up)
+            continue
         below = below or [0.0] * len(one.up)
         above = [low + more for low, more in zip(below, one.up)]
         if any(one.up):
@@ -127,7 +146,29 @@ def _series(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
                 fill="var(--bar)",
                 fill_opacity=SHADES.get(one.tone, 1.0),
             )
-        below = above if one.kind == "area" else below
+        below = above
+
+
+def _bars(one: Series, chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
+    ends = (*one.across[1:], chart.across.high)
+    for start, end, value in zip(one.across, ends, one.up):
+        if value > 0:
+            x, y = across(start), up(value)
+            yield element(
+                "rect",
+                element("title", bar_words(value, start, end, chart)),
+                x=x + 0.5,
+                y=y,
+                width=round(max(0.5, across(end) - x - 1), 1),
+                height=round(max(0.5, up.start - y), 1),
+                fill="var(--bar)",
+            )
+
+
+def bar_words(value: float, start: float, end: float, chart: Chart) -> str:
+    """`12 elements in a bin, from 0.5 to 0.75`."""
+    ends = f"from {number(start, chart.across.unit) or 0} to {number(end, chart.across.unit) or 0}"
+    return f"{number(value, chart.up.unit)} {chart.up.title}, {ends}"
 
 
 def _labels(chart: Chart, across: Scale, up: Scale) -> Iterator[Markup]:
@@ -159,11 +200,13 @@ def _area(one: Series, chart: Chart, below: list[float], above: list[float], acr
     return f"M{' '.join([*top, *reversed(bottom)])}Z"
 
 
-def _point(point: Point, chart: Chart, across: Scale, up: Scale) -> Markup:
+def _point(point: Point, across: Scale, up: Scale, frame: Frame) -> Markup:
     x, y = across(point.across), up(point.up)
     if point.shape == "flag":
-        anchor = "end" if x > WIDTH * 0.6 else "start"
-        line = element("path", d=f"M{x},{y - 6}V{ABOVE + HEIGHT}", stroke="var(--fg)", stroke_dasharray="3 3")
+        anchor = "end" if x > frame.width * 0.6 else "start"
+        line = element(
+            "path", d=f"M{x},{y - 6}V{frame.above + frame.height}", stroke="var(--fg)", stroke_dasharray="3 3"
+        )
         return join(
             line,
             element("text", f"▼ {point.text}", x=x, y=y - 9, text_anchor=anchor, fill="var(--fg)", font_weight=600),
@@ -238,6 +281,39 @@ def _spans(spans: Sequence[Span], across: Scale) -> Iterator[Markup]:
 
 def _lasted(span: Span) -> str:
     return f"{number(span.end - span.start, 's')}, from {number(span.start, 's')} on"
+
+
+_LEVELS = "0123456789abcdef"
+
+
+def heatmap_svg(part: Heatmap) -> Markup:
+    """The picture of an array of shades; what is not finite is crossed out."""
+    columns = max(part.columns, 1)
+    rows = -(-len(part.cells) // columns)
+    side = 14 if rows == 1 else max(4, min(8, 256 // max(rows, columns)))
+    boxes = []
+    for cell in sorted(set(part.cells)):
+        places = [(n % columns * side, n // columns * side) for n, one in enumerate(part.cells) if one == cell]
+        if cell in _LEVELS:
+            d = "".join(f"M{x},{y}h{side}v{side}h{-side}z" for x, y in places)
+            boxes.append(
+                element("path", d=d, fill="var(--bar)", fill_opacity=f"{0.04 + 0.96 * _LEVELS.index(cell) / 15:.2f}")
+            )
+        else:
+            d = "".join(f"M{x + 1},{y + 1}l{side - 2},{side - 2}m0,{2 - side}l{2 - side},{side - 2}" for x, y in places)
+            title = element("title", "NaN" if cell == "n" else "Inf")
+            boxes.append(element("path", title, d=d, stroke="var(--bad)", stroke_width=1.5, fill="none"))
+    picture = element(
+        "svg",
+        element("title", part.summary),
+        *boxes,
+        viewBox=f"0 0 {columns * side} {rows * side}",
+        width=columns * side,
+        style="max-width:100%",
+        role="img",
+        aria_label=part.summary,
+    )
+    return join(picture, element("p", part.note, class_="dim") if part.note else None)
 
 
 def timeline_svg(part: Timeline) -> Markup:

@@ -95,7 +95,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; `rows` are those that it stands for, told when it is opened. `note` stands below it."""
+    """A row; `rows` are those that it stands for, `parts` a closer look at it: they are told when it is opened. `note` stands below it."""
 
     cells: tuple[Content, ...]
     ref: Ref = Ref()
@@ -103,6 +103,8 @@ class Row:
     note: str = ""
     title: str = ""
     tone: Literal["plain", "muted", "bad"] = "plain"
+    parts: tuple[Part, ...] = ()
+    opened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,20 @@ class Chart:
     bands: tuple[Band, ...] = ()
     steps: str = ""
     at: float | None = None
+    small: bool = False
+    """It stands beside others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmap:
+    """An array of shades, row by row: `0` (faint) to `f` (strong), `n` where something is NaN, `i` where it is infinite. `summary` is what
+    a screen reader says of it, `note` stands below it."""
+
+    name: str
+    summary: str
+    columns: int
+    cells: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +289,29 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """A whole number that somebody chooses from `low` to `high`, for the option of that name."""
+
+    option: str
+    label: str
+    low: int
+    high: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
-    """A button that asks the kernel for a further form of this document; `doing` is said while it works."""
+    """A button that asks the kernel for a further form of this document; `doing` is said while it works.
+
+    The answer takes the place of the whole view, or of the section with the name `renews`. `without` is said where no kernel can be asked.
+    """
 
     label: str
     doing: str
     options: Mapping[str, str | int | bool | None] = field(default_factory=dict)
+    renews: str = ""
+    number: Number | None = None
+    without: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,12 +346,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of a view with a heading; one that folds (`opened` is not None) starts open or closed."""
+    """A stretch of a view with a heading; one that folds (`opened` is not None) starts open or closed. By its `name` it is found in other
+    forms of the view."""
 
     title: str
     parts: tuple[Part, ...]
     opened: bool | None = None
     note: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +386,7 @@ Part: TypeAlias = (
     | Table
     | Grouped
     | Chart
+    | Heatmap
     | Timeline
     | Code
     | Graph
@@ -371,6 +407,7 @@ KINDS: tuple[type, ...] = (
     Table,
     Grouped,
     Chart,
+    Heatmap,
     Timeline,
     Code,
     Graph,

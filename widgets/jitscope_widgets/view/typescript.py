@@ -19,6 +19,7 @@ from .parts import (
     Column,
     Edit,
     Graph,
+    Number,
     Place,
     Point,
     Ref,
@@ -41,7 +42,7 @@ import type { Fix, GraphDoc, Position } from "../forms";
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
 _DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix"}
 _INLINE = (Text, Place, Bar, Stretch)
-_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Step, *KINDS)
+_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Number, Step, *KINDS)
 
 
 def text() -> str:

@@ -73,7 +73,7 @@ def instrument(
     spent = time.perf_counter() - start
     positions = positions_of(closed.jaxpr, row.cell_of)
     document = values.document(row.function, positions, list(evaluation.loops.values()), remarks, spent, differs)
-    return document if path is None else {**document, "rows": [], "lines": [], "loops": [], "first_bad": None}
+    return document if path is None else {**document, "rows": [], "lines": [], "first_bad": None}
 
 
 def _place(closed: ClosedJaxpr, path: str) -> str:

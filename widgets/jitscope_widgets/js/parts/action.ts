@@ -1,26 +1,36 @@
-// A button that asks the kernel for a further form of a document.
+// A button that asks the kernel for a further form of a document, or for a part of one.
 import { h } from "../dom";
 import { sentence } from "../mount";
 import { viewOf } from "../viewdata";
 import type { Action } from "./forms";
 import type { Stage } from "./view";
 
-/** Null where there is no kernel to ask. */
+/** Where there is no kernel to ask: what is said then, else null. */
 export function actionPart(part: Action, stage: Stage): HTMLElement | null {
   const { ask } = stage.around;
-  if (!ask) return null;
+  if (!ask) return part.without ? h("p", { class: "jitscope-muted" }, part.without) : null;
   const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
   const button = h("button", { type: "button", class: "jitscope-button" }, part.label);
-  button.addEventListener("click", async () => {
+  const { number } = part;
+  const field = number && h("input", { type: "number", min: number.low, max: number.high, value: number.at, "aria-label": `${number.label}, from ${number.low} to ${number.high}` });
+  const act = async () => {
     button.disabled = true;
     answer.textContent = part.doing;
     try {
-      const found = await ask((part.options ?? {}) as Record<string, unknown>);
-      stage.show(viewOf(found) ?? []);
+      const options = { ...(part.options as Record<string, unknown>), ...(field ? { [number.option]: Number(field.value) } : {}) };
+      const found = viewOf(await ask(options)) ?? [];
+      if (part.renews) stage.renew(part.renews, found, button);
+      else stage.show(found);
     } catch (error) {
       answer.textContent = sentence(error);
       button.disabled = false;
     }
+  };
+  button.addEventListener("click", act);
+  field?.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Enter") void act();
   });
-  return h("p", { class: "jitscope-asking" }, button, answer);
+  const label = field && h("label", {}, `${number.label} `, field, ` of ${number.low} to ${number.high} `);
+  return h("p", { class: "jitscope-asking" }, label ?? null, button, answer);
 }

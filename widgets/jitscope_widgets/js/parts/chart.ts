@@ -10,6 +10,7 @@ const RIGHT = 14;
 const ABOVE = 22;
 const BELOW = 38;
 const HEIGHT = 176; // of the plot, in pixels
+const SMALL = 80; // of one that stands beside others
 const SQUARE = 300; // of one with marks to tell apart
 const STRIP = 18; // below the plot, for the names of bands
 const LETTER = 7.5; // pixels of a letter of a label
@@ -31,14 +32,14 @@ class ChartView {
     private readonly chart: Chart,
     private readonly stage: Stage,
   ) {
-    this.height = this.pickable.length ? SQUARE : HEIGHT;
+    this.height = chart.small ? SMALL : this.pickable.length ? SQUARE : HEIGHT;
     this.cursor = stage.cursor(chart.name);
     this.cursor.usual = chart.at ?? null;
     const at = stage.remember<number | null>(`chart ${chart.name}`, chart.at ?? null, () => this.cursor.at);
     this.answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
     this.plot = h("div", { class: "jitscope-chart-plot", ...this.role() });
-    this.element = h("figure", { class: "jitscope-chart", "aria-label": chart.name }, this.legend(), this.plot, this.below());
-    this.draw(760);
+    this.element = h("figure", { class: "jitscope-chart", "data-small": chart.small || undefined, "aria-label": chart.name }, this.legend(), this.plot, this.below());
+    this.draw(chart.small ? 380 : 760);
     const watch = new ResizeObserver(([entry]) => this.draw(Math.floor(entry!.contentRect.width)));
     watch.observe(this.plot);
     stage.ends.push(() => watch.disconnect());
@@ -67,6 +68,7 @@ class ChartView {
   }
 
   private legend(): HTMLElement | null {
+    if (this.chart.small) return null;
     const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
     if (!named.length) return null;
     const entries = named.map(({ name, title, tone }) => h("span", {}, h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }), title || name));
@@ -129,9 +131,9 @@ class ChartView {
   private grid(): SVGElement[] {
     const { across, up, chart } = this;
     const label = (x: number, y: number, anchor: string, text: string) => s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
-    const rows = up.ticks(4).flatMap((value) => [s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }), label(LEFT - 6, up.at(value) + 4, "end", up.written(value))]);
+    const rows = up.ticks(chart.small ? 2 : 4).flatMap((value) => [s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }), label(LEFT - 6, up.at(value) + 4, "end", up.written(value))]);
     const { foot } = this;
-    const columns = across.ticks(this.width < 520 ? 2 : 4).map((value, n, all) => {
+    const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).map((value, n, all) => {
       const text = chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value);
       return label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", text);
     });
@@ -140,11 +142,12 @@ class ChartView {
 
   private series(): SVGElement[] {
     let below: number[] | null = null;
-    return (this.chart.series ?? []).map((one) => {
+    return (this.chart.series ?? []).flatMap((one) => {
       if (one.kind === "line") return this.lineOf(one);
+      if (one.kind === "bars") return this.barsOf(one);
       const low: number[] = below ?? one.up.map(() => 0);
       const high = low.map((v, n) => v + one.up[n]!);
-      if (one.kind === "area") below = high;
+      below = high;
       return this.areaOf(one, low, high);
     });
   }
@@ -153,6 +156,19 @@ class ChartView {
     const line = s("path", { class: "jitscope-chart-line", "data-dashed": dashed ? "" : null, d: `M${across.map((x, n) => `${this.across.at(x)} ${this.up.at(up[n]!)}`).join("L")}` });
     line.append(s("title", {}, title || name));
     return line;
+  }
+
+  private barsOf({ across, up, tone }: Series): SVGElement[] {
+    const { chart } = this;
+    return across.flatMap((start, n) => {
+      const value = up[n]!;
+      if (!(value > 0)) return [];
+      const end = across[n + 1] ?? chart.across.high;
+      const [x, y] = [this.across.at(start), this.up.at(value)];
+      const bar = s("rect", { class: "jitscope-chart-area", "data-of": tone || null, x: x + 0.5, y, width: Math.max(0.5, this.across.at(end) - x - 1), height: Math.max(0.5, ABOVE + this.height - y) });
+      bar.append(s("title", {}, `${this.up.written(value)} ${chart.up.title}, from ${this.across.written(start)} to ${this.across.written(end)}`));
+      return [bar];
+    });
   }
 
   private areaOf({ across, tone }: Series, low: number[], high: number[]): SVGElement {

@@ -19,7 +19,7 @@ export function sectionPart(part: Section, stage: Stage): HTMLElement | null {
   if (part.opened == null) {
     const inside = elementsOf(part.parts, stage);
     const head = part.title ? h("h4", {}, part.title, ...note) : null;
-    return inside.length ? h("section", { class: "jitscope-part-section", "aria-label": part.title || undefined }, head, ...inside) : null;
+    return inside.length ? h("section", { class: "jitscope-part-section", "data-name": part.name || undefined, "aria-label": part.title || undefined }, head, ...inside) : null;
   }
   const element: HTMLDetailsElement = h("details", { class: "jitscope-part-section" }, h("summary", {}, part.title, ...note));
   element.open = stage.remember(`section ${part.title}`, part.opened, () => element.open);

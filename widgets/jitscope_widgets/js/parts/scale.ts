@@ -31,7 +31,8 @@ export class Scale {
 
   ticks(count: number): number[] {
     if (this.axis.scale === "log") {
-      const [first, last] = [Math.round(this.low), Math.round(this.high)];
+      const [first, last] = [Math.ceil(this.low - 1e-9), Math.floor(this.high + 1e-9)];
+      if (last <= first) return [this.axis.low, this.axis.high];
       const step = Math.max(1, Math.ceil((last - first) / (2 * count)));
       return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, n) => 10 ** (first + n * step));
     }

@@ -1,13 +1,14 @@
 // Tables: sorted by a column, with rows that open, of which so many are drawn as somebody looks at.
 import { clear, grouped, h } from "../dom";
-import { type Selected } from "../links";
+import { isNothing, type Selected } from "../links";
 import { choice } from "../tabs";
 import type { Column, Content, Grouped, Ref, Row, Stretch, Table } from "./forms";
 import { inline, order, words } from "./inline";
-import type { Stage } from "./view";
+import { elementsOf, type Stage } from "./view";
 
 const STEP = 250; // rows that a further press brings
 const FILTERED = 30; // rows from which on a table can be searched
+const AROUND = 5; // rows that are drawn before and after one that is selected, where it is further down
 const NAMED = 200; // characters of a row's name for screen readers
 
 interface TableState {
@@ -32,6 +33,8 @@ class TableView {
   private readonly open: Set<string>;
   private readonly drawn = new Map<HTMLElement, Line>();
   private picked: string | null = null;
+  private further: string | null = null; // a row beyond those that are shown, that is selected
+  private own = false; // the selection is being set from here
   private at: number | null = null;
 
   constructor(
@@ -39,7 +42,7 @@ class TableView {
     private readonly stage: Stage,
     key: string,
   ) {
-    const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: [] };
+    const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: table.rows.flatMap((row, n) => (row.opened ? [String(n)] : [])) };
     this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
     this.open = new Set(this.state.open);
     const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "aria-label": table.name, style: { "--columns": table.columns.map((column, n) => width(column, n === this.widest)).join(" ") } }, this.head(), this.body);
@@ -52,7 +55,7 @@ class TableView {
         this.draw();
       });
     else this.draw();
-    stage.around.selection.onChange((selected) => this.mark(selected));
+    stage.around.selection.onChange((selected) => this.follow(selected));
   }
 
   /** The column that takes the room that is left: the last with words. */
@@ -63,7 +66,7 @@ class TableView {
   }
 
   private get deep(): boolean {
-    return this.table.rows.some(({ rows }) => rows?.length);
+    return this.table.rows.some(opens);
   }
 
   private filter(): HTMLElement | null {
@@ -126,19 +129,18 @@ class TableView {
     const focused = this.focusedKey();
     const lines = this.lines();
     const tops = lines.filter(({ depth }) => !depth).length;
-    const shown = upTo(lines, this.state.shown);
+    const { shown } = this.state;
+    const at = this.further === null ? -1 : topOf(lines, this.further);
+    const from = at < shown ? shown : Math.max(shown, at - AROUND);
+    const to = at < shown ? shown : at + AROUND + 1;
     this.drawn.clear();
     clear(this.body);
-    this.body.append(...shown.map((line) => this.row(line)));
+    const draw = (some: Line[]) => this.body.append(...some.flatMap((line) => [this.row(line), ...this.inner(line)]));
+    draw(between(lines, 0, shown));
+    if (from > shown) this.body.append(h("div", { class: "jitscope-table-gap" }, this.more(from - shown)));
+    draw(between(lines, from, to));
     clear(this.below);
-    const left = tops - Math.min(tops, this.state.shown);
-    if (left > 0) {
-      const more = () => {
-        this.state.shown += STEP;
-        this.draw();
-      };
-      this.below.append(h("button", { type: "button", class: "jitscope-fold", onclick: more }, `${grouped(left)} more`));
-    }
+    if (tops > to) this.below.append(this.more(tops - to));
     if (!tops) this.below.append(h("p", { class: "jitscope-muted" }, this.state.filter ? "No row has that." : this.table.empty || "Nothing."));
     if (this.table.left_out) this.below.append(h("p", { class: "jitscope-muted" }, this.table.left_out));
     const rows = [...this.drawn.keys()];
@@ -148,6 +150,20 @@ class TableView {
     this.mark(this.stage.around.selection.current);
   }
 
+  private more(count: number): HTMLElement {
+    const more = () => {
+      this.state.shown += STEP;
+      this.draw();
+    };
+    return h("button", { type: "button", class: "jitscope-fold", onclick: more }, `${grouped(count)} more`);
+  }
+
+  /** A closer look at a row that is open. */
+  private inner({ row, key }: Line): HTMLElement[] {
+    if (!row.parts?.length || !this.open.has(key)) return [];
+    return [h("div", { class: "jitscope-table-inside", role: "row" }, h("div", { role: "gridcell" }, ...elementsOf(row.parts, this.stage)))];
+  }
+
   private focusedKey(): string | null {
     const focused = [...this.drawn].find(([row]) => row.contains(document.activeElement) || row.contains((row.getRootNode() as ShadowRoot).activeElement));
     return focused?.[1].key ?? null;
@@ -155,9 +171,8 @@ class TableView {
 
   private row(line: Line): HTMLElement {
     const { row, depth, key } = line;
-    const opens = Boolean(row.rows?.length);
     const isOpen = this.open.has(key);
-    const toggle = opens ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
+    const toggle = opens(row) ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
     const cells = this.table.columns.map((column, n) => {
       const content = row.cells[n]!;
       const inner = column.kind === "code" ? [h("code", {}, ...inline(content, this.stage))] : inline(content, this.stage);
@@ -172,7 +187,7 @@ class TableView {
         tabindex: -1,
         "aria-selected": "false",
         "aria-level": this.deep ? depth + 1 : null,
-        "aria-expanded": opens ? String(isOpen) : null,
+        "aria-expanded": opens(row) ? String(isOpen) : null,
         "data-tone": row.tone,
         title: row.title || words(row.cells.slice(0, 3).flat() as Content).slice(0, NAMED),
         style: { "--depth": String(depth) },
@@ -184,9 +199,15 @@ class TableView {
     return element;
   }
 
-  private toggle(key: string): void {
-    if (!this.open.delete(key)) this.open.add(key);
+  private toggle({ key, row }: Line): void {
+    if (!this.open.delete(key)) this.look(key, row);
     this.draw();
+  }
+
+  /** Opens a row; a closer look is taken at one row at a time. */
+  private look(key: string, row: Row): void {
+    if (row.parts?.length) this.table.rows.forEach(({ parts }, n) => parts?.length && this.open.delete(String(n)));
+    this.open.add(key);
   }
 
   private lineAt(event: Event): [HTMLElement, Line] | null {
@@ -200,15 +221,18 @@ class TableView {
     if (!found) return;
     const [row, line] = found;
     this.focus(row);
-    if ((event.target as HTMLElement).closest(".jitscope-table-toggle") && line.row.rows?.length) this.toggle(line.key);
+    if ((event.target as HTMLElement).closest(".jitscope-table-toggle") && opens(line.row)) this.toggle(line);
     else this.pick(line);
   }
 
   private pick(line: Line): void {
-    const { ref, rows } = line.row;
+    const { ref, parts } = line.row;
     this.picked = line.key;
-    if (!ref && rows?.length) this.toggle(line.key);
-    else this.stage.pick(ref);
+    if (parts?.length && ref && !this.open.has(line.key)) this.toggle(line);
+    if (!ref && opens(line.row)) return this.toggle(line);
+    this.own = true;
+    this.stage.pick(ref);
+    this.own = false;
   }
 
   private key_(event: KeyboardEvent): void {
@@ -218,9 +242,9 @@ class TableView {
     const all = [...this.drawn.keys()];
     const at = all.indexOf(row);
     const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
-    const opens = line.row.rows?.length && this.open.has(line.key) !== (event.key === "ArrowRight");
+    const changes = opens(line.row) && this.open.has(line.key) !== (event.key === "ArrowRight");
     if (event.key in steps) this.focus(all[steps[event.key]!]);
-    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && opens) this.toggle(line.key);
+    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && changes) this.toggle(line);
     else if (event.key === "Enter" || event.key === " ") this.pick(line);
     else if (event.key === "Escape") {
       this.picked = null;
@@ -234,6 +258,41 @@ class TableView {
     if (!row) return;
     for (const other of this.drawn.keys()) other.tabIndex = other === row ? 0 : -1;
     row.focus();
+  }
+
+  /** What is selected elsewhere is shown here, with the closer look that there is at it. */
+  private follow(selected: Selected): void {
+    if (this.own || isNothing(selected)) return this.mark(selected);
+    const lines = this.lines();
+    const found = lines.find(({ row }) => row.ref && this.stage.belongs(row.ref, selected));
+    if (!found) return this.mark(selected);
+    const drawn = [...this.drawn.values()].some(({ key }) => key === found.key);
+    const looks = Boolean(found.row.parts?.length) && !this.open.has(found.key);
+    if (looks) this.look(found.key, found.row);
+    if (!drawn) this.further = found.key;
+    if (looks || !drawn) this.draw();
+    this.mark(selected);
+    this.reveal(found.key);
+  }
+
+  /** Scrolls the table, and nothing else, to a row. */
+  private reveal(key: string): void {
+    const element = [...this.drawn].find(([, line]) => line.key === key)?.[0];
+    const scroll = this.element.querySelector<HTMLElement>(".jitscope-table-scroll");
+    if (!element || !scroll) return;
+    if (!scroll.clientHeight) return this.whenSeen(scroll, key);
+    const [row, list] = [element.getBoundingClientRect(), scroll.getBoundingClientRect()];
+    if (row.top < list.top + row.height || row.bottom > list.bottom) scroll.scrollTop += row.top - list.top - list.height / 3;
+  }
+
+  private whenSeen(scroll: HTMLElement, key: string): void {
+    const seen = new ResizeObserver(() => {
+      if (!scroll.clientHeight) return;
+      seen.disconnect();
+      this.reveal(key);
+    });
+    seen.observe(scroll);
+    this.stage.ends.push(() => seen.disconnect());
   }
 
   private mark(selected: Selected): void {
@@ -269,11 +328,21 @@ function lasts(row: Row, at: number): boolean {
   return !stretch || (stretch.start <= at && at < stretch.end) || Boolean(row.rows?.some((one) => lasts(one, at)));
 }
 
-/** The lines of the first so many rows that are in no other. */
-function upTo(lines: Line[], tops: number): Line[] {
-  let seen = 0;
-  const end = lines.findIndex(({ depth }) => !depth && ++seen > tops);
-  return end < 0 ? lines : lines.slice(0, end);
+const opens = ({ rows, parts }: Row): boolean => Boolean(rows?.length || parts?.length);
+
+/** The lines of the rows from one number up to another, of those that are in no other. */
+function between(lines: Line[], from: number, to: number): Line[] {
+  let at = -1;
+  return lines.filter(({ depth }) => {
+    if (!depth) at++;
+    return at >= from && at < to;
+  });
+}
+
+/** The number of the row, of those that are in no other, that a row of a key is in; -1 where there is none. */
+function topOf(lines: Line[], key: string): number {
+  const top = key.split("/")[0];
+  return lines.filter(({ depth }) => !depth).findIndex((line) => line.key === top);
 }
 
 export function tablePart(part: Table, stage: Stage, key = part.name): HTMLElement {

@@ -7,8 +7,9 @@ import { fixView } from "../fixes";
 import { actionPart } from "./action";
 import { chartPart } from "./chart";
 import { codePart } from "./code";
-import type { Part, Ref } from "./forms";
+import type { Part, Ref, Section } from "./forms";
 import { graphPart } from "./graph";
+import { heatmapPart } from "./heatmap";
 import { choicePart, factsPart, listPart, sectionPart, sentencePart } from "./layout";
 import { groupedPart, tablePart } from "./table";
 import { besidePart, stepsPart } from "./steps";
@@ -60,6 +61,7 @@ export class Stage {
   constructor(
     readonly around: Around,
     private readonly shownAnew: (parts: Part[]) => void,
+    private readonly parts: Part[] = [],
   ) {
     this.known = (around.memory ?? {}) as Record<string, unknown>;
     around.selection.onChange(() => this.picking || (this.same = "")); // before those of the parts
@@ -84,6 +86,17 @@ export class Stage {
   /** Another form of this view in its place. */
   show(parts: Part[]): void {
     this.shownAnew(parts);
+  }
+
+  /** The section of a name as another form of this view has it, in the place of this one's. */
+  renew(name: string, parts: Part[], within: HTMLElement): void {
+    const [own, found] = [sectionNamed(this.parts, name), sectionNamed(parts, name)];
+    if (!own || !found) return this.show(parts);
+    own.parts = found.parts;
+    const place = within.closest<HTMLElement>("[data-name]");
+    const fresh = elementsOf([own], this);
+    place?.replaceWith(...fresh);
+    fresh[0]?.querySelector<HTMLElement>("input, button")?.focus();
   }
 
   // what is selected
@@ -134,6 +147,18 @@ export class Stage {
   }
 }
 
+/** The section of a name, wherever in a view it stands. */
+export function sectionNamed(value: unknown, name: string): Section | undefined {
+  if (!value || typeof value !== "object") return undefined;
+  const { part, name: own } = value as { part?: string; name?: string };
+  if (part === "section" && own === name) return value as Section;
+  for (const inner of Object.values(value)) {
+    const found = inner && typeof inner === "object" ? sectionNamed(inner, name) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /** The elements of some parts. */
 export function elementsOf(parts: Part[], stage: Stage): HTMLElement[] {
   return parts.flatMap((part) => elementOf(part, stage) ?? []);
@@ -155,6 +180,8 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return groupedPart(part, stage);
     case "chart":
       return chartPart(part, stage);
+    case "heatmap":
+      return heatmapPart(part);
     case "timeline":
       return timelinePart(part, stage);
     case "code":
@@ -184,7 +211,7 @@ export function partsView(parts: Part[], around: Around, kind: string): View {
   const show = (shown: Part[]) => {
     const memory = stage ? stage.memory() : around.memory;
     end();
-    stage = new Stage({ ...around, memory }, show);
+    stage = new Stage({ ...around, memory }, show, shown);
     clear(element);
     element.append(...elementsOf(shown, stage));
   };

@@ -1,0 +1,278 @@
+"""What each equation of a program computes: a table of all values, those that are not finite first, each with a closer look."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from .. import words
+from ..plain import clean
+from ..quantities import number, origin, percent
+from ..view import inline
+from ..view.chart_svg import nice
+from ..view.parts import (
+    Action,
+    Axis,
+    Chart,
+    Column,
+    Content,
+    Facts,
+    Heatmap,
+    Number,
+    Part,
+    Place,
+    Ref,
+    Row,
+    Section,
+    Sentence,
+    Series,
+    Table,
+    Text,
+    View,
+)
+from ..words import Document, plural
+
+
+NAME = "Values"
+_COLUMNS = (
+    Column("value", "text", "the operation that gives it, or the argument"),
+    Column("type", "code"),
+    Column("min", "number"),
+    Column("max", "number"),
+    Column("mean", "number"),
+    Column("std", "number", "standard deviation"),
+    Column("largest", "number", "the largest absolute value"),
+    Column("zeros", "number"),
+    Column("not finite", "number", "elements that are NaN or infinite"),
+    Column("#", "number", "in the order of evaluation"),
+    Column("line", "text", "that made it"),
+)
+_FIRST = 60
+_LEAST = -sys.float_info.max
+"""What no number is less than: where there is no number."""
+_NOBODY = "Nobody asked for the histogram and the picture of this value while the kernel ran."
+
+
+def view(document: Document) -> View:
+    """The parts of a document of values."""
+    return tuple(_parts(document))
+
+
+def _parts(document: Document) -> Iterator[Part]:
+    known = {(row["path"], row["result"]) for row in document["rows"]}
+    yield from (_closer(document, one, one) for one in document["details"] if (one["path"], one["result"]) not in known)
+    yield Sentence(clean(document["sentence"]), "headline")
+    for said in (document["differs"], *_loops(document), *document["remarks"]):
+        if said:
+            yield Sentence(clean(said), "note")
+    yield _table(document)
+    yield Sentence(
+        f"{words.cost(document['cost'])} Statistics leave out NaN and Inf.", "note", origin(document["cost"])
+    )
+
+
+def _loops(document: Document) -> Iterator[str]:
+    """Which iterations were looked at, where not all were."""
+    for loop in document["loops"]:
+        if loop["looked"] != "all":
+            count = f"{loop['count']:,}" if loop["count"] is not None else "more"
+            looked = clean(loop["looked"])
+            yield f"Of the loop {clean(loop['path'])} with {count} iterations, these were looked at: {looked}."
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def _table(document: Document) -> Table:
+    rows = document["rows"]
+    here = words.mostly_in(document["lines"])
+    details = {(one["path"], one["result"]): one for one in document["details"]}
+    order = sorted(range(len(rows)), key=lambda at: not is_bad(rows[at]))
+    looked = [at for at in order if (rows[at]["path"], rows[at]["result"]) in details]
+    opened = document["first_bad"] if document["first_bad"] is not None else next(iter(looked), None)
+    found = [
+        _row(document, at, details.get((rows[at]["path"], rows[at]["result"])), here, at == opened) for at in order
+    ]
+    return Table("Values", _COLUMNS, tuple(found), first=_FIRST, empty="The program computes nothing.")
+
+
+def _row(document: Document, at: int, detail: Document | None, here: str, opened: bool) -> Row:
+    row = document["rows"][at]
+    place = _place(document, row, here)
+    cells: tuple[Content, ...] = (
+        (inline.strong(name(row)), *_muted(f" {times(row)}" if times(row) else "")),
+        clean(row["type"]),
+        *(_figure(row[name]) for name in ("min", "max", "mean", "std")),
+        _figure(magnitude(row)),
+        Text(zeros(row), order=row["zeros"] / row["size"] if row["size"] else -1.0),
+        Text(marks(row), "bad", order=float(row["nan"] + row["inf"])) if is_bad(row) else Text("", order=0.0),
+        inline.count(at + 1, "muted"),
+        place or "",
+    )
+    ref = Ref((row["path"],), position=place.position if place else None)
+    if not row["path"].startswith("e"):
+        ref = Ref(node=row["path"])
+    return Row(cells, ref, parts=(_facts(row), _closer(document, row, detail)), opened=opened, title=_told(row))
+
+
+def _muted(text: str) -> tuple[Text, ...]:
+    return (inline.muted(text),) if text else ()
+
+
+def _told(row: Document) -> str:
+    bad = f", {marks(row)}" if is_bad(row) else ""
+    around = f" {times(row)}" if times(row) else ""
+    return (
+        f"{name(row)}{around}, {clean(row['type'])}, from {figure(row['min'])} to {figure(row['max'])}, mean {figure(row['mean'])}, "
+        f"{zeros(row)} zeros{bad}"
+    )
+
+
+def _place(document: Document, row: Document, here: str) -> Place | None:
+    position = dict(enumerate(document["lines"])).get(row["line"])
+    return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
+
+
+def _figure(value: float | None) -> Text:
+    return Text(figure(value), order=_LEAST if value is None else value)
+
+
+def is_bad(row: Document) -> bool:
+    """Whether something in it is not finite."""
+    return bool(row["nan"] or row["inf"])
+
+
+def magnitude(row: Document) -> float | None:
+    """The largest absolute value of a row; None where there is none."""
+    return None if row["min"] is None or row["max"] is None else max(abs(row["min"]), abs(row["max"]))
+
+
+def figure(value: float | None) -> str:
+    """A number without a unit; "–" where there is none."""
+    return "–" if value is None else number(value, "") or "0"
+
+
+def zeros(row: Document) -> str:
+    """The share of zeros."""
+    return percent(row["zeros"] / row["size"]) if row["size"] else "–"
+
+
+def marks(row: Document) -> str:
+    """`✕ 3 NaN, 1 Inf, since iteration 5`; "" where all is finite."""
+    parts = [f"{row[name]:,} {word}" for name, word in (("nan", "NaN"), ("inf", "Inf")) if row[name]]
+    since = f", since iteration {row['first_bad']:,}" if row["iterations"] and row["first_bad"] is not None else ""
+    return f"✕ {', '.join(parts)}{since}" if parts else ""
+
+
+def name(row: Document) -> str:
+    """`exp`, or `scan, result 2`."""
+    return f"{clean(row['label'])}, result {row['result']}" if row["result"] else clean(row["label"])
+
+
+def times(row: Document) -> str:
+    """`(in 9 iterations, on 8 devices)`: how many iterations it was made in, and of how many devices each has its own."""
+    found = [f"in {plural(row['iterations'], 'iteration')}"] if row["iterations"] else []
+    found += [devices(row)] if row["devices"] else []
+    return f"({', '.join(found)})" if found else ""
+
+
+def devices(row: Document) -> str:
+    """`on 8 devices`, or `the same on 8 devices`; "" where it is one value for all."""
+    found = row["devices"]
+    return "" if found is None else f"{'the same ' if found['alike'] else ''}on {plural(found['count'], 'device')}"
+
+
+# --- a closer look ----------------------------------------------------------------------------------------------------
+
+
+def _closer(document: Document, value: Document, detail: Document | None) -> Section:
+    """The pictures of one value: the live page finds it by its name, also beside the graph. `value` is a row, or the detail itself where
+    the kernel answered with that alone."""
+    parts = [*(_pictures(detail) if detail else ()), *_ask(document, value, detail)]
+    return Section("", tuple(parts), name=f"value {value['path']}:{value['result']}")
+
+
+def _facts(row: Document) -> Facts:
+    entries: list[tuple[str, Content]] = [(name, figure(row[name])) for name in ("min", "max", "mean", "std")]
+    entries += [("zeros", zeros(row)), ("elements", f"{row['size']:,}")]
+    entries += [("iterations", f"{row['iterations']:,}")] if row["iterations"] else []
+    entries += [("devices", f"{row['devices']['count']:,}")] if row["devices"] else []
+    return Facts(tuple(entries))
+
+
+def _pictures(detail: Document) -> Iterator[Part]:
+    if detail["iteration"] is not None:
+        yield Sentence(f"Iteration {detail['iteration']:,} (from 0):", "note")
+    if detail["histogram"] and detail["histogram"]["counts"]:
+        yield _histogram(detail["histogram"])
+    if detail["picture"] and detail["picture"]["cells"]:
+        yield _picture(detail["picture"])
+    if detail["first"]:
+        where = f" on {clean(detail['parts'][0]['place'])}" if detail["parts"] else ""
+        yield Sentence((f"First elements{where}: ", inline.code(clean(", ".join(detail["first"])))))
+    if detail["parts"]:
+        yield _devices(detail)
+
+
+def _histogram(histogram: Document) -> Chart:
+    counts, low, high, is_log = histogram["counts"], histogram["low"], histogram["high"], histogram["log"]
+    if is_log and low > 0:
+        edges = tuple(low * (high / low) ** (n / len(counts)) for n in range(len(counts)))
+    else:
+        edges = tuple(low + (high - low) * n / len(counts) for n in range(len(counts)))
+    beside = f"; {histogram['zeros']:,} zeros beside" if is_log and histogram["zeros"] else ""
+    title = f"magnitude, logarithmic{beside}" if is_log else "value"
+    most = max(*counts, 1)
+    summary = f"Histogram ({title}) from {figure(low)} to {figure(high)}, at most {plural(most, 'element')} in a bin."
+    across = Axis(title, low, high if high > low else low + 1, scale="log" if is_log and low > 0 else "linear")
+    return Chart(
+        "Histogram",
+        summary,
+        across,
+        Axis("elements in a bin", 0, nice(float(most))),
+        (Series("elements", "bars", edges, tuple(map(float, counts))),),
+        small=True,
+    )
+
+
+def _picture(picture: Document) -> Heatmap:
+    low, high = figure(picture["low"]), figure(picture["high"])
+    bad = "; ✕: NaN or Inf" if set(picture["cells"]) & {"n", "i"} else ""
+    scale = f"faint {low}, strong {high}{bad}"
+    folded = clean(picture["folded"])
+    return Heatmap(
+        "Picture of the array",
+        f"Picture of the array: {folded}; {scale}.",
+        picture["columns"],
+        picture["cells"],
+        f"{scale}. {folded}",
+    )
+
+
+def _devices(detail: Document) -> Table:
+    columns = (Column("device"), *(Column(title, "number") for title in ("min", "max", "mean")), Column("not finite"))
+    rows = [
+        Row(
+            (
+                clean(one["place"]),
+                *(_figure(one[name]) for name in ("min", "max", "mean")),
+                ", ".join(f"✕ {one[name]:,} {word}" for name, word in (("nan", "NaN"), ("inf", "Inf")) if one[name]),
+            )
+        )
+        for one in detail["parts"]
+    ]
+    return Table("The value on each device", columns, tuple(rows))
+
+
+def _ask(document: Document, value: Document, detail: Document | None) -> Iterator[Part]:
+    """What has the kernel look closer, at another iteration."""
+    loops = [loop for loop in document["loops"] if value["path"].startswith(f"{loop['path']}/")]
+    options = {"path": value["path"], "result": value["result"]}
+    section = f"value {value['path']}:{value['result']}"
+    if loops:
+        last = max((loops[-1]["count"] or value.get("iterations") or 1) - 1, 0)
+        at = detail["iteration"] if detail and detail["iteration"] is not None else last
+        asked = Number("iteration", "Iteration", 0, last, at)
+        yield Action("Look at this iteration", "looking …", options, section, asked, "" if detail else _NOBODY)
+    elif detail is None:
+        yield Action("Histogram and picture", "looking …", options, section, without=_NOBODY)
