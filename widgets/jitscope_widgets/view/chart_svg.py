@@ -326,9 +326,9 @@ def timeline_svg(part: Timeline) -> Markup:
     ]
     rows += _spans(sorted(part.spans, key=lambda one: one.start - one.end)[:_MOST_SPANS], across)
     for value in _round(part.end or 1.0, 6):
-        rows.append(
-            element("text", number(value, "s"), x=across(value), y=height + 16, text_anchor="middle", fill="var(--dim)")
-        )
+        x = across(value)
+        anchor = "end" if x > WIDTH - RIGHT - 30 else "middle"
+        rows.append(element("text", number(value, "s"), x=x, y=height + 16, text_anchor=anchor, fill="var(--dim)"))
     return element(
         "svg",
         element("title", part.summary),

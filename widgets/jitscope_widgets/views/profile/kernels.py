@@ -184,7 +184,7 @@ def bounds_table(profile: Document) -> Iterator[Part]:
         for bound, share in sorted(sums.items(), key=lambda item: -item[1])
     ]
     if rows:
-        columns = (Column("bound by"), Column("share", "number"), Column("", "bar"), Column("which means"))
+        columns = (Column("bound by", "short"), Column("share", "number"), Column("", "bar"), Column("which means"))
         yield Table("What bounds the kernels, by their time", columns, tuple(rows))
 
 
