@@ -290,8 +290,17 @@ class Watch:
             end_line=end + offset,
             verdict="compile",
             edit=text + "\n",
-            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}",
+            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset)}",
         )
+
+
+def _caution(place: Place, offset: int) -> str:
+    """What an edit leaves to the user: compiled code does not raise for an index out of range."""
+    lines = [str(line + offset) for line in naming.computed_indices(place.body)]
+    if not lines:
+        return ""
+    which = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines)}"
+    return f"; an index that values decide ({which}) must be in range: compiled code takes the nearest place where NumPy raises"
 
 
 def _walk(place: Place) -> list[ast.AST]:

@@ -107,3 +107,36 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for child in ast.iter_child_nodes(node):
         yield from _outside(child)
+
+
+def computed_indices(body: Sequence[ast.stmt]) -> list[int]:
+    """The lines in which an index is computed from values, and is not the count of a loop."""
+    nodes = [node for s in body for node in ast.walk(s)]
+    counts = {
+        n.id
+        for loop in nodes
+        if isinstance(loop, ast.For) and _counts(loop)
+        for n in ast.walk(loop.target)
+        if isinstance(n, ast.Name)
+    }
+    changing = bound(body) - counts
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if any(_is_computed(part, changing) for part in parts):
+                found.add(node.lineno)
+    return sorted(found)
+
+
+def _counts(loop: ast.For) -> bool:
+    call = loop.iter
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+
+
+def _is_computed(part: ast.expr, changing: set[str]) -> bool:
+    """Whether a part of an index is a number that values decide: no slice, no mask that is written there."""
+    inside = list(ast.walk(part))
+    if isinstance(part, (ast.Slice, ast.Compare)) or any(isinstance(n, ast.Compare) for n in inside):
+        return False
+    return any(isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in changing) for n in inside)
