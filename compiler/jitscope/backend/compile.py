@@ -336,21 +336,27 @@ def lower_closed(
     debug_info: bool = False,
     device: Any = None,
     orders: Orders | None = None,
+    platform: str | None = None,
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
-    paths of equations their named scopes and where they were written."""
+    paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda")."""
     closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     spread = _spread(device)
     lifted, hidden, embedded = _split_constants(closed, spread and spread.group, kept)
     if spread is not None:
         spread = spread._replace(ins=(*[buf._sharding for buf in hidden], *[spread.ins[i] for i in kept]))
-    taken = tuple(len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info))
+    taken = tuple(
+        len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info and platform is None)
+    )
     program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
     describe = _described if debug_info else None
     solution = _solution(lifted.jaxpr, len(hidden))
     orders = orders and orders.taking(len(hidden), kept)
-    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution, spread=spread, orders=orders))
+    place: dict[str, Any] = {} if platform is None else {"platforms": (platform,)}
+    return mlir.to_bytecode(
+        lower_jaxpr(program, name, taken, describe, solution, spread=spread, orders=orders, **place)
+    )
 
 
 def _solution(jaxpr: Jaxpr, hidden: int) -> Solution | None:

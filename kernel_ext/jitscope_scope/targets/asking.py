@@ -1,0 +1,211 @@
+"""Compiling a row's program for a target: what is asked of the helper, and what comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jitscope.core.errors import Unavailable
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Written
+from jitscope.xla.hlo_module import Computation
+
+from ..observe.hlo_flow import Flow, flow_of
+from ..observe.hlo_origins import with_origins
+from ..observe.ledger import Row
+from . import decisions, dumped, resources
+from .helper import Helper, helper_for, limit
+from .lowered import Lowered, lowered_for
+from .names import Target, target_of
+from .ready import Plugin, plugin_for
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.target import TargetDocument
+
+
+Waiting = Callable[[float], None]
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "cuda": {"xla_dump_hlo_pass_re": ".*", "xla_dump_fusion_visualization": True},
+    "tpu": {},
+}
+"""What XLA's compilers are asked to write down."""
+_MOST = 8
+_NAME = re.compile(r"(?:.*\.)?module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")
+_PAGE = "_fusion."
+
+
+@dataclass
+class Compiled:
+    """A program compiled for a target. hlo: the optimised program's text; files: what XLA wrote on the way; memory: bytes by what for, on
+    each device; seconds: compiling; told_device: what the plugin calls the chip."""
+
+    target: Target
+    plugin: Plugin
+    function: str
+    lowered: Lowered
+    hlo: str
+    files: Sequence[Written]
+    memory: dict[str, int]
+    seconds: float
+    told_device: str
+    executable: bytes
+
+    @cached_property
+    def before(self) -> Sequence[Computation]:
+        """The program before optimisation."""
+        return self.lowered.before()
+
+    @cached_property
+    def after(self) -> Sequence[Computation]:
+        """The program after it."""
+        return hlo_module.parse(self.hlo)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The optimised operations, with the equations that they stem from."""
+        return with_origins(flow_of(self.before, optimized=False), flow_of(self.after, optimized=True))
+
+    @cached_property
+    def decisions(self) -> list[decisions.Decision]:
+        """Why operations were fused, and why not, where the compiler keeps a record."""
+        return decisions.decisions_of(self.files)
+
+    @cached_property
+    def thunks(self) -> list[dumped.Thunk]:
+        """The schedule."""
+        return dumped.thunks_of(self.files)
+
+    @cached_property
+    def ptx(self) -> dict[str, str]:
+        """PTX by kernel."""
+        return dumped.ptx_of(self.files)
+
+    @cached_property
+    def llvm(self) -> dict[str, str]:
+        """LLVM's IR after its passes, by kernel."""
+        return dumped.llvm_of(self.files)
+
+    @cached_property
+    def resources(self) -> dict[str, resources.Resources]:
+        """Registers, shared memory and stack, by kernel."""
+        return resources.resources_of(self.executable)
+
+    @cached_property
+    def functions(self) -> dict[str, dumped.Thunk]:
+        """The thunk that starts the code of an instruction, by the instruction's name; its `kernel` is the name in PTX."""
+        found = {thunk.instruction: thunk for thunk in self.thunks if thunk.instruction and thunk.kernel}
+        by_kernel = {thunk.kernel: thunk for thunk in self.thunks if thunk.kernel}
+        for computation in self.after:
+            for i in computation.instructions:
+                thunk = by_kernel.get(re.sub(r"[^\w]", "_", i.name))
+                if thunk is not None:
+                    found.setdefault(i.name, thunk)
+        return found
+
+
+def compiled_for(
+    row: Row, target: Target | str, waiting: Waiting | None = None, helper: Helper | None = None
+) -> Compiled:
+    """A row's program compiled for a target, once: the last few are kept while the row is there. Raises ValueError for an unknown target and
+    for a program that its compiler refuses, Unavailable where the compiler is not installed or does not fit or the program is gone,
+    NotImplementedError for programs that only the CPU can run, CompilerLost where the helper process crashed or took too long."""
+    wanted = target_of(target) if isinstance(target, str) else target
+    kept = _kept.setdefault(row, {})
+    key = (wanted.name, wanted.chip.proto, id(row.entry))
+    if key not in kept:
+        for old in list(kept)[: max(0, len(kept) + 1 - _MOST)]:
+            del kept[old]
+        kept[key] = _compile(row, wanted, waiting, helper)
+    return kept[key]
+
+
+_kept: weakref.WeakKeyDictionary[Row, dict[Any, Compiled]] = weakref.WeakKeyDictionary()
+
+
+def target_document(row: Row, target: Target | str, waiting: Waiting | None = None) -> TargetDocument:
+    """The document of a row's program on a target; see `compiled_for`."""
+    from .document import document_of
+
+    return document_of(row, compiled_for(row, target, waiting))
+
+
+def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> Compiled:
+    platform = target.chip.platform
+    plugin = plugin_for(platform)
+    if isinstance(plugin, str):
+        raise Unavailable(plugin)
+    lowered = lowered_for(row, platform)
+    devices = _devices(row, target, lowered)
+    with tempfile.TemporaryDirectory(prefix="jitscope-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        module = folder / "given.mlir"
+        module.write_bytes(lowered.module)
+        request = {
+            "platform": platform,
+            "library": plugin.library,
+            "chip": target.chip.name,
+            "topology": target.topology,
+            "proto": target.chip.proto,
+            "devices": devices,
+            "shardy": lowered.shardy,
+            "module": str(module),
+            "folder": name,
+            "dump": platform == "cuda",
+            "options": _OPTIONS[platform],
+        }
+        answer = (helper or helper_for(platform)).ask(request, limit(), waiting)
+        hlo = (folder / "optimised.hlo").read_text(encoding="utf-8")
+        executable = b""
+        with contextlib.suppress(OSError):
+            executable = (folder / "executable").read_bytes()
+        files = [_file(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name not in _OURS]
+    return Compiled(
+        target,
+        plugin,
+        row.function,
+        lowered,
+        hlo,
+        files,
+        answer["memory"],
+        answer["seconds"],
+        answer["device"],
+        executable,
+    )
+
+
+_OURS = ("given.mlir", "optimised.hlo", "executable")
+
+
+def _devices(row: Row, target: Target, lowered: Lowered) -> int:
+    """For how many devices it is compiled: those it was written for. Raises ValueError where the target has others."""
+    if lowered.devices > target.devices:
+        several = (
+            f"{target.chip.name}:{lowered.devices}"
+            if target.chip.platform == "cuda"
+            else f"a topology of {target.chip.name}"
+        )
+        raise ValueError(
+            f"{row.function} was written for {lowered.devices} devices, and {target.name} has {target.devices}: ask for "
+            f"{several}" + ("" if target.chip.platform == "cuda" else f" with {lowered.devices} chips")
+        )
+    if target.chosen and lowered.devices == 1 < target.devices and target.chip.platform == "cuda":
+        raise ValueError(
+            f"{row.function} is a program for one device, and {target.name} asks for {target.devices}: give its arguments a mesh"
+        )
+    return lowered.devices
+
+
+def _file(path: Path) -> Written:
+    found = _NAME.fullmatch(path.name)
+    if found is None or _PAGE in path.name:
+        return Written(None, path.name, path.read_bytes())
+    number = found["number"]
+    return Written(int(number) if number else None, found["rest"], path.read_bytes())

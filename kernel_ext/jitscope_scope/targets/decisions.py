@@ -1,0 +1,240 @@
+"""Why XLA's compiler for GPUs fused operations, and why not: the record that it keeps of its decisions.
+
+jaxlib 0.10 writes a page of HTML with a list of pictures and what each shows; later releases an archive that holds a SQLite database with
+the table `frames`. The times that its model gave for both ways stand in another file (`priority_fusion_dump`). Names are those of the
+program before this pass; a fusion that it made bears a name of its own, and holds what was fused into it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Written
+
+from ..observe.hlo_flow import paths_in, unique
+
+
+class Decision(NamedTuple):
+    """One decision about a producer and a consumer ("" where XLA names none): XLA's reason, and its model's seconds for both ways; `paths` of
+    the equations that the two stem from."""
+
+    producer: str
+    consumer: str
+    fused: bool
+    reason: str
+    label: str
+    producer_paths: tuple[str, ...]
+    consumer_paths: tuple[str, ...]
+    fused_seconds: float | None = None
+    apart_seconds: float | None = None
+
+
+_PAGE = re.compile(rb"const frames = (\[.*?\]);?\n", re.DOTALL)
+_DATABASE = b"SQLite format 3"
+_BEFORE_FUSION = re.compile(r"(?:^|\.)fusion\.after_pipeline-start|before_priority-fusion|pre-fusion\.after")
+
+
+def labels_of(files: Iterable[Written]) -> list[str]:
+    """What each picture of the record shows, in order; nothing where there is no record."""
+    found: list[str] = []
+    for file in files:
+        if (
+            file.name.endswith(("_fusion.html", "_fusion.zip", "_fusion.db", "_fusion.sqlite", "_fusion.tar"))
+            or "_fusion." in file.name
+        ):
+            found += _labels(file.content)
+    return found
+
+
+def _labels(content: bytes) -> list[str]:
+    at = content.find(_DATABASE)
+    if at < 0:
+        page = _PAGE.search(content)
+        return [str(frame[1]) for frame in json.loads(page[1])] if page else []
+    with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
+        path = Path(folder, "frames.db")
+        path.write_bytes(content[at:])
+        try:
+            with closing(sqlite3.connect(path)) as base:
+                return [str(label) for (label,) in base.execute("select label from frames order by rowid")]
+        except sqlite3.Error:
+            return []
+
+
+class _Rule(NamedTuple):
+    """How a label reads, and whether it says that something was fused."""
+
+    pattern: re.Pattern[str]
+    fused: bool
+    reason: str = ""
+
+
+_RULES = (
+    _Rule(re.compile(r"Not considering fusion of producer \|(?P<p>[^|]*)\| into consumer \|(?P<c>[^|]*)\| due to: (?P<why>.*)", re.DOTALL), False),
+    _Rule(re.compile(r"(?:Not fusing|Cannot fuse|Did not fuse) (?:producer )?\|(?P<p>[^|]*)\|(?: (?:into|with) (?:consumer )?\|(?P<c>[^|]*)\|)?(?:[ ,;:]*(?:because|due to|as)?:? ?)(?P<why>.*)", re.DOTALL), False),
+    _Rule(re.compile(r"(?:Rejected|Not) [^|]*\|(?P<p>[^|]*)\|(?:[^|]*\|(?P<c>[^|]*)\|)?[^:]*: ?(?P<why>.*)", re.DOTALL), False),
+)  # fmt: skip
+_ABOUT = re.compile(r"About to fuse (?:sibling )?\|([^|]*)\| into (?:sibling )?\|([^|]*)\| inside (.*)")
+_DONE = re.compile(r"Fused (?:\|([^|]*)\| )?into \|([^|]*)\| inside (.*)")
+
+
+def decisions_of(files: Sequence[Written]) -> list[Decision]:
+    """XLA's decisions in their order, each once; nothing where it kept no record."""
+    members = _Members(_paths_before(files))
+    times = _times(files)
+    found: dict[tuple[str, ...], Decision] = {}
+    about: tuple[str, str] | None = None
+    for label in labels_of(files):
+        if asked := _ABOUT.fullmatch(label):
+            about = asked[1], asked[2]
+            continue
+        made = members.decision(label, about, times)
+        if _DONE.fullmatch(label):
+            about = None
+        if made is not None:
+            found.setdefault((made.producer, made.consumer, str(made.fused), made.reason), made)
+    for made in _of_model(files, members, {one.producer for one in found.values() if one.fused}):
+        found.setdefault((made.producer, made.consumer, str(made.fused), made.reason), made)
+    return list(found.values())
+
+
+class _Members:
+    """The equations that the operations and fusions of the pass stem from, by name."""
+
+    def __init__(self, paths: Mapping[str, tuple[str, ...]]):
+        self.paths = dict(paths)
+
+    def of(self, name: str) -> tuple[str, ...]:
+        return self.paths.get(name, ())
+
+    def decision(
+        self, label: str, about: tuple[str, str] | None, times: Mapping[tuple[str, str], tuple[float, float]]
+    ) -> Decision | None:
+        if done := _DONE.fullmatch(label):
+            producer, consumer = about or (done[1] or "", done[2])
+            given, taking = self.of(producer), self.of(consumer)
+            self.paths[done[2]] = unique((*given, *taking, *self.of(done[2])))
+            fused, apart = times.get((producer, consumer), (None, None))
+            return Decision(producer, consumer, True, f"fused by {_pass(done[3])}", label, given, taking, fused, apart)
+        for rule in _RULES:
+            if said := rule.pattern.fullmatch(label):
+                producer, consumer = said["p"], said["c"] or ""
+                fused, apart = times.get((producer, consumer), (None, None))
+                why = said["why"].strip().strip(".") or "XLA gives no reason"
+                return Decision(
+                    producer, consumer, False, why, label, self.of(producer), self.of(consumer), fused, apart
+                )
+        return None
+
+
+def _pass(name: str) -> str:
+    return {"PriorityFusion": "priority fusion"}.get(name.strip(), name.strip())
+
+
+def _paths_before(files: Iterable[Written]) -> dict[str, tuple[str, ...]]:
+    """The equations of each instruction of the program before the pass, with those of the computations that fusions call."""
+    states = [f for f in files if f.number is not None and _BEFORE_FUSION.search(f.name)]
+    if not states:
+        return {}
+    last = max(states, key=lambda file: file.number or 0)
+    try:
+        computations = hlo_module.parse(last.text)
+    except ValueError:
+        return {}
+    inside = {c.name: unique(path for i in c.instructions for path in paths_in(i.op_name)) for c in computations}
+    found: dict[str, tuple[str, ...]] = {}
+    for computation in computations:
+        for i in computation.instructions:
+            called = inside[i.calls[0]] if i.opcode == "fusion" and i.calls and i.calls[0] in inside else ()
+            found[i.name] = unique((*called, *paths_in(i.op_name)))
+    return found
+
+
+_STEP = re.compile(r"^  update_priority \{\n(.*?)^  \}", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r'^    (\w+): "?([^"\n]*)"?$', re.MULTILINE)
+
+
+def _times(files: Iterable[Written]) -> dict[tuple[str, str], tuple[float, float]]:
+    """(seconds fused, seconds apart) that XLA's model gave last for a producer and each of its consumers; with several consumers, for
+    fusing it into all of them."""
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    for file in files:
+        if "priority_fusion_dump" not in file.name:
+            continue
+        for step in _STEP.finditer(file.text):
+            fields = _FIELD.findall(step[1])
+            named = dict(fields)
+            if {"us_fused", "us_unfused", "producer_name"} <= named.keys():
+                pair = float(named["us_fused"]) * 1e-6, float(named["us_unfused"]) * 1e-6
+                for consumer in [value for name, value in fields if name == "consumer_names"]:
+                    found[named["producer_name"], consumer] = pair
+    return found
+
+
+_REFUSED = re.compile(r'^  producer_ineligible \{\n    producer_name: "([^"]*)"\n    reason: "([^"]*)"', re.MULTILINE)
+
+
+def _of_model(files: Iterable[Written], members: _Members, fused: set[str]) -> Iterator[Decision]:
+    """What priority fusion left apart without a picture: producers that cannot be fused, and those for which its model gave more time fused
+    the last time that it was asked."""
+    last: dict[str, tuple[list[str], float, float]] = {}
+    for file in files:
+        if "priority_fusion_dump" not in file.name:
+            continue
+        for producer, reason in _REFUSED.findall(file.text):
+            yield Decision(producer, "", False, reason, "producer_ineligible", members.of(producer), ())
+        for step in _STEP.finditer(file.text):
+            fields = _FIELD.findall(step[1])
+            named = dict(fields)
+            if {"us_fused", "us_unfused", "producer_name"} <= named.keys():
+                consumers = [value for name, value in fields if name == "consumer_names"]
+                last[named["producer_name"]] = (
+                    consumers,
+                    float(named["us_fused"]) * 1e-6,
+                    float(named["us_unfused"]) * 1e-6,
+                )
+    for producer, (consumers, together, apart) in last.items():
+        if producer not in fused and together > apart:
+            paths = unique(path for name in consumers for path in members.of(name))
+            names = ", ".join(consumers)
+            yield Decision(
+                producer, names, False, SLOWER, "update_priority", members.of(producer), paths, together, apart
+            )
+
+
+SLOWER = "its model gives more time if they are fused"
+
+
+NOTHING_TO_FUSE = "No users to fuse"
+"""XLA's reason where nothing reads the producer that could take it in: it says nothing of two kernels."""
+
+
+def decided_between(
+    decisions: Sequence[Decision], giver: tuple[str, set[str]], reader: tuple[str, set[str]]
+) -> int | None:
+    """The place of the decision that keeps apart two kernels, each given by its name and the equations that it stems from; None where XLA
+    says nothing of them. It is about the same kernels, or about operations of which most equations are theirs."""
+    best, found = 0.0, None
+    for number, one in enumerate(decisions):
+        if one.fused or one.reason == NOTHING_TO_FUSE:
+            continue
+        gives = 1.0 if one.producer == giver[0] else _shared(giver[1], one.producer_paths)
+        reads = (
+            0.5 if not one.consumer else 1.0 if one.consumer == reader[0] else _shared(reader[1], one.consumer_paths)
+        )
+        if gives >= 0.5 and reads > 0 and gives + reads >= best:
+            best, found = gives + reads, number
+    return found
+
+
+def _shared(own: set[str], told: Sequence[str]) -> float:
+    """The share of the equations of both that are those of one and the other."""
+    return len(own & set(told)) / len(own | set(told)) if own or told else 0.0

@@ -1,0 +1,77 @@
+"""The program that a chip's compiler is given: StableHLO with the paths of equations for names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jitscope.backend.compile import lower_closed
+from jitscope.control.callbacks import calls_python
+from jitscope.core.errors import Unavailable
+from jitscope.xla import hlo_module, mlir, portable
+from jitscope.xla.errors import XlaError
+from jitscope.xla.hlo_module import Computation
+from jitscope.xla.partitioning import TARGET
+from jitscope.xla.spread import Spread
+
+from ..observe.ledger import Row
+from .chips import Platform
+
+
+class Lowered(NamedTuple):
+    """A module as bytecode or text, for how many devices it was written, whether its layouts are Shardy's, and what is to be said of it."""
+
+    module: bytes
+    devices: int
+    shardy: bool
+    remarks: tuple[str, ...] = ()
+
+    def before(self) -> Sequence[Computation]:
+        """The program as HLO, before optimisation; nothing where it cannot be read as such (many devices)."""
+        try:
+            return hlo_module.computations(hlo_module.unoptimized(self.module))
+        except XlaError:
+            return ()
+
+
+def lowered_for(row: Row, platform: Platform) -> Lowered:
+    """A row's program for another platform. Raises Unavailable where it is no longer kept, NotImplementedError for what only the CPU can
+    run."""
+    return _of_jax(row) if row.library else _own(row, platform)
+
+
+def _own(row: Row, platform: Platform) -> Lowered:
+    closed = row.closed
+    if closed is None:
+        raise Unavailable(f"the program of {row.function} is no longer kept; call the function again")
+    if closed.effects or calls_python(closed.jaxpr):
+        raise NotImplementedError(f"{row.function} calls Python functions, in a way that only the CPU has here")
+    device: Any = getattr(row.entry.executable, "device", None) if row.entry is not None else None
+    spread = device if type(device) is Spread else None
+    donated = row.takes.donated if row.takes is not None else ()
+    module = lower_closed(closed, donated, device=spread, platform=platform)
+    _refuse_native(row.function, module)
+    return Lowered(module, len(spread.group.devices) if spread else 1, spread.shardy if spread else True)
+
+
+def _of_jax(row: Row) -> Lowered:
+    entry = row.needed("entry")
+    if entry.executable.calls_python:
+        raise NotImplementedError(f"{row.function} calls Python functions, which only the CPU has here")
+    module = bytes(entry.lowered)
+    _refuse_native(row.function, module)
+    remark = "jax lowered it for this machine's own platform: an operation that it lowers otherwise for this chip is compiled as it is here."
+    return Lowered(module, entry.executable.devices, b"sdy." in module, (remark,))
+
+
+def _refuse_native(name: str, module: bytes) -> None:
+    """The CPU's library of linear algebra, and operations that Python divides over devices, are in no other compiler."""
+    called = set(portable.custom_calls(mlir.parse(module)))
+    if native := sorted(target for target in called if target.startswith("lapack_")):
+        raise NotImplementedError(
+            f"{name} computes with the CPU's library ({', '.join(native)}), which other platforms do not have"
+        )
+    if TARGET in called:
+        raise NotImplementedError(
+            f"{name} has an operation that Python divides over devices, which another process cannot be asked"
+        )

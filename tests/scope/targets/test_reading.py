@@ -1,0 +1,175 @@
+"""Texts of XLA's compiler for GPUs (jaxlib 0.10.2, H100), taken apart."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+from pathlib import Path
+
+import pytest
+
+from jitscope.xla.dumps import Written
+from jitscope_scope.observe.cost import Work
+from jitscope_scope.targets.chips import CHIPS
+from jitscope_scope.targets.decisions import SLOWER, decided_between, decisions_of, labels_of
+from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
+from jitscope_scope.targets.models import exchange, roofline
+from jitscope_scope.targets.resources import Resources, resources_of
+
+
+LABELS = [
+    "About to fuse |tanh.1.0| into |multiply.1.0| inside PriorityFusion",
+    "Fused |tanh.1.0| into |fusion.1| inside PriorityFusion",
+    "Not considering fusion of producer |fusion.1| into consumer |fusion.2| due to: will execute slower if fused",
+]
+HLO = """HloModule m
+
+ENTRY main {
+  x = f32[8]{0} parameter(0)
+  tanh.1.0 = f32[8]{0} tanh(x), metadata={op_name="e0/tanh"}
+  multiply.1.0 = f32[8]{0} multiply(tanh.1.0, tanh.1.0), metadata={op_name="e1/mul"}
+  ROOT exponential.1.0 = f32[8]{0} exponential(multiply.1.0), metadata={op_name="e2/exp"}
+}
+"""
+DUMP = """fusion_steps {
+  producer_ineligible {
+    producer_name: "exponential.1.0"
+    reason: "No users to fuse"
+  }
+}
+fusion_steps {
+  update_priority {
+    producer_name: "fusion.1"
+    consumer_names: "exponential.1.0"
+    us_fused: 143.5
+    us_unfused: 31.25
+  }
+}
+"""
+
+
+def _page(labels: list[str]) -> bytes:
+    frames = json.dumps([["picture", label, ""] for label in labels])
+    return f"<script>\nconst frames = {frames};\n</script>".encode()
+
+
+def _archive(folder: Path, labels: list[str]) -> bytes:
+    """As later releases write it: a database behind something else."""
+    base = sqlite3.connect(folder / "f.db")
+    base.execute("create table frames (label text)")
+    base.executemany("insert into frames values (?)", [(label,) for label in labels])
+    base.commit()
+    base.close()
+    return b"PK\x03\x04 what comes first" + (folder / "f.db").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["page", "archive"])
+def test_labels_of_both_forms(form: str, tmp_path: Path) -> None:
+    content = _page(LABELS) if form == "page" else _archive(tmp_path, LABELS)
+    assert labels_of([Written(None, "main.2.module_0001.jit_f._fusion.html", content)]) == LABELS
+
+
+def test_decisions_have_names_reasons_times_and_equations() -> None:
+    files = [
+        Written(None, "main.m._fusion.html", _page(LABELS)),
+        Written(37, "fusion.after_pipeline-start.before_variadic-op-splitter.txt", HLO.encode()),
+        Written(None, "priority_fusion_dump.txt", DUMP.encode()),
+    ]
+    fused, apart, none, model = decisions_of(files)
+    assert (fused.fused, fused.producer, fused.consumer) == (True, "tanh.1.0", "multiply.1.0")
+    assert (fused.producer_paths, fused.consumer_paths) == (("e0",), ("e1",))
+    assert (apart.fused, apart.reason, apart.producer_paths) == (False, "will execute slower if fused", ("e0", "e1"))
+    assert none.reason == "No users to fuse"
+    assert (model.reason, model.producer_paths, model.consumer_paths) == (SLOWER, ("e0", "e1"), ("e2",))
+    assert (model.fused_seconds, model.apart_seconds) == (pytest.approx(143.5e-6), pytest.approx(31.25e-6))
+    found = [fused, apart, none, model]
+    assert decided_between(found, ("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"})) == 3
+    assert decided_between(found, ("exp_fusion", {"e2"}), ("other", {"e9"})) is None
+
+
+def test_nothing_is_claimed_without_a_record() -> None:
+    assert decisions_of([]) == []
+    assert decisions_of([Written(None, "main.m._fusion.html", b"<html></html>")]) == []
+
+
+def test_the_schedule_names_kernels_with_their_threads() -> None:
+    metadata = 'thunk_metadata {\n  thunk_info {\n    profile_annotation: "loop.2"\n    thunk_id: 1\n  }\n  thunk_kind: "kCustomKernel"\n}\n'
+    sequence = "001: kCustomKernel [source | next=002 (1)] loop_2 grid: [16, 1, 1] threads: [64, 2, 1]  shared_memory: 1024 bytes\n002: kGemm [prev=001 (1) | sink ]\n"
+    first, second = thunks_of(
+        [Written(None, "thunk_metadata.txt", metadata.encode()), Written(None, "thunk_sequence.txt", sequence.encode())]
+    )
+    assert (first.kernel, first.instruction, first.grid, first.threads, first.shared) == (
+        "loop_2",
+        "loop.2",
+        (16, 1, 1),
+        (64, 2, 1),
+        1024,
+    )
+    assert (second.kind, second.kernel, second.shared) == ("kGemm", "", None)
+
+
+def test_code_is_cut_into_kernels() -> None:
+    ptx = ".version 8.8\n.target sm_90a\n\n.visible .entry a(\n)\n{\n\tret;\n}\n.visible .entry b_2(\n)\n{\n\tret;\n}\n"
+    found = ptx_of([Written(None, "1.ptx", ptx.encode()), Written(None, "2.ptx", b"")])
+    assert list(found) == ["a", "b_2"]
+    assert all(text.startswith(".version 8.8") and text.count(".entry") == 1 for text in found.values())
+    ir = "declare void @x()\n\ndefine ptx_kernel void @a(ptr %0) #0 {\n  ret void\n}\n\ndefine float @helper() {\n  ret float 0.0\n}\n"
+    assert llvm_of([Written(None, "1.ir-with-opt.ll", ir.encode())]) == {
+        "a": "define ptx_kernel void @a(ptr %0) #0 {\n  ret void\n}\n"
+    }
+    assert llvm_of([Written(None, "1.ir-with-opt.ll", ir.encode())], before=True) == {}
+
+
+def _cubin() -> bytes:
+    """An ELF file for CUDA with one kernel of 40 registers, 512 bytes of shared memory and a stack of 24 bytes."""
+    names = b"\0.shstrtab\0.strtab\0.symtab\0.nv.info\0.text.k\0.nv.shared.k\0"
+    at = lambda name: names.index(b"\0" + name + b"\0") + 1
+    strings, symbols = b"\0k\0", bytes(24) + struct.pack("<IBBHQQ", 1, 0, 0, 5, 0, 0)
+    info = struct.pack("<BBHII", 4, 0x11, 8, 1, 24)
+    parts = [
+        (b"", 0, b"", 0, 0),
+        (b".shstrtab", 3, names, 0, 0),
+        (b".strtab", 3, strings, 0, 0),
+        (b".symtab", 2, symbols, 2, 0),
+    ]
+    parts += [
+        (b".nv.info", 0x70000000, info, 3, 0),
+        (b".text.k", 1, b"code", 3, 40 << 24),
+        (b".nv.shared.k", 8, bytes(512), 0, 5),
+    ]
+    body, table = b"", b""
+    for name, kind, content, link, extra in parts:
+        offset = 64 + len(body)
+        table += struct.pack(
+            "<IIQQQQIIQQ", at(name) if name else 0, kind, 0, 0, offset, len(content), link, extra, 1, 0
+        )
+        body += b"" if kind == 8 else content
+    head = (
+        b"\x7fELF\x02\x01\x01\x33"
+        + bytes(8)
+        + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(parts), 1)
+    )
+    return head + body + table
+
+
+def test_registers_shared_memory_and_stack_come_from_machine_code() -> None:
+    assert resources_of(b"before it " + _cubin() + b" after it") == {"k": Resources(40, 512, 24)}
+    assert resources_of(_cubin()[:300]) == {}
+    assert resources_of(b"\x7fELF\x02\x01") == {}
+
+
+def test_the_roofline_is_the_larger_of_both() -> None:
+    chip = CHIPS["h100"]
+    memory = roofline(Work(1e6, 3.35232e9), chip, "f32")
+    assert (memory.bound, memory.seconds) == ("memory", pytest.approx(1e-3))
+    arithmetic = roofline(Work(67e12, 1.0), chip, "f32")
+    assert (arithmetic.bound, arithmetic.seconds) == ("arithmetic", pytest.approx(1.0))
+    assert roofline(Work(None, None, "a loop"), chip, "f32") == (None, "unknown", None, None, "a loop")
+
+
+def test_exchanges_are_rings_over_a_link() -> None:
+    chip = CHIPS["v5e"]
+    assert exchange("all-reduce", 2e11, 4, chip) == pytest.approx(1.5)
+    assert exchange("all-gather", 2e11, 4, chip) == pytest.approx(0.75)
+    assert exchange("all-gather", 2e11, 4, CHIPS["l4"]) is None
