@@ -13,6 +13,7 @@ from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes, transformations
 from tests.widgets.profile_documents import comparison, profile
+from tests.widgets.target_documents import target
 from tests.widgets.value_documents import values
 
 
@@ -401,6 +402,7 @@ def every_kind() -> list[Document]:
             values(),
             machine(),
             communication(),
+            target(),
             *shardings(),
         ]
     )

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .sharding import ShardingDocument as ShardingDocument
     from .source import SourceDocument as SourceDocument
     from .stopped import StoppedDocument as StoppedDocument
+    from .target import TargetDocument as TargetDocument
     from .timing import TimingDocument as TimingDocument
     from .transformations import TransformationsDocument as TransformationsDocument
     from .values import ValuesDocument as ValuesDocument
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
         | ShardingDocument
         | CommunicationDocument
         | MachineDocument
+        | TargetDocument
         | LedgerDocument
     )
 else:  # views need no types, so these are loaded when somebody asks

@@ -1,0 +1,405 @@
+"""A program as compiled for a chip that is not here: its kernels, why operations were fused or not, memory, the roofline of the data sheet,
+exchanges between devices, and the code of each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .. import words
+from ..plain import clean
+from ..quantities import amount, origin, show
+from ..view import inline
+from ..view.parts import (
+    Axis,
+    Bar,
+    Chart,
+    Choice,
+    Code,
+    CodeLine,
+    Column,
+    Content,
+    Facts,
+    Graph,
+    Grouped,
+    Part,
+    Place,
+    Point,
+    Ref,
+    Row,
+    Section,
+    Sentence,
+    Series,
+    Table,
+    View,
+)
+from ..words import plural
+
+
+if TYPE_CHECKING:
+    from ..documents.parts import Position, Quantity
+    from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel
+
+
+NAME = "Target"
+_BY = "by the roofline of the data sheet"
+
+
+def view(document: TargetDocument) -> View:
+    """The parts of a target document."""
+    return tuple(_parts(document))
+
+
+def _parts(document: TargetDocument) -> Iterator[Part]:
+    yield Sentence(headline(document), "headline")
+    yield Sentence(clean(document["sentence"]), "note")
+    yield from (Sentence(clean(remark), "note") for remark in document["remarks"])
+    yield _kernels(document)
+    if decisions := list(_decisions(document)):
+        yield Section("Why fused, why not", tuple(decisions))
+    yield Section("Memory of each device", tuple(_memory(document)))
+    if chart := _roofline(document):
+        yield chart
+    if document["collectives"]:
+        yield Section("What devices exchange", (_collectives(document),))
+    if document["graph"] is not None:
+        yield Section(
+            "The program after optimisation", (Graph("the optimised program", document["graph"]),), opened=False
+        )
+    if document["schedule"]:
+        lines = tuple(CodeLine(clean(line)) for line in document["schedule"])
+        yield Section("The schedule (XLA's thunks)", (Code("the schedule", lines),), opened=False)
+    if document["code"]:
+        yield Section("Code of the kernels", (_code(document["code"]),), opened=False)
+    yield Sentence(words.cost(document["cost"]), "note", origin(document["cost"]))
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def headline(document: TargetDocument) -> str:
+    """`For H100: 4 kernels, ≈ 19.4 µs by the roofline of the data sheet; 23.1 MB of 84.9 GB.`"""
+    run = [kernel for kernel in document["kernels"] if kernel["kind"] != "loop"]
+    time = "" if amount(document["seconds"]) is None else f", {show(document['seconds'])} {_BY}"
+    return f"For {clean(document['chip']['told'])}: {plural(len(run), 'kernel')}{time}; {fits(document)}."
+
+
+def fits(document: TargetDocument) -> str:
+    """Whether the memory that XLA reserves fits the chip."""
+    memory, chip = document["memory"], document["chip"]
+    if memory["fits"] is None:
+        return "the memory is not known"
+    each = " on each device" if chip["devices"] > 1 else ""
+    said = f"{show(memory['total'])} of {show(chip['memory'])}{each}"
+    return said if memory["fits"] else f"it does not fit: {said}"
+
+
+def reason(document: TargetDocument, boundary: TargetBoundary) -> str:
+    """Why two kernels are not one, in XLA's words where it says something."""
+    number = boundary["decision"]
+    if number is None or not 0 <= number < len(document["decisions"]):
+        seen = clean(boundary["seen"])
+        return f"XLA says nothing; seen in the program: {seen}" if seen else "XLA says nothing"
+    return _why(document["decisions"][number])
+
+
+def _why(decision: TargetDecision) -> str:
+    together, apart = decision["fused_seconds"], decision["apart_seconds"]
+    times = ""
+    if amount(together) is not None and amount(apart) is not None:
+        times = f" ({show(together)} fused, {show(apart)} apart)"
+    return f"{clean(decision['reason'])}{times}"
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def _kernels(document: TargetDocument) -> Part:
+    kernels = document["kernels"]
+    each = _table(document, [_kernel(kernel, document) for kernel in kernels], "one by one")
+    lines = _by_line(document)
+    if len(lines) < 2:
+        return each
+    rows = [_line(name, own, document) for name, own in lines.items()]
+    return Grouped("Kernels", (("one by one", each), ("by line", _table(document, rows, "by line"))))
+
+
+def _columns(document: TargetDocument) -> list[Column]:
+    gpu = document["chip"]["platform"] == "cuda"
+    kernels = document["kernels"]
+    columns = [
+        Column("kernel", "code"),
+        Column("lines"),
+        Column("what", "short"),
+        Column("bytes", "number", "read and written, by XLA's count"),
+        Column("time", "number", f"{_BY}: the larger of bytes over bandwidth and arithmetic over its rate"),
+        Column("of all", "bar"),
+        Column("bound", "short"),
+    ]
+    if any(amount(kernel["cycles"]) is not None for kernel in kernels):
+        columns.append(Column("cycles", "number", "XLA's estimate"))
+    if gpu:
+        columns.append(Column("blocks × threads", "number"))
+        if any(kernel["registers"] is not None for kernel in kernels):
+            columns.append(Column("registers", "number", "of a thread"))
+        columns.append(Column("shared", "number", "bytes of shared memory of a block"))
+    return columns
+
+
+def _table(document: TargetDocument, rows: Sequence[Row], way: str) -> Table:
+    return Table(f"Kernels, {way}", tuple(_columns(document)), tuple(rows), empty="The program has no kernels.")
+
+
+def _kernel(kernel: TargetKernel, document: TargetDocument) -> Row:
+    again = "" if kernel["runs"] == 1 else " × ?" if kernel["runs"] is None else f" × {kernel['runs']:,}"
+    named: Content = (
+        (inline.code(clean(kernel["name"])), inline.muted(again)) if again else inline.code(clean(kernel["name"]))
+    )
+    cells: list[Content] = [
+        named,
+        _lines(kernel["paths"], document) or inline.muted("no line"),
+        clean(kernel["what"]),
+        _quantity(kernel["bytes"]),
+        _quantity(kernel["seconds"]),
+        Bar(_share(kernel, document)),
+        kernel["bound"] if kernel["bound"] != "unknown" else "",
+    ]
+    return Row((*cells, *_more(kernel, document)), _ref(kernel, document), note=clean(kernel["note"]))
+
+
+def _more(kernel: TargetKernel, document: TargetDocument) -> Iterator[Content]:
+    titles = [column.title for column in _columns(document)]
+    if "cycles" in titles:
+        value = amount(kernel["cycles"])
+        yield inline.Text(f"≈ {value:,.0f}", order=value) if value is not None else ""
+    if "blocks × threads" in titles:
+        blocks, threads = kernel["blocks"], kernel["threads"]
+        known = blocks is not None and threads is not None
+        yield inline.Text(f"{blocks:,} × {threads:,}", order=float((blocks or 0) * (threads or 0))) if known else ""
+    if "registers" in titles:
+        spilt = f" + {kernel['stack']} B of stack" if kernel["stack"] else ""
+        yield f"{kernel['registers']}{spilt}" if kernel["registers"] is not None else ""
+    if "shared" in titles:
+        yield inline.size(kernel["shared"]) if kernel["shared"] else ""
+
+
+def _by_line(document: TargetDocument) -> dict[str, list[TargetKernel]]:
+    """Kernels by the lines that they stem from; one of several lines stands under each."""
+    here = words.mostly_in(document["positions"].values())
+    found: dict[str, list[TargetKernel]] = {}
+    for kernel in document["kernels"]:
+        positions = _positions(kernel["paths"], document)
+        names = {words.lines([position], here): position for position in positions}
+        for name in names or {"no line": None}:
+            found.setdefault(name, []).append(kernel)
+    return found
+
+
+def _line(name: str, kernels: Sequence[TargetKernel], document: TargetDocument) -> Row:
+    here = words.mostly_in(document["positions"].values())
+    positions = [
+        p for kernel in kernels for p in _positions(kernel["paths"], document) if words.lines([p], here) == name
+    ]
+    place: Content = Place(name, positions[0], clean(positions[0]["text"]).strip()) if positions else name
+    width = len(_columns(document))
+    cells: list[Content] = [plural(len(kernels), "kernel"), place, *[""] * (width - 2)]
+    paths = tuple(dict.fromkeys(path for kernel in kernels for path in kernel["paths"]))
+    ref = Ref(paths, tuple(kernel["name"] for kernel in kernels), position=positions[0] if positions else None)
+    return Row(tuple(cells), ref, tuple(_kernel(kernel, document) for kernel in kernels))
+
+
+def _share(kernel: TargetKernel, document: TargetDocument) -> float:
+    longest = max((_time(one) for one in document["kernels"]), default=0.0)
+    return _time(kernel) / longest if longest else 0.0
+
+
+def _time(kernel: TargetKernel) -> float:
+    return (amount(kernel["seconds"]) or 0.0) * (kernel["runs"] or 1)
+
+
+def _quantity(quantity: Quantity) -> Content:
+    return inline.Text(show(quantity), title=origin(quantity), order=amount(quantity))
+
+
+def _positions(paths: Sequence[str], document: TargetDocument) -> list[Position]:
+    return [document["positions"][path] for path in paths if path in document["positions"]]
+
+
+def _lines(paths: Sequence[str], document: TargetDocument) -> Content:
+    positions = _positions(paths, document)
+    if not positions:
+        return ""
+    here = words.mostly_in(document["positions"].values())
+    return Place(
+        words.lines(positions, here), positions[0], clean(positions[0]["text"]).strip() if len(positions) == 1 else ""
+    )
+
+
+def _ref(kernel: TargetKernel, document: TargetDocument) -> Ref:
+    positions = _positions(kernel["paths"], document)
+    return Ref(tuple(kernel["paths"]), (kernel["name"],), position=positions[0] if positions else None)
+
+
+# --- decisions --------------------------------------------------------------------------------------------------------
+
+
+def _decisions(document: TargetDocument) -> Iterator[Part]:
+    kernels = {kernel["name"]: kernel for kernel in document["kernels"]}
+    if document["boundaries"]:
+        rows = [_boundary(one, kernels, document) for one in document["boundaries"]]
+        columns = (
+            Column("gives", "code"),
+            Column("of"),
+            Column("reads", "code"),
+            Column("of"),
+            Column("why they are not one"),
+        )
+        yield Table("Kernels that read what others give", columns, tuple(rows))
+    if document["decisions"]:
+        rows = [_decision(one, document) for one in document["decisions"]]
+        columns = (Column("", "short"), Column("producer"), Column("consumer"), Column("XLA's reason"))
+        left = (
+            f"{document['decisions_left_out']:,} more are not kept in this document."
+            if document["decisions_left_out"]
+            else ""
+        )
+        table = Table("All decisions of XLA's fusion passes", columns, tuple(rows), left_out=left)
+        fused = sum(one["fused"] for one in document["decisions"])
+        note = f"{fused:,} fused, {len(document['decisions']) - fused:,} not"
+        yield Section("Each decision", (table,), opened=False, note=note)
+    elif document["chip"]["platform"] == "tpu":
+        yield Sentence("XLA's compiler for TPUs keeps no record of why it fuses.", "note")
+
+
+def _boundary(one: TargetBoundary, kernels: Mapping[str, TargetKernel], document: TargetDocument) -> Row:
+    ends = [kernels.get(one["giver"]), kernels.get(one["reader"])]
+    paths = tuple(path for end in ends if end for path in end["paths"])
+    cells: tuple[Content, ...] = (
+        inline.code(clean(one["giver"])),
+        _lines(ends[0]["paths"], document) if ends[0] else "",
+        inline.code(clean(one["reader"])),
+        _lines(ends[1]["paths"], document) if ends[1] else "",
+        reason(document, one),
+    )
+    return Row(cells, Ref(paths, (one["giver"], one["reader"])))
+
+
+def _decision(one: TargetDecision, document: TargetDocument) -> Row:
+    sign: Content = inline.Text("fused", "good") if one["fused"] else inline.Text("apart", "bad")
+    cells = (
+        sign,
+        _side(one["producer"], one["producer_paths"], document),
+        _side(one["consumer"], one["consumer_paths"], document),
+        _why(one),
+    )
+    return Row(cells, Ref((*one["producer_paths"], *one["consumer_paths"])))
+
+
+def _side(name: str, paths: Sequence[str], document: TargetDocument) -> Content:
+    if not name:
+        return inline.muted("whatever reads it")
+    lines = _lines(paths, document)
+    return (inline.code(clean(name)), " ", *inline.each(lines)) if lines else inline.code(clean(name))
+
+
+# --- memory, roofline, exchanges, code --------------------------------------------------------------------------------
+
+
+def _memory(document: TargetDocument) -> Iterator[Part]:
+    memory = document["memory"]
+    if memory["fits"] is False:
+        yield Sentence(f"{fits(document)[0].upper()}{fits(document)[1:]}.", "warning")
+    named = (
+        ("argument", "arguments"),
+        ("result", "results"),
+        ("temporary", "temporaries"),
+        ("aliased", "results in arguments' memory"),
+    )
+    entries: list[tuple[str, Content]] = [(word, _quantity(memory[key])) for key, word in named]
+    entries += [
+        (word, _quantity(memory[key]))
+        for key, word in (("total", "together"), ("peak", "peak"))
+        if amount(memory[key]) is not None
+    ]
+    entries.append((f"memory of {clean(document['chip']['told'])}", _quantity(document["chip"]["memory"])))
+    yield Facts(tuple(entries))
+
+
+def _roofline(document: TargetDocument) -> Chart | None:
+    chip = document["chip"]
+    bandwidth, rates = amount(chip["bandwidth"]), chip["rates"]
+    points = [
+        (k, f / b, f / t)
+        for k in document["kernels"]
+        if (b := amount(k["bytes"])) and (f := amount(k["flops"])) and (t := amount(k["seconds"]))
+    ]
+    if not points or not bandwidth or not rates:
+        return None
+    peak = max(rates.values())
+    left = min(min(x for _, x, _ in points) / 2, 0.1)
+    right = max(max(x for _, x, _ in points) * 2, 2 * peak / bandwidth)
+    roofs = [
+        Series(
+            f"{name} {show({'value': rate, 'unit': 'flop/s', 'origin': 'measured'})}",
+            "line",
+            (left, rate / bandwidth, right),
+            (left * bandwidth, rate, rate),
+            label=name,
+        )
+        for name, rate in rates.items()
+        if left < rate / bandwidth < right
+    ]
+    marks = [Point(x, y, f"{clean(k['name'])}: {show(k['seconds'])}", ref=_ref(k, document)) for k, x, y in points]
+    told = f"Roofline of {clean(chip['title'])}: {show(chip['bandwidth'])} and the rates of its data sheet ({clean(chip['source'])})."
+    low = min(left * bandwidth, min(y for _, _, y in points)) / 2
+    return Chart(
+        "Roofline of the data sheet",
+        f"{told} Each kernel lies on the roof by construction: nothing was measured.",
+        Axis("operations per byte", left, right, "", "log"),
+        Axis("operations per second", low, 2 * peak, "flop/s", "log"),
+        tuple(roofs),
+        tuple(marks),
+    )
+
+
+def _collectives(document: TargetDocument) -> Table:
+    columns = (
+        Column("exchange", "code"),
+        Column("lines"),
+        Column("bytes", "number", "of one device"),
+        Column("devices", "number"),
+        Column("runs", "number"),
+        Column("time", "number", "rings at the data sheet's rate of a link"),
+    )
+    rows = [
+        Row(
+            (
+                inline.code(clean(one["what"])),
+                _lines(one["paths"], document) or inline.muted("no line"),
+                _quantity(one["bytes"]),
+                f"{one['devices']:,}" if one["devices"] is not None else "?",
+                f"{one['runs']:,}" if one["runs"] is not None else "?",
+                _quantity(one["seconds"]),
+            ),
+            Ref(tuple(one["paths"]), (one["name"],)),
+        )
+        for one in document["collectives"]
+    ]
+    return Table("Exchanges between devices", columns, tuple(rows))
+
+
+def _code(found: Sequence[TargetCode]) -> Choice:
+    return Choice("Code of the kernels", tuple((clean(one["kernel"]), tuple(_languages(one))) for one in found))
+
+
+def _languages(one: TargetCode) -> Iterator[Part]:
+    if one["cut"]:
+        yield Sentence("Only the beginning is kept here; .ptx and .llvm of the result have all of it.", "note")
+    if one["ptx"]:
+        yield Code(f"PTX of {clean(one['function'])}", _text(one["ptx"]), "asm")
+    if one["llvm"]:
+        yield Code(f"LLVM's IR of {clean(one['function'])}", _text(one["llvm"]), "llvm")
+
+
+def _text(text: str) -> tuple[CodeLine, ...]:
+    return tuple(CodeLine(clean(line.expandtabs(4))) for line in text.splitlines())
