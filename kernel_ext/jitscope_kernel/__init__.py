@@ -15,6 +15,8 @@ from .nans import NanHunt, find_nan
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from .on_target import Targets
+
 
 source.add_internal(str(Path(__file__).parent))
 
@@ -25,8 +27,17 @@ __all__ = [
     "find_nan",
     "inspect",
     "load_ipython_extension",
+    "targets",
     "unload_ipython_extension",
 ]
+
+
+def targets() -> Targets:
+    """Every chip that `inspect(f)(x).on(…)` and `%%jit --target` can compile for without having it, whether its compiler is ready here, and
+    the one command that makes it so. Nothing is loaded for it."""
+    from .on_target import targets as known
+
+    return known()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -38,6 +38,9 @@ def command_line() -> argparse.ArgumentParser:
         "function", nargs="?", help="only programs of the function with this name (for show and explain)"
     )
     cache.add_argument("--dir", help="a folder other than the one in use")
+    commands.add_parser(
+        "targets", help="list the chips that a program can be compiled for without having them, and what is ready here"
+    )
     commands.add_parser("doctor", help="say what works with what is installed, and what to do")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
@@ -71,6 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import demo as running
 
         return running.main([given.notebook, given.page])
+    if given.command == "targets":
+        from . import on_target
+
+        print(on_target.targets())
+        return 0
     if given.command == "doctor":
         from . import doctor
 

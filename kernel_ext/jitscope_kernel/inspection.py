@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import jitscope
-import jitscope_widgets
 from jitscope import tree
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
@@ -26,6 +24,7 @@ from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
 from . import expressions, user_calls
+from .shown import Graph, Program, Shown
 from .uses import call_is_for_jax
 
 
@@ -47,47 +46,11 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.transformations import TransformationsDocument
     from jitscope_widgets.documents.values import ValuesDocument
 
+    from .on_target import OnTarget
 
-D = TypeVar("D", bound=Mapping[str, Any])
 
 MOST_ARRAYS = 20
 """Arrays of a tree whose layouts are shown."""
-
-
-class Program(str):
-    """The text of a program; shows as it reads."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class Shown(Generic[D]):
-    """A document that shows itself: as a view in a notebook, as text elsewhere."""
-
-    document: D
-
-    def __init__(self, document: D, answers: Answers = SILENT) -> None:
-        self.document = document
-        self._answers = answers
-
-    def save(self, path: str | Path) -> Path:
-        """Write the view as a file and give its path; the ending says what: .html (a page that needs nothing else), .svg, .png,
-        .dot (the graph), .txt, or .json (the document itself)."""
-        return jitscope_widgets.write(self.document, path)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return jitscope_widgets.display_bundle(self.document, self._answers)
-
-    def _display_(self) -> Any:
-        """What marimo shows: the live view, which it takes as a widget; where that is missing, the still one."""
-        if not jitscope_widgets.view_problem():
-            return jitscope_widgets.View(self.document, self._answers)
-        from IPython.display import HTML
-
-        return HTML(jitscope_widgets.html(self.document))
-
-    def __repr__(self) -> str:
-        return jitscope_widgets.text(self.document)
 
 
 class Memory(Shown["MemoryDocument"], Mapping[str, int]):
@@ -111,14 +74,6 @@ class Memory(Shown["MemoryDocument"], Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self._bytes)
-
-
-class Graph(Shown["GraphDocument"]):
-    """A graph that shows itself, and is also to be had for graphviz."""
-
-    def to_graphviz(self) -> Any:
-        """The graph as a `graphviz.Digraph`: it draws itself where `dot` is installed, `.source` is its text."""
-        return jitscope_widgets.to_graphviz(self.document)
 
 
 class Inspection(Shown["CompilationDocument"]):
@@ -166,9 +121,26 @@ class Inspection(Shown["CompilationDocument"]):
         return Program(jaxwatch.readable(self._lowered.as_text()))
 
     def target(self, name: str) -> Program:
-        """The StableHLO of the program for GPUs ("cuda:sm_90"), below what is not known of it without their compiler. Raises ValueError
-        for other targets, NotImplementedError for programs that only the CPU can run."""
+        """The StableHLO of the program for GPUs ("cuda:sm_90"), as XLA's compiler for them would be given it; `on("h100")` has what
+        that makes of it. Raises ValueError for other targets, NotImplementedError for programs that only the CPU can run."""
         return Program(observe.target_text(self._row, name))
+
+    def on(self, target: str) -> OnTarget:
+        """The program compiled for a chip that is not here ("h100", "v5e:4x4", the path of a text proto; `jitscope.targets()` lists what is
+        known), by XLA's compiler for it, in a process of its own. Nothing is run.
+
+        Raises ValueError for an unknown target and for a program that its compiler refuses, Unavailable where that is not installed,
+        NotImplementedError for programs that only the CPU can run, RuntimeError where the process crashed or took too long.
+        """
+        from .on_target import OnTarget
+
+        return OnTarget(self._row, target)
+
+    def show_on(self, targets: str) -> None:
+        """Show a view of each of some targets (with commas), or a sentence on why there is none."""
+        from .on_target import show_for
+
+        show_for(self._row, targets)
 
     @property
     def hlo_before(self) -> Program:

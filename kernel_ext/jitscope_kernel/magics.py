@@ -145,7 +145,8 @@ class JitscopeMagics(Magics):
     @argument(
         "--target",
         metavar="TARGET",
-        help="Also show what the compiler for another platform would be given: cuda, or cuda:sm_90.",
+        help="Also show what XLA's compiler for other chips makes of it, without having them: h100, v5e:2x2, cpu,h100; jitscope.targets() lists "
+        "them. Nothing is run for that. cuda and cuda:sm_90 show the StableHLO alone.",
     )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
@@ -192,11 +193,20 @@ class JitscopeMagics(Magics):
             "--again",
             action="store_true",
             help="Compile a program of jax's once more if its persistent cache had it from another process, to know its lines.",
-        )
+        ),
+        argument("--target", metavar="TARGET", help="For a chip that is not here: h100, v5e:2x2, several with commas."),
     )
     def fusion(self, options: set[str], seen: inspection.Inspection) -> None:
-        """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
-        output.show((seen.again() if "--again" in options else seen).fusion.document)
+        """Show what XLA fused in the program of a call, before and after. The function is traced, not run.
+
+        %fusion f(x)                  for the CPU
+        %fusion --target=h100 f(x)    for a chip that is not here, with XLA's reasons
+        """
+        asked = [option.partition("=")[2] for option in options if option.startswith("--target=")]
+        if asked:
+            seen.show_on(asked[-1])
+        else:
+            output.show((seen.again() if "--again" in options else seen).fusion.document)
 
     @of_a_call()
     def transformations(self, options: set[str], seen: inspection.Inspection) -> None:
@@ -396,13 +406,19 @@ def parser_of(magic: Any) -> MagicArgumentParser:
 def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
     """The options at the line's beginning, and the expression: it is Python, not words."""
     options, rest = set(), line.strip()
-    while match := re.match(r"(--?[a-z][a-z-]*)(\s+|$)", rest):
-        if match[1] not in parser._option_string_actions:
+    while match := re.match(r"(--?[a-z][a-z-]*)(?:=(\S+))?(\s+|$)", rest):
+        action = parser._option_string_actions.get(match[1])
+        if action is None or (match[2] and action.nargs == 0):
             if match[1].startswith("--"):
                 raise UsageError(f"there is no option {match[1]}; %{parser.prog} -h lists what there is")
             break  # a minus sign
-        options.add(match[1])
         rest = rest[match.end() :]
+        value = match[2]
+        if action.nargs != 0 and value is None:
+            value, _, rest = rest.partition(" ")
+            if not value:
+                raise UsageError(f"{match[1]} needs a value; %{parser.prog} -h lists what there is")
+        options.add(f"{match[1]}={value}" if value else match[1])
     return options, rest
 
 

@@ -22,7 +22,7 @@ from jitscope_scope.advise import nans
 from jitscope_scope.advise.nans import by_parts
 
 from . import output
-from .inspection import Shown
+from .shown import Shown
 from .uses import call_is_for_jax
 
 

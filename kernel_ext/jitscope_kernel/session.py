@@ -453,12 +453,12 @@ class Session:
             output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {reason(problem)}")
 
     def _aim(self, running: Running, rows: list[observe.Row]) -> None:
-        """What `--target` asked for: each program as another platform's compiler would be given it."""
-        for row in rows if running.target is not None else ():
-            try:
-                output.show_text(observe.target_text(row, running.target or ""))
-            except Exception as problem:
-                output.say(f"jitscope: {row.function} cannot be shown for {running.target}: {reason(problem)}")
+        """What `--target` asked for: each program as the compilers of other chips make it."""
+        if running.target is not None:
+            from .on_target import show_for
+
+            for row in rows:
+                show_for(row, running.target)
 
     def _look(self, compilation: CompilationDocument, instruments: tuple[str, ...]) -> CompilationDocument:
         """The document of a program with what instruments say of it."""

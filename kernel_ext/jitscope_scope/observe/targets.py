@@ -35,8 +35,7 @@ def target_text(row: Row, target: str) -> str:
     text = mlir.module_text(_lowered(row, closed, platform))
     remarks = [
         f"{row.function} as XLA's compiler for {target} would be given it (StableHLO). It was traced on this machine.",
-        "What that compiler makes of it (fusions, PTX) is not known here: jaxlib's own wheel compiles for the CPU alone. The compiler",
-        "for GPUs is in the wheels jax-cuda13-pjrt and jax-cuda12-pjrt (pip install), which this release does not call.",
+        'What that compiler makes of it (fusions, PTX) is shown for a chip: --target h100, or inspect(f)(x).on("h100").',
     ]
     return "\n".join([*(f"// {line}" for line in remarks), text])
 

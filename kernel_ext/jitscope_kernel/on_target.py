@@ -1,0 +1,211 @@
+"""`jitscope.inspect(f)(x).on("h100")`: what the compiler of a chip that is not here makes of a program, as an object; `jitscope.targets()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jitscope.core.errors import Unavailable
+from jitscope.xla.dumps import Told
+from jitscope_scope import jaxwatch, observe, targets as compiling
+from jitscope_scope.targets.helper import CompilerLost
+from jitscope_widgets.words import reason
+
+from . import output
+from .shown import Graph, Program, Shown
+
+
+if TYPE_CHECKING:
+    from jitscope_scope.targets.asking import Compiled
+    from jitscope_widgets.documents.parts import Position
+    from jitscope_widgets.documents.passes import PassesDocument
+    from jitscope_widgets.documents.target import TargetDocument, TargetMemory
+
+
+@dataclass(frozen=True)
+class TargetKernel:
+    """A kernel: its name in the HLO, what kind of code it is ("loop", "reduction", "Triton product"), the numbers of the lines that it stems
+    from, the bytes that it reads and writes by XLA's count (None: not known), the seconds by the roofline of the data sheet, and what takes
+    these ("memory", "arithmetic", "unknown")."""
+
+    name: str
+    kind: str
+    lines: tuple[int, ...]
+    bytes: int | None
+    seconds: float | None
+    bound: str
+
+
+@dataclass(frozen=True)
+class FusionDecision:
+    """Why two operations were fused, or not: their names, the lines that each stems from, the kernels that came of them where they stayed
+    apart ("" where that is not known), XLA's reason, and the seconds that its model gives for both ways where it says so."""
+
+    producer: str
+    consumer: str
+    fused: bool
+    reason: str
+    lines: tuple[tuple[int, ...], tuple[int, ...]]
+    kernels: tuple[str, str] = ("", "")
+    fused_seconds: float | None = None
+    apart_seconds: float | None = None
+
+
+class OnTarget(Shown["TargetDocument"]):
+    """A program compiled for a chip that is not here. Modelled by XLA; nothing was run."""
+
+    document: TargetDocument
+
+    def __init__(self, row: observe.Row, target: str) -> None:
+        wanted = compiling.target_of(target)
+        self._row, self._made = row, compiling.compiled_for(row, wanted, teller(row.function, target))
+        super().__init__(compiling.target_document(row, wanted))
+
+    @property
+    def hlo(self) -> Program:
+        """The program after the passes of the chip's compiler."""
+        return Program(jaxwatch.readable(self._made.hlo))
+
+    @property
+    def kernels(self) -> list[TargetKernel]:
+        """What runs one after the other."""
+        return [
+            TargetKernel(
+                one["name"],
+                one["what"],
+                self._lines(one["paths"]),
+                _whole(one["bytes"]["value"]),
+                one["seconds"]["value"],
+                one["bound"],
+            )
+            for one in self.document["kernels"]
+        ]
+
+    @property
+    def fusion_decisions(self) -> list[FusionDecision]:
+        """XLA's decisions with its reasons, in their order; empty for TPUs, whose compiler keeps no record."""
+        between = {one["decision"]: (one["giver"], one["reader"]) for one in self.document["boundaries"]}
+        return [
+            FusionDecision(
+                one["producer"],
+                one["consumer"],
+                one["fused"],
+                one["reason"],
+                (self._lines(one["producer_paths"]), self._lines(one["consumer_paths"])),
+                between.get(number, ("", "")),
+                one["fused_seconds"]["value"],
+                one["apart_seconds"]["value"],
+            )
+            for number, one in enumerate(self.document["decisions"])
+        ]
+
+    @property
+    def llvm(self) -> Program:
+        """LLVM's IR of the kernels, as LLVM's passes leave it. Raises Unavailable for a TPU, whose compiler writes none."""
+        return self._code(self._made.llvm, "LLVM's IR")
+
+    @property
+    def ptx(self) -> Program:
+        """PTX of the kernels. Raises Unavailable for a TPU, which has none."""
+        return self._code(self._made.ptx, "PTX")
+
+    def _code(self, found: dict[str, str], what: str) -> Program:
+        if not found:
+            raise Unavailable(f"XLA's compiler for {self._made.target.told} wrote no {what} of this program")
+        return Program("\n".join(found.values()))
+
+    @property
+    def memory(self) -> TargetMemory:
+        """Bytes of arguments, results and temporaries on each device, as XLA plans them, and whether they fit the chip."""
+        return self.document["memory"]
+
+    @property
+    def passes(self) -> Shown[PassesDocument]:
+        """What each pass changed, from the texts that the compiler wrote between them; how long passes took is not known. Raises Unavailable
+        for a TPU, whose compiler writes no such texts."""
+        return Shown(_passes(self._made, self._row.positions()))
+
+    @property
+    def graph(self) -> Graph:
+        """The program after optimisation as a graph. Raises Unavailable where it is too large to be drawn."""
+        graph = self.document["graph"]
+        if graph is None:
+            raise Unavailable("the optimised program is too large to be drawn as a graph; .hlo has its text")
+        return Graph(graph)
+
+    def _lines(self, paths: Sequence[str]) -> tuple[int, ...]:
+        known = self.document["positions"]
+        return tuple(sorted({known[path]["line"] for path in paths if path in known}))
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _passes(made: Compiled, positions: dict[str, Position]) -> PassesDocument:
+    from jitscope_scope.observe.passes.document import passes_document
+
+    states = [file for file in made.files if file.number is not None]
+    if not states:
+        raise Unavailable(f"XLA's compiler for {made.target.told} writes no states of the program between its passes")
+    try:
+        return passes_document(
+            Told("", tuple(states), (), made.seconds), f"{made.function} for {made.target.told}", positions
+        )
+    except (ValueError, KeyError, IndexError) as problem:
+        raise Unavailable(f"the states between the passes cannot be read ({problem}); .hlo has the last one") from None
+
+
+class Targets(list[compiling.Listed]):
+    """The chips that are known; shows as a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join(self._rows())
+
+    def _rows(self) -> Iterator[str]:
+        for one in self:
+            yield f"{one.name:8} {one.title:26} {'ready' if one.ready else 'not ready':10} also {one.several:11} {one.source}"
+        for todo in dict.fromkeys(one.todo for one in self if one.todo):
+            yield f"\nFor {', '.join(one.name for one in self if one.todo == todo)}: {todo}"
+        yield "\nA GPU of your own: the path of a text proto with gpu_device_info (XLA's target files are such)."
+
+
+def targets() -> Targets:
+    """Every chip that a program can be compiled for without having it, whether its compiler is ready here, and what makes it so."""
+    return Targets(compiling.targets())
+
+
+def teller(function: str, target: str) -> Callable[[float], None]:
+    """What tells somebody who waits, once."""
+    said: list[float] = []
+
+    def waiting(seconds: float) -> None:
+        if not said:
+            output.say(f"jitscope: compiling {function} for {target} …; Ctrl-C ends it")
+        said.append(seconds)
+
+    return waiting
+
+
+def show_for(row: observe.Row, asked: str) -> None:
+    """What `--target` asked for: a view of each target, or a sentence on why there is none. The CPU is what the cell shows anyway."""
+    try:
+        wanted = compiling.targets_in(asked)
+    except ValueError as problem:
+        output.say(f"jitscope: {row.function} cannot be shown for {asked}: {problem}")
+        return
+    for target in wanted:
+        name = target if isinstance(target, str) else target.name
+        try:
+            if not isinstance(target, str):
+                output.show(compiling.target_document(row, target, teller(row.function, name)))
+            elif name != "cpu":
+                output.show_text(observe.target_text(row, name))
+        except KeyboardInterrupt:
+            output.say(f"jitscope: compiling {row.function} for {name} was stopped")
+            return
+        except (Unavailable, ValueError, NotImplementedError, CompilerLost) as problem:
+            output.say(f"jitscope: {row.function} cannot be shown for {name}: {problem}")
+        except Exception as problem:
+            output.say(f"jitscope: {row.function} cannot be shown for {name}: {reason(problem)}")
