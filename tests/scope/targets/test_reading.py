@@ -16,6 +16,7 @@ from jitscope_scope.targets.decisions import SLOWER, decided_between, decisions_
 from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
 from jitscope_scope.targets.models import exchange, roofline
 from jitscope_scope.targets.resources import Resources, resources_of
+from jitscope_scope.targets.snappy import block, unpacked
 
 
 LABELS = [
@@ -126,7 +127,7 @@ def _cubin() -> bytes:
     names = b"\0.shstrtab\0.strtab\0.symtab\0.nv.info\0.text.k\0.nv.shared.k\0"
     at = lambda name: names.index(b"\0" + name + b"\0") + 1
     strings, symbols = b"\0k\0", bytes(24) + struct.pack("<IBBHQQ", 1, 0, 0, 5, 0, 0)
-    info = struct.pack("<BBHII", 4, 0x11, 8, 1, 24)
+    info = struct.pack("<BBHIIBBHII", 4, 0x2F, 8, 1, 40, 4, 0x11, 8, 1, 24)
     parts = [
         (b"", 0, b"", 0, 0),
         (b".shstrtab", 3, names, 0, 0),
@@ -135,7 +136,7 @@ def _cubin() -> bytes:
     ]
     parts += [
         (b".nv.info", 0x70000000, info, 3, 0),
-        (b".text.k", 1, b"code", 3, 40 << 24),
+        (b".text.k", 1, b"code", 3, 0),
         (b".nv.shared.k", 8, bytes(512), 0, 5),
     ]
     body, table = b"", b""
@@ -155,6 +156,11 @@ def _cubin() -> bytes:
 
 def test_registers_shared_memory_and_stack_come_from_machine_code() -> None:
     assert resources_of(b"before it " + _cubin() + b" after it") == {"k": Resources(40, 512, 24)}
+    packed = (
+        bytes([0x80 | len(_cubin()) & 127, len(_cubin()) >> 7, 61 << 2, *(len(_cubin()) - 1).to_bytes(2, "little")])
+        + _cubin()
+    )
+    assert resources_of(b"before it " + packed + b" after it") == {"k": Resources(40, 512, 24)}
     assert resources_of(_cubin()[:300]) == {}
     assert resources_of(b"\x7fELF\x02\x01") == {}
 
@@ -173,3 +179,13 @@ def test_exchanges_are_rings_over_a_link() -> None:
     assert exchange("all-reduce", 2e11, 4, chip) == pytest.approx(1.5)
     assert exchange("all-gather", 2e11, 4, chip) == pytest.approx(0.75)
     assert exchange("all-gather", 2e11, 4, CHIPS["l4"]) is None
+
+
+def test_packed_bytes_are_unpacked() -> None:
+    """A literal, a copy that reads what it writes (300 times "ab" from two letters), and one further back."""
+    size, copies = 2 + 298 + 4, b"".join(bytes([(n - 1) << 2 | 2, 2, 0]) for n in (64, 64, 64, 64, 42))
+    packed = bytes([0x80 | size & 127, size >> 7, (2 - 1) << 2]) + b"ab" + copies + bytes([0 << 2 | 1, 4])
+    assert block(packed, 0) == b"ab" * 152
+    assert block(packed[:-1] + bytes([0]), 0) is None
+    assert unpacked(b"\xff\xff" + packed, b"abab") == b"ab" * 152
+    assert unpacked(packed, b"xyz") is None
