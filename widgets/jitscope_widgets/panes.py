@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import code, recompiles, sharp_bits, words
 from .budget import Part
-from .compare_html import comparison
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .kernel_order import listed, order_words
@@ -274,6 +273,5 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
-    "comparison": comparison,
     "machine": machine,
 }

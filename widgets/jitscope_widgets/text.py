@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
-from .compare_text import comparison
 from .grouping import in_full
 from .kernel_order import listed
 from .looks import number_of
@@ -304,6 +303,5 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
-    "comparison": comparison,
     "machine": machine,
 }

@@ -14,10 +14,10 @@ import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of, side_with
-from jitscope_widgets import compare_words, html, recompiles, text, validate, words
+from jitscope_widgets import html, recompiles, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
-from jitscope_widgets.views import memory
+from jitscope_widgets.views import comparison, memory
 from jitscope_widgets.views.profile import wording as profile_view
 from jitscope_widgets.views.profile.kernels import alike
 from tests.extent import some
@@ -263,13 +263,13 @@ def test_a_comparison_says_of_each_program_what_its_own_view_says(compiled):
     }
     kernels, equations = found["kernels"], found["equations"]
     assert kernels["common"] + kernels["only_a"] == document["fusion"]["summary"]["kernels"]
-    assert equations["common"] + equations["only_a"] == document["equations"]
+    assert equations["common"] + equations["changes"] + equations["only_a"] == document["equations"]
     said, page = flat(text(found, width=400)), flat(re.sub(r"<[^>]*>", " ", html(found)))
-    for name, one, other, _ in compare_words.figures(found):
+    for name, one, other, _ in comparison.figures(found):
         assert f"{name} {one} {other}" in said and one in page and other in page
-    sentences = [compare_words.verdict(found), compare_words.results(found)]
+    sentences = [comparison.verdict(found), comparison.results(found)]
     sentences += [
-        compare_words.common(found[part], noun) for part, noun in (("equations", "equation"), ("kernels", "kernel"))
+        comparison.common(found[part], noun) for part, noun in (("equations", "equation"), ("kernels", "kernel"))
     ]
     for sentence in sentences:
         assert flat(sentence) in said and html_escaped(flat(sentence)) in page

@@ -46,12 +46,27 @@ class ComparedEquation(TypedDict):
     """So many of which the same is said."""
 
 
+class ComparedChange(TypedDict):
+    """An equation that both have at the same place, with other types, parameters or numbers."""
+
+    before: str
+    """As it is in A."""
+    after: str
+    position: Position | None
+    """In B."""
+    times: NotRequired[int]
+
+
 class ComparedEquations(TypedDict):
     """Equations aligned by structure, in their order."""
 
     common: int
     rewired: NotRequired[int]
     """How many of those in both read other operands."""
+    changes: NotRequired[int]
+    """How many have other types, parameters or numbers; they count neither as common nor as in one alone."""
+    changed: NotRequired[list[ComparedChange]]
+    """The first of them."""
     a: list[ComparedEquation]
     """The first of those in A alone."""
     b: list[ComparedEquation]
@@ -77,7 +92,7 @@ class ComparedSources(TypedDict):
 
 
 class Joint(TypedDict):
-    """Both programs as one graph, what both have once. `mark` says what differs: removed (only in A), added (only in B), rewired; an edge
+    """Both programs as one graph, what both have once. `mark` says what differs: removed (only in A), added (only in B), rewired, changed; an edge
     that is `gone` is in A alone. Equations have the paths of B, those of A alone an A in the name; groups are calls and named scopes of
     both, or of one with all in them."""
 

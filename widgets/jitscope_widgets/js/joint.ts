@@ -1,27 +1,26 @@
 // Two compared programs as one graph between the code of both: what both have stands in it once, the rest is marked.
-import type { ComparisonDoc, GraphDoc, Host, SourceDoc } from "./documents";
-import { h, plural } from "./dom";
+import type { GraphDoc, Host, SourceDoc } from "./documents";
+import { h } from "./dom";
 import { detailsPane } from "./details";
 import { openGraph, type OpenGraph } from "./graph/opengraph";
 import type { GraphView } from "./graph/view";
 import { Help } from "./help";
 import { Links, Selection, type Selected } from "./links";
-import { say, TABLES } from "./sentences";
+import type { Graph } from "./parts/forms";
 import { sourcePane } from "./source";
 
-type Joint = NonNullable<ComparisonDoc["joint"]>;
-type Mark = keyof (typeof TABLES)["compared equations"];
-
-/** The code of both as one document, in which lines of all files are told apart, and the call that each program begins with. */
-export function together({ a, b }: Joint["sources"]): { source: SourceDoc | null; roots: { a: number | null; b: number | null } } {
-  if (!a || !b) return { source: a ?? b, roots: { a: a && 0, b: b && 0 } };
-  const [functions, calls] = [a.functions.length, a.calls.length];
-  const moved = b.calls.map((call) => ({ ...call, function: call.function + functions, parent: call.parent === null ? null : call.parent + calls }));
-  const marks = b.marks.map((mark) => ({ ...mark, call: mark.call + calls }));
-  return {
-    source: { ...a, functions: [...a.functions, ...b.functions], calls: [...a.calls, ...moved], marks: [...a.marks, ...marks] },
-    roots: { a: 0, b: calls },
-  };
+/** The code of several programs as one document, in which lines of all files are told apart, and the call that each begins with. */
+export function together(sources: SourceDoc[]): { source: SourceDoc | null; roots: number[] } {
+  const roots: number[] = [];
+  const source = sources.reduce<SourceDoc | null>((known, one) => {
+    roots.push(known?.calls.length ?? 0);
+    if (!known) return one;
+    const [functions, calls] = [known.functions.length, known.calls.length];
+    const moved = one.calls.map((call) => ({ ...call, function: call.function + functions, parent: call.parent === null ? null : call.parent + calls }));
+    const marks = one.marks.map((mark) => ({ ...mark, call: mark.call + calls }));
+    return { ...known, functions: [...known.functions, ...one.functions], calls: [...known.calls, ...moved], marks: [...known.marks, ...marks] };
+  }, null);
+  return { source, roots };
 }
 
 /** The call in which a program differs most from the other one: by equations that it has alone; else by those that read other operands;
@@ -48,7 +47,8 @@ export class JointView {
   private readonly selection = new Selection();
   private readonly links: Links;
 
-  constructor({ graph, left_out: left, sources }: Joint, titles: { a: string; b: string }, host: Host, root: HTMLElement) {
+  constructor({ document: graph, codes = [], legend = [], notes = [], height = 560 }: Graph, host: Host, root: HTMLElement) {
+    const sources = codes.map(([, source]) => source);
     const { source, roots } = together(sources);
     const { selection } = this;
     const links = (this.links = new Links(source, graph));
@@ -65,34 +65,21 @@ export class JointView {
       (made) => {
         this.graph = made;
         made.openMarked();
-        made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), 560)}px`);
+        made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), height)}px`);
         this.mark();
       },
     );
-    const code = (side: "a" | "b") => {
-      const start = roots[side];
-      if (start === null) return null;
-      const first = changedCall(sources[side]!, graph);
-      const title = h("h4", {}, `${side.toUpperCase()}: ${titles[side]}`);
-      return h("div", { class: "jitscope-joint-code" }, title, sourcePane(source!, links, selection, start, start + first).element);
+    const code = ([title, own]: [string, SourceDoc], n: number) => {
+      const pane = sourcePane(source!, links, selection, roots[n], roots[n]! + changedCall(own, graph)).element;
+      return h("div", { class: "jitscope-joint-code" }, h("h4", {}, title), pane);
     };
-    const marks = new Set(graph.nodes.map(({ mark }) => mark));
-    const signs = Object.entries(TABLES["compared equations"]).filter(([mark]) => marks.has(mark as Mark));
-    const derived = (["jvp", "transpose"] as const).filter((one) => graph.nodes.some(({ transforms }) => transforms?.includes(one)));
+    const signs = legend.map(([mark, said]) => h("span", { class: "jitscope-pass-mark", "data-kind": mark }, said));
     this.element = h(
       "div",
       { class: "jitscope-joint" },
-      h("div", { class: "jitscope-joint-codes" }, code("a"), code("b")),
+      h("div", { class: "jitscope-joint-codes" }, ...codes.map(code)),
       h("div", { class: "jitscope-graph-place" }, this.opened.element),
-      h(
-        "p",
-        { class: "jitscope-joint-legend jitscope-muted" },
-        ...signs.map(([mark, [sign, said]]) => h("span", { class: "jitscope-pass-mark", "data-kind": mark }, `${sign} ${said}`)),
-        h("span", {}, say("of both")),
-        graph.edges.some(({ gone }) => gone) ? h("span", {}, "dashed lines: how values flow in A alone") : null,
-        ...derived.map((one) => h("span", {}, TABLES.transforms[one].join(" "))),
-        left ? h("span", {}, say("only changes", { count: plural(left, "equation") })) : null,
-      ),
+      h("p", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))),
       detailsPane({ host, links, compilation: null, graphs: { jaxpr: graph } }, selection),
     );
     selection.onChange(() => this.mark());

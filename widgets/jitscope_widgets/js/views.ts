@@ -1,6 +1,5 @@
 // Which view draws which document.
 import { CellView } from "./cell";
-import { comparisonView } from "./compare";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
 import { machineView } from "./machine";
@@ -42,7 +41,6 @@ const VIEWS: Record<string, Open> = {
   recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: passesView,
-  comparison: (doc, host, _memory, root) => comparisonView(doc, host, root),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
+from typing import Any
 
 from .. import code as programs
 from ..budget import Part as Piece
@@ -12,7 +13,7 @@ from ..guard import Pieces, part as guarded
 from ..painter import line_hues
 from ..palette import HUES
 from ..plain import clean, escape
-from ..program_html import picture
+from ..program_html import picture, source_lines
 from .as_text import more_lines
 from .chart_svg import chart_svg, heatmap_svg, timeline_svg
 from .inline import each, words
@@ -323,6 +324,7 @@ def _(part: Code) -> Pieces:
 
 _LINES = (300, 60, 20)
 """How many lines a program keeps where there is less and less room."""
+_SIGNS = {"added": "+", "removed": "−"}
 _KINDS = {"added": "is", "removed": "was", "here": "h0"}
 
 
@@ -337,7 +339,7 @@ def _code_form(part: Code, most: int) -> Callable[[], str]:
 
 def _code_line(line: CodeLine, language: str) -> Markup:
     before, told = line.sign or ("", "")
-    named = f"{line.number} {before}".strip()
+    named = f"{line.number} {_SIGNS.get(line.mark, '')} {before}".strip()
     number = join(element("i", named, title=told or None), " ") if named else None
     note = element("small", f"   {line.note}") if line.note else None
     return element("span", number, _code_text(line, language), note, Markup("\n"), class_=_KINDS.get(line.mark))
@@ -353,8 +355,24 @@ def _code_text(line: CodeLine, language: str) -> Markup:
 @pieces_of.register
 def _(part: Graph) -> Pieces:
     hues = line_hues(part.document)
-    drawn: Piece = picture(part.name, part.document, hues)
-    return [drawn]
+    drawn: Piece = picture(part.name, _without_past(part.document), hues, worth=3.0)
+    told = [said for _, said in part.legend] + [note for note in part.notes if "dashed" not in note]
+    legend = element("p", "; ".join(told), ".", class_="dim") if told else ""
+    if not part.codes:
+        return [legend, drawn]
+    codes = [
+        piece
+        for name, source in part.codes
+        for piece in (element("p", element("b", name)), *source_lines(source, hues))
+    ]
+    return [legend, '<div class="two"><div>', *codes, "</div>", drawn, "</div>"]
+
+
+def _without_past(graph: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A graph without the edges that are gone, but for those of nodes that are gone themselves: the still picture draws all alike."""
+    gone = {node["id"] for node in graph["nodes"] if node.get("mark") == "removed"}
+    edges = [edge for edge in graph["edges"] if not edge.get("gone") or not gone.isdisjoint((edge["from"], edge["to"]))]
+    return {**graph, "edges": edges}
 
 
 def flat(parts: Sequence[Part]) -> Iterable[Part]:

@@ -268,11 +268,15 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph document, drawn by the component for graphs."""
+    """A graph document, drawn by the component for graphs. With `codes`, the names and source documents of programs, it is linked with
+    them; `legend` has the marks that nodes bear, what they mean, and what else is to be known of the picture."""
 
     name: str
     document: Mapping[str, Any]
     height: int = 360
+    codes: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    legend: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

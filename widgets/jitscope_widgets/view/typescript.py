@@ -36,11 +36,11 @@ FILE = Path(__file__).parents[1] / "js" / "parts" / "forms.ts"
 
 _HEAD = """// The forms of a view's parts as types, made from ../../view/parts.py: python -m jitscope_widgets.view.typescript
 // A field that has its usual value is not there.
-import type { Fix, GraphDoc, Position } from "../forms";
+import type { Fix, GraphDoc, Position, SourceDoc } from "../forms";
 
 """
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
-_DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix"}
+_DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix", (Graph, "codes"): "[string, SourceDoc][]"}
 _INLINE = (Text, Place, Bar, Stretch)
 _RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Number, Step, *KINDS)
 

@@ -65,6 +65,24 @@ def matched(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
     )
 
 
+def changed(one: Sequence[Hashable], other: Sequence[Hashable], found: Aligned) -> Aligned:
+    """Of what is in one alone, what stands at the same place of the other and differs but in part: pairs of equal looser keys, in
+    order, between the same neighbours that both have."""
+    pairs: list[tuple[int, int]] = []
+    bounds = [(-1, -1), *found.pairs, (len(one), len(other))]
+    mine, theirs = deque(found.only_one), deque(found.only_other)
+    for i, j in bounds[1:]:
+        here = [mine.popleft() for _ in range(sum(n < i for n in mine))] if mine and mine[0] < i else []
+        there = [theirs.popleft() for _ in range(sum(n < j for n in theirs))] if theirs and theirs[0] < j else []
+        if here and there:
+            alike = aligned([one[n] for n in here], [other[n] for n in there])
+            pairs += [(here[a], there[b]) for a, b in alike.pairs]
+    in_one, in_other = ({pair[side] for pair in pairs} for side in (0, 1))
+    return Aligned(
+        pairs, [n for n in found.only_one if n not in in_one], [n for n in found.only_other if n not in in_other]
+    )
+
+
 _BLOCK = 20_000
 """Of longer sequences, parts of at most this length are aligned with each other: the work and the memory grow with the square."""
 
@@ -105,6 +123,11 @@ def _key(eqn: JaxprEqn) -> Hashable:
     plain = tuple((name, written(eqn.params[name])) for name in named)
     types = (*(_operand(a, str) for a in eqn.invars), "->", *(str(v.aval) for v in eqn.outvars))
     return eqn.primitive.name, plain, types
+
+
+def loose_key(eqn: JaxprEqn) -> Hashable:
+    """What two equations have in common that differ in dtypes, parameters or numbers only: primitive, and shapes of the operands."""
+    return eqn.primitive.name, tuple(getattr(atom.aval, "shape", ()) for atom in eqn.invars)
 
 
 def _is_plain(value: Any) -> bool:

@@ -14,7 +14,7 @@ from jitscope.xla import hlo_module
 from ..cost import work_of
 from ..positions import positions_of
 from ..timing import quantity
-from .aligning import aligned, equation_text, equations_of, kernels_of, matched
+from .aligning import aligned, changed, equation_text, equations_of, kernels_of, loose_key, matched
 from .joint import Joint, joint_of
 from .pairing import METHOD, Pairs, paired
 from .results import apart
@@ -23,6 +23,7 @@ from .sides import Side
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.comparison import (
+        ComparedChange,
         ComparedEquation,
         ComparedEquations,
         ComparedKernel,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 
-Compared = TypeVar("Compared", "ComparedEquation", "ComparedKernel")
+Compared = TypeVar("Compared", "ComparedChange", "ComparedEquation", "ComparedKernel")
 _MOST = 60
 """Different equations and kernels of one side that are listed."""
 
@@ -102,6 +103,8 @@ def _equations(one: Side, other: Side) -> tuple[ComparedEquations, Joint]:
     """What is said of the equations, and the graph in which they stand."""
     both = [equations_of(side.jaxpr) for side in (one, other)]
     found = aligned(*([key for _, _, key in each] for each in both))
+    mine, theirs = ([loose_key(eqn) for _, eqn, _ in each] for each in both)
+    other_than = changed(mine, theirs, found)
 
     def listed(side: Side, equations: list[Any], only: list[int]) -> list[ComparedEquation]:
         positions = positions_of(side.jaxpr, side.row.cell_of)
@@ -111,14 +114,28 @@ def _equations(one: Side, other: Side) -> tuple[ComparedEquations, Joint]:
         )
         return _folded(alone)
 
-    joint = joint_of(one, other, ((both[0][i][0], both[1][j][0]) for i, j in found.pairs))
+    def paths(pairs: Iterable[tuple[int, int]]) -> list[tuple[str, str]]:
+        return [(both[0][i][0], both[1][j][0]) for i, j in pairs]
+
+    joint = joint_of(one, other, paths(found.pairs), paths(other_than.pairs))
+    positions = positions_of(other.jaxpr, other.row.cell_of)
+    changes: Iterator[ComparedChange] = (
+        {
+            "before": equation_text(both[0][i][1]),
+            "after": equation_text(both[1][j][1]),
+            "position": positions.get(both[1][j][0]),
+        }
+        for i, j in other_than.pairs
+    )
     return {
         "common": len(found.pairs),
         "rewired": joint.rewired,
-        "a": listed(one, both[0], found.only_one),
-        "b": listed(other, both[1], found.only_other),
-        "only_a": len(found.only_one),
-        "only_b": len(found.only_other),
+        "changes": len(other_than.pairs),
+        "changed": _folded(changes),
+        "a": listed(one, both[0], other_than.only_one),
+        "b": listed(other, both[1], other_than.only_other),
+        "only_a": len(other_than.only_one),
+        "only_b": len(other_than.only_other),
     }, joint
 
 

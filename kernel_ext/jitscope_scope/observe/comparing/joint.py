@@ -42,21 +42,25 @@ class Joint(NamedTuple):
     rewired: int
 
 
-def joint_of(one: Side, other: Side, pairs: Iterable[tuple[str, str]]) -> Joint:
-    """Two programs as one graph, from the paths of the equations that both have.
+def joint_of(
+    one: Side, other: Side, pairs: Iterable[tuple[str, str]], changes: Sequence[tuple[str, str]] = ()
+) -> Joint:
+    """Two programs as one graph, from the paths of the equations that both have, and of those that are changed.
 
     A node is called as in the second program; one that the first has alone has an A in its name. Its `mark` says that it is in the
-    first alone (removed), in the second alone (added), or in both and reads other operands (rewired). An edge that is `gone` is in the
-    first alone.
+    first alone (removed), in the second alone (added), in both and reads other operands (rewired), or in both with other types,
+    parameters or numbers (changed). An edge that is `gone` is in the first alone.
     """
-    pairs = list(pairs)
+    pairs = [*pairs, *changes]
+    changed = {path for _, path in changes}
     (first, code, runs), (second, other_code, other_runs) = _looked_at(one), _looked_at(other)
     names = _Names(
         {**dict(pairs), **_ends(first["nodes"], second["nodes"], one.captured, other.captured)}, second["nodes"]
     )
     before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
-    rewired = {path for path, operands in now.items() if before.get(path, operands) != operands}
-    nodes = list(_nodes(first["nodes"], second["nodes"], names, rewired))
+    rewired = {path for path, operands in now.items() if before.get(path, operands) != operands} - changed
+    marks: dict[str, NodeMark] = {**dict.fromkeys(rewired, "rewired"), **dict.fromkeys(changed, "changed")}
+    nodes = list(_nodes(first["nodes"], second["nodes"], names, marks))
     nodes = Groups(runs, other_runs, pairs, names).drawn(
         nodes, {names(node["id"]): node["id"] for node in first["nodes"]}
     )
@@ -165,7 +169,7 @@ def _is_call(eqn: JaxprEqn, inner: Jaxpr) -> bool:
 
 
 def _nodes(
-    first: Sequence[GraphNode], second: Sequence[GraphNode], names: _Names, rewired: set[str]
+    first: Sequence[GraphNode], second: Sequence[GraphNode], names: _Names, marks: Mapping[str, NodeMark]
 ) -> Iterator[GraphNode]:
     """The nodes of both in an order that suits both."""
     ours = {names(node["id"]): node for node in first}
@@ -175,7 +179,7 @@ def _nodes(
     def upto(name: str) -> Iterator[GraphNode]:
         for node in left if name not in given else ():
             given.add(node["id"])
-            yield _of_both(ours[node["id"]], node, rewired) if node["id"] in ours else _marked(node, "added")
+            yield _of_both(ours[node["id"]], node, marks) if node["id"] in ours else _marked(node, "added")
             if node["id"] == name:
                 return
 
@@ -211,11 +215,10 @@ def _marked(node: GraphNode, mark: NodeMark | None) -> GraphNode:
     return {**bare, "mark": mark} if mark else bare
 
 
-def _of_both(one: GraphNode, other: GraphNode, rewired: set[str]) -> GraphNode:
+def _of_both(one: GraphNode, other: GraphNode, marks: Mapping[str, NodeMark]) -> GraphNode:
     text = one["text"] if one["text"] == other["text"] else f"{one['text']}\n{other['text']}"
     positions = [*other["positions"], *(place for place in one["positions"] if place not in other["positions"])]
-    mark = "rewired" if other["id"] in rewired else None
-    return {**_marked(other, mark), "text": text, "positions": positions}
+    return {**_marked(other, marks.get(other["id"])), "text": text, "positions": positions}
 
 
 def _edges(first: Sequence[GraphEdge], second: Sequence[GraphEdge], names: _Names) -> Iterator[GraphEdge]:
