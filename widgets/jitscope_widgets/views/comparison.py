@@ -191,7 +191,7 @@ def _graph(document: ComparisonDocument) -> Iterator[Graph]:
     yield Graph("the graph of both", joint["graph"], 560, codes, legend, tuple(notes))
 
 
-def _differences(found: Document, noun: str, line: Callable[[Any], CodeLine]) -> Section:
+def _differences(found: Document, noun: str, line: Callable[[Any], CodeLine]) -> Part:
     count = found["only_a"] + found["only_b"] + found.get("changes", 0)
     parts: list[Part] = []
     if changed := found.get("changed", ()):
@@ -204,7 +204,9 @@ def _differences(found: Document, noun: str, line: Callable[[Any], CodeLine]) ->
     )
     if found["only_a"] + found["only_b"]:
         parts.append(Beside(tuple(sides)))
-    return Section(common(found, noun), tuple(parts), opened=0 < count <= _MOST_OPEN)
+    if not parts:
+        return Sentence(common(found, noun))
+    return Section(common(found, noun), tuple(parts), opened=count <= _MOST_OPEN)
 
 
 def _alone(found: Document, side: str, title: str, mark: Any, noun: str, line: Callable[[Any], CodeLine]) -> Section:
