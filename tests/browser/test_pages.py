@@ -268,6 +268,36 @@ def test_two_programs_are_compared_on_a_page_without_a_kernel(bare: Bare, dark: 
     assert saved.element.locator(".jitscope-sentence").first.inner_text() == words
 
 
+@functools.cache
+def in_half() -> dict[str, Any]:
+    """A program in f32 against itself in f16, with a sine more."""
+
+    def f(x):
+        return jnp.tanh(x @ x).max(axis=0) * 2
+
+    def g(x):
+        return jnp.sin(jnp.tanh(x @ x).max(axis=0) * 2)
+
+    one, other = (jx.inspect(fun)(np.ones((64, 64), kind)) for fun, kind in ((f, np.float32), (g, np.float16)))
+    return one.compare(other, limit=0.02).document
+
+
+@looks(420, 1280)
+def test_what_changed_stands_once_in_the_graph_of_both(bare: Bare, dark: bool, width: int) -> None:
+    document = in_half()
+    for view in (bare.show(document, dark=dark, width=width), bare.mount(pack(document).text)):
+        shown = view.element.inner_text()
+        assert "0 equations in both, 4 changed, 0 only in A, 1 only in B" in shown
+        assert "≠ in both, with other types, parameters or numbers" in shown
+        (tanh,) = [one for one in document["equations"]["changed"] if one["before"].startswith("tanh")]
+        assert tanh["before"] in shown and tanh["after"] in shown and "f16" in tanh["after"]
+        assert_readable(view.element)
+    labels = [label["text"] for label in view.labels()]
+    assert sum(text.startswith("≠ tanh") for text in labels) == sum(text.startswith("≠ x") for text in labels) == 1
+    assert view.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    view.page.screenshot(path=SCREENSHOTS / f"changed-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+
+
 @looks(420, 1280)
 def test_numbers_of_ones_own_stand_in_the_graph_and_are_found_by_keyboard(bare: Bare, dark: bool, width: int) -> None:
     def f(x):

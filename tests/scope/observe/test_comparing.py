@@ -14,7 +14,7 @@ from jitscope import lax
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
 from jitscope_scope import observe
-from jitscope_scope.observe.comparing.aligning import aligned, kernels_of, matched
+from jitscope_scope.observe.comparing.aligning import aligned, changed, kernels_of, matched
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.pairing import interval_of, paired
 from jitscope_scope.observe.comparing.results import _largest
@@ -230,13 +230,57 @@ def test_equations_in_another_precision_are_changed_not_removed_and_added():
     (alone,) = equations["b"]
     assert alone["text"].startswith("add")
     assert {one["text"].split()[0] for one in equations["a"]} == {"convert_element_type"}  # round the sum
-    changed = [node["label"] for node in nodes if node.get("mark") == "changed"]
+    changed = [node["label"] for node in nodes if node.get("mark") == "changed" and node["kind"] == "equation"]
     assert len(changed) == equations["changes"] == sum(one["times"] for one in equations["changed"])
     assert {"sin", "mul"} <= set(changed)
     for one in equations["changed"]:
         assert one["before"].split()[0] == one["after"].split()[0] and one["before"] != one["after"]
         assert "bf16" in one["before"] and "f32" in one["after"]
     assert f"{equations['changes']} changed" in text(document) and "- sin bf16[6,5]" in text(document)
+
+
+def test_values_of_another_dtype_stand_once_in_the_graph():
+    """Arguments and results, too, and each flows on as before."""
+
+    def program(x, y):
+        return jnp.tanh(x @ y).max(axis=0) * 2, y
+
+    def more(x, y):
+        return jnp.exp(jnp.tanh(x @ y)).max(axis=0) * 2, y
+
+    single, half = (np.ones((8, 8), dtype) for dtype in (np.float32, np.float16))
+    document = compared(side(program, single, single), side(program, half, half), limit=0.01)
+    equations, graph = document["equations"], document["joint"]["graph"]
+    assert [equations[name] for name in ("common", "changes", "only_a", "only_b")] == [0, 4, 0, 0]
+    first = {program.__code__.co_firstlineno + 1}
+    assert {
+        found[place]["line"] for found in equations["changed"] for place in ("position", "before_position")
+    } == first
+    for found, name in zip(equations["changed"], ("dot_general", "tanh", "reduce_max", "mul"), strict=True):
+        assert found["before"].startswith(name) and "f32" in found["before"]
+        assert found["after"] == found["before"].replace("f32", "f16").replace("float32", "float16")
+    assert {node.get("mark") for node in graph["nodes"]} == {"changed"}
+    assert {node["kind"] for node in graph["nodes"]} == {"input", "equation", "output"}
+    assert not any(edge.get("gone") for edge in graph["edges"])
+    # what stands between them is of one alone
+    grown = compared(side(program, single, single), side(more, half, half), limit=0.01)["equations"]
+    assert [found["text"].split()[0] for found in grown["b"]] == ["exp"] and grown["changes"] == 4
+
+
+def test_what_changed_stands_between_what_both_have():
+    found = aligned("abcd", "abXd")
+    assert changed("1234", "1234", found) == ([(2, 2)], [], []) and changed("1234", "1254", found) == ([], [2], [2])
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        one, other = (random.integers(0, 4, random.integers(0, 12)).tolist() for _ in range(2))
+        found = aligned(one, other)
+        weak = [[item // 2 for item in each] for each in (one, other)]
+        pairs, only_one, only_other = changed(*weak, found)
+        assert all(weak[0][i] == weak[1][j] and one[i] != other[j] for i, j in pairs)
+        both = sorted([*found.pairs, *pairs])
+        assert [j for _, j in both] == sorted(j for _, j in both)  # in the order of both
+        assert sorted([*only_one, *(i for i, _ in pairs)]) == found.only_one
+        assert sorted([*only_other, *(j for _, j in pairs)]) == found.only_other
 
 
 @pytest.mark.parametrize("more", [{"reverse": True}, {"unroll": 5}])

@@ -54,6 +54,8 @@ class ComparedChange(TypedDict):
     after: str
     position: Position | None
     """In B."""
+    before_position: NotRequired[Position | None]
+    """In A."""
     times: NotRequired[int]
 
 

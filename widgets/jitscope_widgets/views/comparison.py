@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..plain import clean
 from ..quantities import amount, number, show
@@ -16,6 +16,7 @@ from ..words import Document, home, lines as lines_of, plural
 
 if TYPE_CHECKING:
     from ..documents.comparison import ComparedChange, ComparedEquation, ComparedKernel, ComparisonDocument
+    from ..documents.parts import Position
 
 
 NAME = "Comparison"
@@ -227,13 +228,12 @@ def left(found: Document, side: str, shown: Sequence[Document]) -> int:
 
 
 def _change(change: ComparedChange) -> Iterator[CodeLine]:
-    yield CodeLine(_often(change) + clean(change["before"]), mark="removed")
-    yield CodeLine(
-        _often(change) + clean(change["after"]),
-        note=_place(change["position"]),
-        mark="added",
-        ref=Ref(position=change["position"]),
+    sides: tuple[tuple[str, Position | None, Literal["removed", "added"]], ...] = (
+        (change["before"], change.get("before_position"), "removed"),
+        (change["after"], change["position"], "added"),
     )
+    for text, position, mark in sides:
+        yield CodeLine(_often(change) + clean(text), note=_place(position), mark=mark, ref=Ref(position=position))
 
 
 def _equation(one: ComparedEquation) -> CodeLine:

@@ -118,12 +118,13 @@ def _equations(one: Side, other: Side) -> tuple[ComparedEquations, Joint]:
         return [(both[0][i][0], both[1][j][0]) for i, j in pairs]
 
     joint = joint_of(one, other, paths(found.pairs), paths(other_than.pairs))
-    positions = positions_of(other.jaxpr, other.row.cell_of)
+    places, positions = (positions_of(side.jaxpr, side.row.cell_of) for side in (one, other))
     changes: Iterator[ComparedChange] = (
         {
             "before": equation_text(both[0][i][1]),
             "after": equation_text(both[1][j][1]),
             "position": positions.get(both[1][j][0]),
+            "before_position": places.get(both[0][i][0]),
         }
         for i, j in other_than.pairs
     )

@@ -16,7 +16,7 @@ from ..groups.trees import gathered
 from ..positions import positions_of
 from ..source import source_document
 from ..stacks import Stacks
-from .aligning import aligned
+from .aligning import aligned, changed as changed_between
 from .shared_groups import Groups, Runs
 from .sides import Side
 
@@ -52,11 +52,11 @@ def joint_of(
     parameters or numbers (changed). An edge that is `gone` is in the first alone.
     """
     pairs = [*pairs, *changes]
-    changed = {path for _, path in changes}
     (first, code, runs), (second, other_code, other_runs) = _looked_at(one), _looked_at(other)
-    names = _Names(
-        {**dict(pairs), **_ends(first["nodes"], second["nodes"], one.captured, other.captured)}, second["nodes"]
-    )
+    ends = _ends(first["nodes"], second["nodes"], one.captured, other.captured)
+    names = _Names({**dict(pairs), **ends}, second["nodes"])
+    types = [{node["id"]: node["types"] for node in graph["nodes"]} for graph in (first, second)]
+    changed = {path for _, path in changes} | {b for a, b in ends.items() if types[0][a] != types[1][b]}
     before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
     rewired = {path for path, operands in now.items() if before.get(path, operands) != operands} - changed
     marks: dict[str, NodeMark] = {**dict.fromkeys(rewired, "rewired"), **dict.fromkeys(changed, "changed")}
@@ -65,7 +65,7 @@ def joint_of(
         nodes, {names(node["id"]): node["id"] for node in first["nodes"]}
     )
     nodes = _gathered(nodes)
-    edges = list(_edges(first["edges"], second["edges"], names))
+    edges = list(_edges(first["edges"], second["edges"], names, changed))
     kept = _kept(nodes, edges)
     shown = _told_left_out(nodes, kept)
     flows = [edge for edge in edges if edge["from"] in kept and edge["to"] in kept]
@@ -114,7 +114,7 @@ def _ends(
     first: Sequence[GraphNode], second: Sequence[GraphNode], one: Sequence[Any], other: Sequence[Any]
 ) -> dict[str, str]:
     """The arguments, captured values and results that two programs share, in their order: those of equal types, and captured values
-    that are equal, as far as these are known."""
+    that are equal, as far as these are known; then arguments and results of equal shapes."""
     captured = [{f"const{n}": value for n, value in enumerate(each)} for each in (one, other)]
     if not one or not other:
         captured = [{}, {}]
@@ -124,9 +124,18 @@ def _ends(
         keys = [
             [(tuple(node["types"]), values.get(node["id"])) for node in nodes] for nodes, values in zip(both, captured)
         ]
-        pairs = aligned(*keys).pairs
+        alike = aligned(*keys)
+        pairs = alike.pairs
+        if kind != "constant":
+            mine, theirs = ([_shapes(node["types"]) for node in nodes] for nodes in both)
+            pairs = [*pairs, *changed_between(mine, theirs, alike).pairs]
         found |= {both[0][i]["id"]: both[1][j]["id"] for i, j in pairs}
     return found
+
+
+def _shapes(types: Sequence[str]) -> tuple[str, ...]:
+    """`f32[3]` without its dtype."""
+    return tuple(one.partition("[")[2] for one in types)
 
 
 class _Reading:
@@ -221,12 +230,16 @@ def _of_both(one: GraphNode, other: GraphNode, marks: Mapping[str, NodeMark]) ->
     return {**_marked(other, marks.get(other["id"])), "text": text, "positions": positions}
 
 
-def _edges(first: Sequence[GraphEdge], second: Sequence[GraphEdge], names: _Names) -> Iterator[GraphEdge]:
+def _edges(
+    first: Sequence[GraphEdge], second: Sequence[GraphEdge], names: _Names, changed: set[str]
+) -> Iterator[GraphEdge]:
+    """The edges of both; a value that has only another type flows once."""
+    flows = {(edge["from"], edge["to"]) for edge in second}
     there = {(edge["from"], edge["to"], edge["type"]) for edge in second}
     yield from second
     for edge in first:
         key = names(edge["from"]), names(edge["to"]), edge["type"]
-        if key not in there:
+        if key not in there and not (key[0] in changed and key[:2] in flows):
             there.add(key)
             yield {**edge, "from": key[0], "to": key[1], "gone": True}
 
