@@ -85,7 +85,7 @@ function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked:
     "div",
     attributes,
     gutter.hues ? swatched : null,
-    gutter.numbers || !linked ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
+    gutter.numbers ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
     gutter.signs ? h("span", { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null }, sign?.[0] ?? "") : null,
     h("code", {}, ...textOf(line, language)),
     ...(line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : []),
