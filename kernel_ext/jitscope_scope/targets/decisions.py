@@ -11,7 +11,7 @@ import json
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -218,13 +218,18 @@ NOTHING_TO_FUSE = "No users to fuse"
 
 
 def decided_between(
-    decisions: Sequence[Decision], giver: tuple[str, set[str]], reader: tuple[str, set[str]]
+    decisions: Sequence[Decision],
+    giver: tuple[str, set[str]],
+    reader: tuple[str, set[str]],
+    kernels: Container[str] = (),
 ) -> int | None:
     """The place of the decision that keeps apart two kernels, each given by its name and the equations that it stems from; None where XLA
-    says nothing of them. It is about the same kernels, or about operations of which most equations are theirs."""
+    says nothing of them. It is about the same kernels, or about operations of which most equations are theirs; not about
+    others of the program's `kernels`, given by name."""
     best, found = 0.0, None
     for number, one in enumerate(decisions):
-        if one.fused or one.reason == NOTHING_TO_FUSE:
+        others = any(end in kernels and end != own[0] for end, own in ((one.producer, giver), (one.consumer, reader)))
+        if one.fused or one.reason == NOTHING_TO_FUSE or others:
             continue
         gives = 1.0 if one.producer == giver[0] else _shared(giver[1], one.producer_paths)
         reads = (

@@ -186,7 +186,9 @@ class _Document:
         paths = {one["name"]: set(one["paths"]) for one in kernels}
         found: list[TargetBoundary] = []
         for one in boundaries_of(self.made.flow):
-            number = decided_between(told, *((name, paths.get(name, set())) for name in (one["from"], one["to"])))
+            number = decided_between(
+                told, *((name, paths.get(name, set())) for name in (one["from"], one["to"])), kernels=paths
+            )
             seen = "; ".join(each["text"] for each in one["observed"])
             found.append({"giver": one["from"], "reader": one["to"], "decision": number, "seen": seen})
         return found

@@ -151,12 +151,14 @@ class Helper:
 
 
 def _environment() -> dict[str, str]:
-    """The helper sees no GPU, asks no server which TPU this is, and gets no options that were meant for the CPU's compiler."""
+    """The helper sees no GPU, asks no server which TPU this is, may be one of several that load libtpu, which
+    computes nothing here, and gets no options that were meant for the CPU's compiler."""
     kept = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")}
     return {
         **kept,
         "CUDA_VISIBLE_DEVICES": "",
         "TPU_SKIP_MDS_QUERY": "1",
+        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
         "JAX_PLATFORMS": "cpu",
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }

@@ -86,6 +86,7 @@ def test_decisions_have_names_reasons_times_and_equations() -> None:
     assert (model.fused_seconds, model.apart_seconds) == (pytest.approx(143.5e-6), pytest.approx(31.25e-6))
     found = [fused, apart, none, model]
     assert decided_between(found, ("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"})) == 3
+    assert decided_between(found, ("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"}), {"fusion.1"}) is None
     assert decided_between(found, ("exp_fusion", {"e2"}), ("other", {"e9"})) is None
 
 
