@@ -26,7 +26,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t test test-all test-jax test-versions test-install lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
+.PHONY: help demo lab docs t test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -37,6 +37,7 @@ help:
 	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
+	@echo 'make test-targets   programs for an H100 and a TPU v5e, in an environment with their compilers (0.5 GB)'
 	@echo 'make test-install   the wheel beside the newest jax and libraries written for it: none of their versions moves'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
@@ -115,6 +116,10 @@ test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
 	@failed=; for version in $(JAXLIBS); do echo "jaxlib $$version"; \
 	  PYTHONPATH=compiler:kernel_ext:widgets .venv-jaxlib-$$version/bin/python -m pytest tests/compiler tests/scope -m jaxlib -q -n $(JOBS) --dist worksteal \
 	  || failed="$$failed $$version"; done; test -z "$$failed" || { echo "failed with jaxlib$$failed" >&2; exit 1; }
+
+# Programs for chips that are not here, in an environment with XLA's compilers for GPUs and TPUs (0.5 GB).
+test-targets: .venv-targets/.installed
+	JITSCOPE_COMPILATION_CACHE=0 PYTHONPATH=compiler:kernel_ext:widgets .venv-targets/bin/python -m pytest tests/targets -q -rs
 
 # The wheel beside the newest jax, flax, optax, equinox and numpyro: none of these may move. It needs a package index and Python 3.12.
 test-install: $(INSTALLED) front
@@ -216,6 +221,13 @@ VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=
 	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
 	@touch $@
 
+.venv-targets/.installed: pyproject.toml | $(PY)
+	@echo "Installing XLA's compilers for GPUs and TPUs into .venv-targets …"
+	@rm -rf .venv-targets && $(PYTHON) -m venv .venv-targets
+	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 $(VERSIONS_NEED)
+	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install --no-deps jax-cuda12-pjrt==0.10.2 'libtpu==0.0.42.*'
+	@touch $@
+
 # Libraries written for JAX live in an environment without it; what else they need is that of .venv.
 LIBRARIES := .venv-libraries/.installed
 $(LIBRARIES): tests/libraries/requirements.txt | $(PY)
@@ -232,4 +244,4 @@ clean:
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-watch node_modules
+	rm -rf .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-targets .venv-watch node_modules
