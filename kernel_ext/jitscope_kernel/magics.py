@@ -371,13 +371,13 @@ class JitscopeMagics(Magics):
 
         shell: Any = self.shell
         if options.session:
-            return output.show_text(regions_cells.of_session(shell))
+            return output.show(regions_cells.of_session(shell))
         found = (
-            regions_cells.of_cell(shell, cell, options.runs or 1)
+            regions_cells.of_cell(shell, cell, options.runs or 1, self._session.cell_id())
             if cell
             else regions_cells.of_last_cell(shell, options.runs)
         )
-        output.show_text(found[0])
+        output.show(found[0])
         if options.apply and found[1] is not None:
             shell.set_next_input(found[1])
 

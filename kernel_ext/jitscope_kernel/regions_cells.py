@@ -7,41 +7,45 @@ import io
 import random
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 
+from jitscope_scope.observe.fixes import fix_document
 from jitscope_scope.regions import Cell, of_file
+from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.finding import Watch
 from jitscope_scope.regions.replaying import harmless
 from jitscope_scope.regions.watching import snapshot
 
-from .regions_command import text
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.parts import Fix, Position
+    from jitscope_widgets.documents.regions import RegionsDocument
 
 
-def of_cell(shell: InteractiveShell, source: str, runs: int) -> tuple[str, str | None]:
-    """Runs a cell in the session, watched: its results, output and errors are its own. What is said of its regions, and the cell
-    with the edits, if there are any."""
+def of_cell(shell: InteractiveShell, source: str, runs: int, cell_id: str) -> tuple[RegionsDocument, str | None]:
+    """Runs a cell in the session, watched: its results, output and errors are its own. What was found in it, and the cell with the
+    edits, if there are any. `cell_id` is that of the cell in the notebook ("" if it has none)."""
     plain = shell.transform_cell(source)
-    watch, cell = Watch(shell.user_ns, whole=False), Cell(shell.execution_count, plain, 1, runs)
+    watch, cell = Watch(shell.user_ns, whole=False), Cell(shell.execution_count, plain, 2, runs)
     try:
         watch.run(cell, shell.displayhook)
     finally:
         watch.let_go()
-    return _said(watch, cell)
+    return _found(watch, cell, "", cell_id, plain.rstrip("\n") == source.rstrip("\n"))
 
 
-def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[str, str | None]:
+def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocument, str | None]:
     """Runs the cell before this one once more, on copies of today's values; NumPy's and Python's random generators are put back."""
     earlier = [t for t in shell.user_ns.get("_ih", [])[:-1] if t.strip()]
     if not earlier:
-        return "No cell has run yet.", None
+        return _nothing("No cell has run yet."), None
     source = str(earlier[-1])
     if not harmless([source]):
-        return (
-            "The last cell may act on what is outside of it, so it is not run again. %%regions above it watches its next run.",
-            None,
-        )
+        said = "The last cell may act on what is outside of it, so it is not run again. %%regions above it watches its next run."
+        return _nothing(said), None
     names = snapshot({n: v for n, v in shell.user_ns.items() if not n.startswith("_")}) | {"__name__": "__main__"}
     watch, cell = (
         Watch(names, whole=False),
@@ -55,11 +59,10 @@ def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[str, str | 
         np.random.set_state(states[0])
         random.setstate(states[1])
         watch.let_go()
-    said, edited = _said(watch, cell)
-    return f"Run once more on copies of today's values.\n\n{said}", edited
+    return _found(watch, cell, "Run once more on copies of today's values.", "", True)
 
 
-def of_session(shell: InteractiveShell) -> str:
+def of_session(shell: InteractiveShell) -> RegionsDocument:
     """Runs the cells so far in a process of its own, each as often as it ran here, and says what is there to compile."""
     cells = [
         str(t)
@@ -67,27 +70,60 @@ def of_session(shell: InteractiveShell) -> str:
         if t.strip() and "run_line_magic" not in t and "run_cell_magic" not in t
     ]
     if not cells:
-        return "No cell has run yet."
+        return _nothing("No cell has run yet.")
     if not harmless(cells):
-        return "Some cells may act on what is outside of them, so they are not run again. %%regions watches one cell's next run."
+        said = "Some cells may act on what is outside of them, so they are not run again. %%regions watches one cell's next run."
+        return _nothing(said)
     counted = {c: cells.count(c) for c in cells}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "session.py"
         file.write_text("\n".join(f"# %% runs: {n}\n{c}" for c, n in counted.items()), encoding="utf-8")
         try:
-            return (
-                "The session's cells, run again in a process of their own; lines count from its first cell.\n\n"
-                + text(of_file(file))
-            )
+            found = of_file(file)
         except RuntimeError as error:
-            return f"The session's cells do not run again from the start: {str(error).splitlines()[-1]}"
+            return _nothing(f"The session's cells do not run again from the start: {str(error).splitlines()[-1]}")
+    note = "The session's cells, run again in a process of their own; lines count from its first cell."
+    return _document("the session", note, found)
 
 
-def _said(watch: Watch, cell: Cell) -> tuple[str, str | None]:
+def _found(watch: Watch, cell: Cell, note: str, cell_id: str, as_typed: bool) -> tuple[RegionsDocument, str | None]:
+    """The document, and the cell's code with its edits. Edits of the cell are made only where it was run `as_typed`."""
     with contextlib.redirect_stdout(io.StringIO()):
         regions = watch.regions()
     lines = cell.source.splitlines()
+    edited, told = list(lines), [r.as_json() for r in regions]
     good = [r for r in regions if r.verdict == "compile" and r.edit is not None]
     for r in sorted(good, key=lambda r: -r.line):
-        lines[r.line - 1 : r.end_line] = (r.edit or "").splitlines()
-    return text([r.as_json() for r in regions]), "\n".join(lines) if good else None
+        edited[r.line - cell.first : r.end_line - cell.first + 1] = (r.edit or "").splitlines()
+    for r, one in zip(regions, told):
+        if r in good and as_typed:
+            one["fix"] = _fix(r, cell, cell_id)
+    return _document(f"In [{cell.number}]", note, told), "\n".join(edited) if good else None
+
+
+def _fix(region: Region, cell: Cell, cell_id: str) -> Fix:
+    lines = [""] * (cell.first - 1) + cell.source.splitlines()
+    first, last = lines[region.line - 1], lines[region.end_line - 1]
+    position: Position = {
+        "file": cell_id,
+        "cell": f"In [{cell.number}]",
+        "line": region.line,
+        "end_line": region.end_line,
+        "column": 0,
+        "end_column": len(last),
+        "function": "",
+        "text": first,
+    }
+    edit = (region.line, 0, region.end_line, len(last), (region.edit or "").rstrip("\n"))
+    checked = (
+        "It ran on the recorded values and on three nearby sets; the results differ by no more than is said above."
+    )
+    return fix_document("Put these lines in their place.", [edit], position, lines, checked)
+
+
+def _document(title: str, note: str, regions: list[dict[str, Any]]) -> RegionsDocument:
+    return {"kind": "regions", "version": 1, "title": title, "note": note, "regions": cast("list[Any]", regions)}
+
+
+def _nothing(note: str) -> RegionsDocument:
+    return _document("", note, [])

@@ -391,6 +391,10 @@ class Session:
             return self._stack[-1].place
         return f"In [{self._number(info)}]", getattr(info, "cell_id", None)
 
+    def cell_id(self) -> str:
+        """The id of the cell that runs, in the notebook; "" where it has none."""
+        return (self._stack[-1].place[1] or "") if self._stack else ""
+
     def _number(self, info: Any) -> int:
         return self.shell.execution_count - (_COUNTS_FIRST and info.store_history and not info.silent)
 

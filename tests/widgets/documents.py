@@ -305,6 +305,30 @@ def layer_cell() -> Document:
     )
 
 
+def regions() -> Document:
+    """What was found in a cell of two loops."""
+    times = {"eager_s": 0.2, "compiled_s": 0.0005, "compile_s": 0.5, "break_even_runs": 3}
+    same = {"max_abs": 1e-15, "max_rel": 1e-13, "bits": False, "ulp": 4.0}
+    first = {
+        "cell": 3,
+        "line": 4,
+        "end_line": 5,
+        "verdict": "compile",
+        "reason": "no effect seen in this run; reads `x`; differs by at most 1e-15",
+        "cuts": [],
+        **times,
+        "same": same,
+        "reads": ["x"],
+        "edit": "x = region_4(x)",
+    }
+    cut = {"line": 7, "why": "random", "note": "`rand` draws from NumPy's random generator"}
+    unknown = dict.fromkeys([*times, "same", "edit"])
+    second = (
+        first | unknown | {"line": 6, "end_line": 8, "verdict": "cannot", "reason": "line 7 is random", "cuts": [cut]}
+    )
+    return {"kind": "regions", "version": 1, "title": "In [3]", "note": "", "regions": [first, second]}
+
+
 def ledger() -> Document:
     row = {
         "id": 1,
@@ -394,6 +418,7 @@ def every_kind() -> list[Document]:
             stopped(),
             {**nan_hunt(), "graph": layer_graph()},
             ledger(),
+            regions(),
             passes(),
             transformations(),
             memory(),
