@@ -197,10 +197,10 @@ def _heights(chart: Chart, columns: int) -> list[float]:
     starts = series[0].across
     ends = (*starts[1:], chart.across.high)
     for n, (start, end) in enumerate(zip(starts, ends)):
-        total = sum(one.up[n] for one in series)
+        total = sum(one.up[n] for one in series if n < len(one.up))
         first, last = (_share(chart, start) * len(found), _share(chart, end) * len(found))
         for column in range(int(first), max(int(first) + 1, -int(-last // 1))):
-            if column < len(found):
+            if 0 <= column < len(found):
                 found[column] = max(found[column], total)
     return found
 
