@@ -34,6 +34,8 @@ _STEPS, _SEEN = (
 _MANY = _DRAW.standard_normal(100_000, np.float32)
 _IMAGE = _DRAW.standard_normal((1000, 1000), np.float32)
 _LONG = _DRAW.standard_normal(1_000_000, np.float32)
+_IMAGES = _DRAW.standard_normal((8, 32, 32, 96), np.float32)
+_PIXEL = _DRAW.standard_normal((1, 1, 64, 64), np.float32)
 _COUNT = iter(range(1_000_000))
 
 
@@ -55,6 +57,25 @@ def _overlapping(x: Any) -> Any:
     return signal.stft(x, nperseg=256, noverlap=128)[2]
 
 
+def _convolution(x: Any, w: Any, groups: int = 1) -> Any:
+    layout = ("NHWC", "HWIO", "NHWC")
+    return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout, feature_group_count=groups)
+
+
+def _by_window(x: Any, w: Any) -> Any:
+    """The gradient of a layer by its window."""
+    return jx.grad(lambda w: jnp.mean(_convolution(x, w) ** 2))(w)
+
+
+def _depthwise(x: Any, w: Any) -> Any:
+    return _convolution(x, w, x.shape[-1])
+
+
+def _stencil(u: Any) -> Any:
+    inner = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+    return jnp.mean(inner**2)
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SMALL_LOOPS": (_chain, (_STEPS, _SEEN)),
     "ROW_BLOCKS": (lambda a, v: v @ a, (_TALL, _VECTOR)),
@@ -67,6 +88,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (_IMAGE,),
     ),
     "WRITTEN_OUT_CONVOLUTION": (lambda x, w: signal.convolve(x, w, method="direct"), (_MANY, _MANY[:9])),
+    "CONVOLUTIONS_AS_PRODUCTS": (_by_window, (_DRAW.standard_normal((16, 32, 32, 64), np.float32), _PIXEL)),
+    "CONVOLUTIONS_BY_ELEMENTS": (_depthwise, (_IMAGES, _DRAW.standard_normal((3, 3, 1, 96), np.float32))),
+    "CONVOLUTIONS_WITHOUT_LIBRARY": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
+    "SUMS_WITHOUT_LIBRARY": (_stencil, (_IMAGE,)),
     "WRITTEN_OUT_STRETCHES": (_overlapping, (_LONG,)),
 }
 """For each entry a function, compiled with and without it, and its arguments."""

@@ -85,6 +85,7 @@ OPS = [
     "reduce",
     "precision",
     "dot",
+    "conv_forms",
     "conv",
     "indexing",
     "taps",

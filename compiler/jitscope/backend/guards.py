@@ -44,12 +44,13 @@ _UNKNOWN = ("call_exported",)
 
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
-    """XLA flags for a program."""
+    """XLA flags for a program: those that it needs, and the kinds of operations that XLA's library is best left out for."""
+    from .library_types import library_types
     from .long_chains import is_better_not_fused, may_be_too_long  # when something is compiled
 
     chains = LONG_CHAINS.value if LONG_CHAINS.holds() and may_be_too_long(jaxpr) else {}
     apart = NOT_FUSED.value if NOT_FUSED.holds() and is_better_not_fused(jaxpr) else {}
-    return {**chains, **apart, **_logarithms(jaxpr)}
+    return {**chains, **apart, **library_types(jaxpr), **_logarithms(jaxpr)}
 
 
 def _logarithms(jaxpr: Jaxpr) -> dict[str, Any]:

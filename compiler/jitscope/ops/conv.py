@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..symbolic.dimension import is_static, max_dim, reach, size
+from .conv_forms import form_of
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
@@ -49,6 +50,9 @@ class Conv(Bilinear):
             return ctx.inline(lambda *_: zeros(out), x, y)
         if dtypes.is_complex(out.dtype):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
+        form = form_of(x_aval, y_aval, out, {"precision": precision, **geometry}, ctx.module.platform)
+        if form is not None:
+            return ctx.inline(form.function, x, y)
         # XLA has no convolutions of booleans and 4-bit integers.
         dtype = dtypes.int32 if out.dtype.name in ("bool", "int4", "uint4") else out.dtype
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)

@@ -8,6 +8,7 @@ those of which somebody has seen that they do not need it.)
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from jaxlib.version import __version__ as JAXLIB
@@ -71,13 +72,29 @@ NEWER_EMITTER_FOR = frozenset(
 )
 """Operations for which the older one is not taken: the first three give other numbers with it (for denormal operands, and near the
 largest), so that eager results would differ from compiled ones; for the others its code is slower."""
+_LIBRARY = "xla_cpu_experimental_ynn_fusion_type"
+_KIND = "LIBRARY_FUSION_TYPE_"
+_LIBRARY_KINDS = {
+    "products": ("DOT", "INDIVIDUAL_DOT"),
+    "convolutions": ("INDIVIDUAL_CONVOLUTION",),
+    "reductions": ("REDUCE",),
+}
+"""XLA's names for what its library is taken for unless something else is said."""
+
+
+def library_types_without(kinds: Collection[str]) -> dict[str, Any]:
+    """The flag with which XLA takes its library for all it does by default but these kinds."""
+    names = [_KIND + name for kind, names in _LIBRARY_KINDS.items() if kind not in kinds for name in names]
+    return {_LIBRARY: ",".join(names)}
+
+
 LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
     "XLA merges reductions and elementwise operations of some 10,000 elements into library kernels, in which two logarithms whose "
     "operands differ by a constant factor become one. Programs that may have two such (`backend.guards`) keep the library for matrix "
     "products alone.",
     "sum(log(x) + log(2 x)) gives 2 sum(log(x)): tests/compiler/backend/test_guards.py",
     "those tests pass without it",
-    {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"},
+    library_types_without(("convolutions", "reductions")),
     jaxlibs=(),
 )
 LONG_CHAINS = Tuning(
@@ -144,6 +161,34 @@ WRITTEN_OUT_CONVOLUTION = Tuning(
     "100,000 numbers with 9: 0.05 of the time, 0.04",
     "XLA's convolution of one channel runs in vectors",
     16,
+)
+CONVOLUTIONS_AS_PRODUCTS = Tuning(
+    "A convolution with a window of one element, or one as large as what it moves over, is a product of matrices (`ops/conv_forms.py`).",
+    "1 × 1 over 16 × 32 × 32 × 64: 0.6 to 0.86 of the time, its gradient by the window 0.3",
+    "XLA takes such convolutions for products",
+)
+CONVOLUTIONS_BY_ELEMENTS = Tuning(
+    "Where each feature has a window of its own (depthwise), a convolution of at most so many elements in the window is a sum over these; "
+    "where the batch is in groups (the gradients by the windows of grouped convolutions), a result with at most so many elements in space "
+    "is computed element by element.",
+    "3 × 3 over 8 × 32 × 32 × 64, one window for each feature: 0.05 of the time, its gradient by the window 0.6 (of 128 features 0.28); "
+    "that of 8 groups of 8 features: 0.03",
+    "XLA's convolutions in groups run in vectors",
+    64,
+)
+CONVOLUTIONS_WITHOUT_LIBRARY = Tuning(
+    "XLA's library is left out for a program's convolutions where they are estimated to take less time without it "
+    "(`backend/library_types.py`): it is slow in gradients by the window, and with many features.",
+    "one step of a network of nine convolutions of 3 to 192 features: 0.8 of the time; the gradient by the window of 3 × 3 with 96 "
+    "features: 0.4; with 32 features, forward: 1.4",
+    "the library is as fast as XLA's own convolutions in all of these",
+)
+SUMS_WITHOUT_LIBRARY = Tuning(
+    "XLA's library is left out for a program's reductions where all large ones are sums of what slices are combined to, as in finite "
+    "differences: it writes each slice out before.",
+    "the sum of the squares of a five-point stencil of 1,024 × 1,024: 0.28 to 0.33 of the time; of differences of 1,000,000: 0.55; the "
+    "sum of squares of an array: 4.3",
+    "the library reads slices where they are",
 )
 WRITTEN_OUT_STRETCHES = Tuning(
     "Overlapping stretches of a signal, of so few steps each, are joined from slices.",

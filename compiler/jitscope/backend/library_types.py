@@ -1,0 +1,161 @@
+"""For which kinds of operations XLA's library for the CPU (YNNPACK) is taken, chosen program by program: an option of XLA's that holds for
+the whole of a program.
+
+What a convolution takes with and without the library is estimated from what was measured (`_WITHOUT`, `_PACE`), and the library left out
+where the program's convolutions together take less without. Sums of what slices are combined to are faster without it, all other
+reductions with it: it is left out where all of a program's large reductions are such sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from ..ops.conv_forms import form_of
+from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, SUMS_WITHOUT_LIBRARY, library_types_without
+
+
+CONVOLUTION, REDUCTION = "convolutions", "reductions"
+_LARGE = 32 * 1024
+"""Elements: the library leaves smaller reductions alone."""
+_PACE = {False: 85.0, True: 35.0}
+"""Billions of multiplications and additions in a second, with the library: of convolutions, and of those for a gradient by the window."""
+_WORTH = 0.97
+
+
+class Choice(NamedTuple):
+    """A kind of operations without the library, and why."""
+
+    kind: str
+    why: str
+
+
+def library_types(jaxpr: Jaxpr) -> dict[str, Any]:
+    """The flags of XLA's for a program; none where its defaults are best."""
+    chosen = library_choices(jaxpr)
+    return library_types_without({c.kind for c in chosen}) if chosen else {}
+
+
+def library_choices(jaxpr: Jaxpr) -> list[Choice]:
+    """The kinds of operations of a program for which the library is left out."""
+    convolutions, reductions = CONVOLUTIONS_WITHOUT_LIBRARY.holds(), SUMS_WITHOUT_LIBRARY.holds()
+    if not convolutions and not reductions:
+        return []
+    found = _Found()
+    _look(jaxpr, found)
+    chosen = []
+    if convolutions and found.without < _WORTH * found.with_library:
+        share = found.without / found.with_library
+        chosen.append(Choice(CONVOLUTION, f"its convolutions are estimated to take {share:.2f} of the time without it"))
+    if reductions and found.sums_of_slices and not found.other_reductions:
+        chosen.append(Choice(REDUCTION, "all of its large reductions are sums of what slices are combined to"))
+    return chosen
+
+
+class _Found:
+    """What a program has: the estimated seconds of its convolutions, and the number of its large reductions."""
+
+    def __init__(self) -> None:
+        self.with_library = self.without = 0.0
+        self.sums_of_slices = self.other_reductions = 0
+
+
+_REDUCTIONS = frozenset(
+    ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "argmax", "argmin", "cumsum", "reduce")
+)
+
+
+def _look(jaxpr: Jaxpr, found: _Found) -> None:
+    makers: dict[Var, JaxprEqn] | None = None
+    for _, eqn in jaxpr.live()[0]:
+        name = eqn.primitive.name
+        if name == "conv_general_dilated":
+            _add_convolution(eqn, found)
+        elif name in _REDUCTIONS:
+            shape = eqn.invars[0].aval.shape
+            if is_static(shape) and math.prod(shape) >= _LARGE:
+                if makers is None:
+                    makers = dict(_makers(jaxpr))
+                if name == "reduce_sum" and _combines_slices(eqn.invars[0], makers):
+                    found.sums_of_slices += 1
+                else:
+                    found.other_reductions += 1
+        for _, inner in subjaxprs(eqn.params):
+            _look(inner.jaxpr, found)
+
+
+def _makers(jaxpr: Jaxpr) -> Iterator[tuple[Var, JaxprEqn]]:
+    for _, eqn in jaxpr.live()[0]:
+        for var in eqn.outvars:
+            yield var, eqn
+
+
+# Convolutions ---------------------------------------------------------------------------------------------------------
+
+
+def _add_convolution(eqn: JaxprEqn, found: _Found) -> None:
+    """Add what a convolution is estimated to take with the library and without, if the library would take it."""
+    (x, y), out = [a.aval for a in eqn.invars], eqn.outvars[0].aval
+    p = eqn.params
+    if not all(map(is_static, (x.shape, y.shape, out.shape))) or out.dtype.name not in ("float32", "float64"):
+        return
+    if p["batch_group_count"] != 1 or len(p["window_strides"]) != 2 or form_of(x, y, out, p) is not None:
+        return
+    x_spec, y_spec, out_spec = p["dimension_numbers"]
+    features, made = x.shape[x_spec[1]], out.shape[out_spec[1]]
+    sizes, window = [[a.shape[i] for i in spec[2:]] for a, spec in ((out, out_spec), (y, y_spec))]
+    seen = [x.shape[i] for i in x_spec[2:]]
+    if max(features, made) <= 16 or any(d != 1 for d in p["lhs_dilation"]):
+        return
+    if any(m > n or k > n for m, k, n in zip(sizes, window, seen)):
+        return
+    for_window = math.prod(window) > math.prod(sizes)
+    work = 2.0 * out.size * math.prod(window) * y.shape[y_spec[1]]
+    seconds = work / (_PACE[for_window] * 1e9)
+    found.with_library += seconds
+    found.without += seconds * _share_without(for_window, math.prod(sizes if for_window else window), features)
+
+
+def _share_without(for_window: bool, elements: int, features: int) -> float:
+    """The time of a convolution without the library as a part of that with it. `elements` of the window, `features` of the left operand;
+    of a gradient by the window the window is the result."""
+    if for_window:
+        return 0.55 if elements <= 9 else 0.9 if elements <= 25 else 1.25
+    if features <= 8:
+        return 1.8
+    if features <= 48:
+        return 1.4 if elements <= 9 else 1.15
+    return 1.0 if features <= 80 else 0.85
+
+
+# Sums of slices -------------------------------------------------------------------------------------------------------
+
+_THROUGH = frozenset(("add", "sub", "mul", "neg", "square", "integer_pow", "abs", "convert_element_type", "reshape"))
+_MOST_STEPS = 64
+
+
+def _combines_slices(atom: Atom, makers: dict[Var, JaxprEqn]) -> bool:
+    """Whether sums and products alone lead from at least two slices to a value."""
+    todo, slices, steps, seen = [atom], 0, 0, set()
+    while todo:
+        one = todo.pop()
+        steps += 1
+        if isinstance(one, Literal) or one in seen:
+            continue
+        seen.add(one)
+        eqn = makers.get(one)
+        if eqn is None or steps > _MOST_STEPS:
+            continue
+        name = eqn.primitive.name
+        if name == "slice":
+            slices += 1
+        elif name in _THROUGH:
+            todo += eqn.invars
+        elif name == "jit":
+            return False
+        elif name not in ("broadcast_in_dim", "iota"):
+            return False
+    return slices >= 2
