@@ -313,7 +313,7 @@ function width({ kind }: Column, isWidest: boolean): string {
   if (kind === "number" || kind === "short") return "max-content";
   if (kind === "bar") return "minmax(48px, 90px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
-  return isWidest ? "minmax(120px, 1fr)" : "fit-content(42ch)";
+  return isWidest ? "minmax(24ch, 1fr)" : "fit-content(42ch)";
 }
 
 function compare(a: number | string, b: number | string): number {
