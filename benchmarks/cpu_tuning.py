@@ -71,6 +71,12 @@ def _depthwise(x: Any, w: Any) -> Any:
     return _convolution(x, w, x.shape[-1])
 
 
+def _attracted(x: Any) -> Any:
+    between = x[None] - x[:, None]
+    squares = jnp.sum(between**2, axis=-1) + 0.01
+    return jnp.einsum("ijk,ij->ik", between, 1 / (squares * jnp.sqrt(squares)))
+
+
 def _stencil(u: Any) -> Any:
     inner = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
     return jnp.mean(inner**2)
@@ -90,6 +96,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "WRITTEN_OUT_CONVOLUTION": (lambda x, w: signal.convolve(x, w, method="direct"), (_MANY, _MANY[:9])),
     "CONVOLUTIONS_AS_PRODUCTS": (_by_window, (_DRAW.standard_normal((16, 32, 32, 64), np.float32), _PIXEL)),
     "CONVOLUTIONS_BY_ELEMENTS": (_depthwise, (_IMAGES, _DRAW.standard_normal((3, 3, 1, 96), np.float32))),
+    "SHORT_AXES": (_attracted, (_DRAW.standard_normal((500, 3), np.float32),)),
     "CONVOLUTIONS_WITHOUT_LIBRARY": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SUMS_WITHOUT_LIBRARY": (_stencil, (_IMAGE,)),
     "WRITTEN_OUT_STRETCHES": (_overlapping, (_LONG,)),

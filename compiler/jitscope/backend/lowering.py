@@ -27,6 +27,7 @@ from .collectives import Collectives
 from .foreign import ForeignCalls
 from .patterns import Patterns
 from .run_number import NUMBER, RunNumber, call_python
+from .short_axes import lower_in_parts, plan_of
 from .sizes import SIZE, Sizes, variables_in_main
 
 
@@ -232,8 +233,13 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     def read(atom: Atom) -> Any:
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
+    plan = None if module.polymorphic or module.meshes.group is not None else plan_of(jaxpr, module.platform)
     for i, eqn in jaxpr.live()[0]:
         ctx.path = f"{prefix}e{i}"
+        if plan is not None and plan.concerns(eqn):
+            with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
+                env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, [read(a) for a in eqn.invars], plan)
+            continue
         with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
             values = [read(a) for a in eqn.invars]
             out = ctx.lower_symbolic(eqn, values) if module.polymorphic else ctx.lower_equation(eqn, values)
