@@ -166,6 +166,7 @@ CONVOLUTIONS_AS_PRODUCTS = Tuning(
     "A convolution with a window of one element, or one as large as what it moves over, is a product of matrices (`ops/conv_forms.py`).",
     "1 × 1 over 16 × 32 × 32 × 64: 0.6 to 0.86 of the time, its gradient by the window 0.3",
     "XLA takes such convolutions for products",
+    jaxlibs=("0.10.",),
 )
 CONVOLUTIONS_BY_ELEMENTS = Tuning(
     "Where each feature has a window of its own (depthwise), a convolution of at most so many elements in the window is a sum over these; "
@@ -175,6 +176,7 @@ CONVOLUTIONS_BY_ELEMENTS = Tuning(
     "that of 8 groups of 8 features: 0.03",
     "XLA's convolutions in groups run in vectors",
     64,
+    jaxlibs=("0.10.",),
 )
 SHORT_AXES = Tuning(
     "Arrays of at least so many elements whose last axis is at most so long, and is only broadcast, combined and reduced, are written out: "
@@ -183,13 +185,15 @@ SHORT_AXES = Tuning(
     "sum of their inverses: 0.28",
     "XLA's loops run along the longer axes",
     {"length": 4, "elements": 4096},
+    jaxlibs=("0.10.",),
 )
 CONVOLUTIONS_WITHOUT_LIBRARY = Tuning(
     "XLA's library is left out for a program's convolutions where they are estimated to take less time without it "
     "(`backend/library_types.py`): it is slow in gradients by the window, and with many features.",
-    "one step of a network of nine convolutions of 3 to 192 features: 0.8 of the time; the gradient by the window of 3 × 3 with 96 "
+    "one step of a network of nine convolutions of 3 to 192 features: 0.8 to 0.86 of the time; the gradient by the window of 3 × 3 with 96 "
     "features: 0.4; with 32 features, forward: 1.4",
     "the library is as fast as XLA's own convolutions in all of these",
+    jaxlibs=("0.10.",),
 )
 SUMS_WITHOUT_LIBRARY = Tuning(
     "XLA's library is left out for a program's reductions where all large ones are sums of what slices are combined to, as in finite "
@@ -197,6 +201,7 @@ SUMS_WITHOUT_LIBRARY = Tuning(
     "the sum of the squares of a five-point stencil of 1,024 × 1,024: 0.28 to 0.33 of the time; of differences of 1,000,000: 0.55; the "
     "sum of squares of an array: 4.3",
     "the library reads slices where they are",
+    jaxlibs=("0.10.",),
 )
 WRITTEN_OUT_STRETCHES = Tuning(
     "Overlapping stretches of a signal, of so few steps each, are joined from slices.",
