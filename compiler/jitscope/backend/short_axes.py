@@ -5,8 +5,8 @@ three out. Where such arrays are made only by broadcasting (of much smaller ones
 only by these and by reductions, nothing needs their last axis: each of its elements is a value, lowered in the place of its equation.
 
 Results have the same bits where sums are taken in the same order: over the short axis alone elements are added first to last, as XLA's own
-loops do. Where XLA adds in another order (sums over several axes, or in its library), results differ by the rounding of a sum of n
-terms: at most 2 n eps times the sum of their magnitudes.
+loops do (but for the sign of a sum of negative zeros). Where XLA adds in another order (sums over several axes, or in its library),
+results differ by the rounding of a sum of n terms: at most 2 n eps times the sum of their magnitudes.
 """
 
 from __future__ import annotations
