@@ -65,7 +65,7 @@ def test_what_is_asked_whole_is_gathered(said: dict[str, Any]) -> None:
     (one,) = collectives(said, "gathered")
     assert (one["what"], one["gives"], one["gets"], one["axes"]) == ("all-gather", 8 * 64 * 4, 32 * 64 * 4, ["data"])
     argument, result = said["gathered"]["document"]["values"]
-    assert (argument["asked"], argument["part"], argument["bytes"]) == ("P('data',)", "f32[8,64]", 8 * 64 * 4)
+    assert (argument["asked"], argument["part"], argument["bytes"]) == ("P('data')", "f32[8,64]", 8 * 64 * 4)
     assert (result["asked"], result["lies"], result["differs"], result["part"]) == ("P()", "P()", False, "f32[32,64]")
 
 
@@ -84,7 +84,7 @@ def test_where_nothing_is_exchanged(said: dict[str, Any]) -> None:
     found = said["alone"]["document"]
     assert (found["collectives"], found["totals"], found["devices"]) == ([], [], 8)
     (result,) = [value for value in found["values"] if value["role"] == "result"]
-    assert (result["asked"], result["lies"], result["part"]) == (None, "P('data',)", "f32[4,32]")
+    assert (result["asked"], result["lies"], result["part"]) == (None, "P('data')", "f32[4,32]")
     assert said["one"]["document"] is None
 
 
@@ -108,15 +108,15 @@ def test_arguments_and_results_of_trees_say_how_they_lie(said: dict[str, Any]) -
     graph, types = said["tree"]["graph"], said["tree"]["types"]
     assert {name: graph[name]["sharding"] for name in ("params['up']", "params['down']", "x")} == {
         "params['up']": "P(None, 'model'), f32[32,32] on each device",
-        "params['down']": "P('model',), f32[32,32] on each device",
-        "x": "P('data',), f32[4,32] on each device",
+        "params['down']": "P('model'), f32[32,32] on each device",
+        "x": "P('data'), f32[4,32] on each device",
     }
     assert [
         graph[name]["sharding"].partition(", f32")[0] for name in ("result[0]", "result[1]['up']", "result[1]['down']")
     ] == [
         "P()",
         "P(None, 'model')",
-        "P('model',)",
+        "P('model')",
     ]
     assert types["x"] == ["f32[16@data,32]"] * len(types["x"])
 

@@ -461,7 +461,7 @@ def test_the_command_shows_explains_and_clears(folder, capsys, monkeypatch):
     written()
     assert cli.main(["cache", "show"]) == 0
     out = capsys.readouterr().out
-    assert f"{folder}: 2 programs, " in out and "of at most 1 GB" in out and "layer " in out and "no\n" not in out
+    assert f"{folder}: 2 programs, " in out and "of at most 1.07 GB" in out and "layer " in out and "no\n" not in out
     assert cli.main(["cache", "show", "layer", "--dir", str(folder)]) == 0
     assert "sort" not in capsys.readouterr().out
     monkeypatch.setattr(environment, "cpu", lambda: "another one")
