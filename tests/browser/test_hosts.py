@@ -35,7 +35,7 @@ def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
     view.open("timing")
     view.element.get_by_role("button", name="Measure").click()
     expect(view.element.locator(".jitscope-headline").first).to_be_visible()
-    assert kernel.asked == ["view-code?", "document?", "measure"]
+    assert kernel.asked == ["view-code?", "document?", "offers?", "measure"]
     page.evaluate("() => cleanUp()")
     assert page.evaluate("() => touched") == []
 
