@@ -9,13 +9,14 @@ reductions with it: it is left out where all of a program's large reductions are
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..ops.conv_forms import form_of
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, SUMS_WITHOUT_LIBRARY, library_types_without
+from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, LIBRARY_FLAG, SUMS_WITHOUT_LIBRARY, library_types_without
 
 
 CONVOLUTION, REDUCTION = "convolutions", "reductions"
@@ -42,7 +43,9 @@ def library_types(jaxpr: Jaxpr) -> dict[str, Any]:
 def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     """The kinds of operations of a program for which the library is left out."""
     convolutions, reductions = CONVOLUTIONS_WITHOUT_LIBRARY.holds(), SUMS_WITHOUT_LIBRARY.holds()
-    if not convolutions and not reductions:
+    if not (convolutions or reductions) or LIBRARY_FLAG in os.environ.get(
+        "XLA_FLAGS", ""
+    ):  # the user's own choice stands
         return []
     found = _Found()
     _look(jaxpr, found)

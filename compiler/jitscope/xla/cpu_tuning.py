@@ -72,7 +72,7 @@ NEWER_EMITTER_FOR = frozenset(
 )
 """Operations for which the older one is not taken: the first three give other numbers with it (for denormal operands, and near the
 largest), so that eager results would differ from compiled ones; for the others its code is slower."""
-_LIBRARY = "xla_cpu_experimental_ynn_fusion_type"
+LIBRARY_FLAG = "xla_cpu_experimental_ynn_fusion_type"
 _KIND = "LIBRARY_FUSION_TYPE_"
 _LIBRARY_KINDS = {
     "products": ("DOT", "INDIVIDUAL_DOT"),
@@ -85,7 +85,7 @@ _LIBRARY_KINDS = {
 def library_types_without(kinds: Collection[str]) -> dict[str, Any]:
     """The flag with which XLA takes its library for all it does by default but these kinds."""
     names = [_KIND + name for kind, names in _LIBRARY_KINDS.items() if kind not in kinds for name in names]
-    return {_LIBRARY: ",".join(names)}
+    return {LIBRARY_FLAG: ",".join(names)}
 
 
 LIBRARY_FOR_PRODUCTS_ALONE = Tuning(

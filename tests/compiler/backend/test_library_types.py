@@ -59,3 +59,8 @@ def test_the_flag_is_among_those_of_the_program_and_results_agree(monkeypatch: p
     np.testing.assert_allclose(got, np.sum(np.diff(u.astype(np.float64), axis=0) ** 2, axis=1), rtol=1e-5)
     monkeypatch.setattr(cpu_tuning.SUMS_WITHOUT_LIBRARY, "off", True)
     assert guards(jx.make_jaxpr(energy)(u).jaxpr) == {}
+
+
+def test_what_the_user_chose_in_xla_flags_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", f"--{cpu_tuning.LIBRARY_FLAG}=LIBRARY_FUSION_TYPE_REDUCE")
+    assert chosen(convolution, *WIDE) == []
