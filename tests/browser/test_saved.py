@@ -1,13 +1,18 @@
 """Saved outputs on a bare page: what they carry comes alive, what was left out is said and fetched, exports are files."""
 
+import base64
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from jitscope_widgets import html
+from jitscope_widgets.compact import compact
 from jitscope_widgets.envelope import pack, pack_compilation
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
@@ -111,3 +116,36 @@ def test_the_ledger_in_three_orders(bare: Bare) -> None:
     element.get_by_role("radio", name="by caller").check()
     assert element.locator(".jitscope-ledger-tree > details > details").count() == 3
     assert_readable(element)
+
+
+def of_an_earlier_version(document: dict[str, Any]) -> str:
+    """As documents were packed before they had views."""
+    said = json.dumps(compact({"document": document}), separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(said)).decode()
+
+
+def test_a_cell_that_an_earlier_version_saved_opens_and_says_what_it_lacks(bare: Bare) -> None:
+    cell = made.layer_cell()
+    cell["compilations"][0]["instruments"] = {"memory": made.memory()}
+    view = bare.mount(of_an_earlier_version(cell))
+    view.open("graph")
+    assert view.nodes()
+    view.open("memory")
+    panel = view.element.locator("[data-panel=memory]")
+    expect(panel).to_contain_text("was saved by an earlier version of jitscope")
+
+
+@pytest.mark.page_errors
+def test_a_picture_that_an_earlier_version_saved_stays(bare: Bare) -> None:
+    page = html(made.memory())
+    carried = re.sub(
+        r'data-jitscope-document="[^"]*"', f'data-jitscope-document="{of_an_earlier_version(made.memory())}"', page
+    )
+    bare.mount(pack(made.layer_cell()).text)
+    bare.page.evaluate("text => { window.here.innerHTML = text }", carried)
+    assert bare.page.evaluate("() => jitscopeView.enliven(window.here)") == 0
+    expect(bare.page.locator("#here")).to_contain_text("At most 10.9 kB in use")
+    empty = f'<div data-jitscope-document="{of_an_earlier_version(made.memory())}"></div>'
+    bare.page.evaluate("text => { window.here.innerHTML = text }", empty)
+    bare.page.evaluate("() => jitscopeView.enliven(window.here)")
+    expect(bare.page.locator("#here")).to_contain_text("came without its view: an earlier version saved it")

@@ -10,7 +10,7 @@ async function enlivenOne(element: HTMLElement): Promise<boolean> {
   try {
     const shown = await decode(element.dataset.jitscopeDocument ?? "");
     element.append(place);
-    mount(place, shown, {}, { strict: true });
+    mount(place, shown, {}, { strict: element.childElementCount > 1 }); // where no picture stands, a sentence is better than nothing
     element.replaceChildren(place);
     element.classList.remove("jitscope"); // the view inside has it now
     element.classList.add("jitscope-live");

@@ -38,13 +38,13 @@ const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]
   machine: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
 };
 
-let offers: Promise<Offer[]> | undefined;
+const offers = new WeakMap<Host, Promise<Offer[]>>();
 
-/** What the kernel says of its instruments; it is asked once. */
+/** What a kernel says of its instruments; each view asks once. */
 function offersOf(host: Host): Promise<Offer[]> {
-  if (!host.offers) return Promise.resolve([]);
-  offers ??= host.offers().catch(() => ((offers = undefined), []));
-  return offers;
+  const known = offers.get(host) ?? host.offers?.().catch(() => (offers.delete(host), [])) ?? Promise.resolve([]);
+  offers.set(host, known);
+  return known;
 }
 
 /** The instruments that the kernel has beside those that a view has places for. */

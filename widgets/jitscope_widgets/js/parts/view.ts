@@ -221,6 +221,6 @@ export function partsView(parts: Part[], around: Around, kind: string): View {
 
 /** What stands where a document was saved by a version whose views are not made any more. */
 export function partsMissing(title: string): View {
-  const said = `${title || "This"} was saved by an earlier version of jitscope. Its still picture is in the saved output; run the cell again for the live view.`;
+  const said = `${title || "This"} was saved by an earlier version of jitscope, without the view that is shown here. Run the cell again to see it.`;
   return { element: h("p", { class: "jitscope-empty" }, said), dispose() {} };
 }
