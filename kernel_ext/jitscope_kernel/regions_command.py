@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
+
+import jitscope_widgets
 
 
 def main(file: str, as_json: bool) -> int:
@@ -20,14 +23,8 @@ def main(file: str, as_json: bool) -> int:
     return 0
 
 
-def text(found: list[dict[str, object]]) -> str:
-    """The regions for people, a paragraph each; edits below their regions."""
-    if not found:
-        return "No loop and no long stretch of array operations was seen."
-    parts = []
-    for r in found:
-        lines = f"line {r['line']}" if r["line"] == r["end_line"] else f"lines {r['line']} to {r['end_line']}"
-        parts.append(f"cell {r['cell']}, {lines}: {r['verdict']}\n    {r['reason']}")
-        if r["edit"]:
-            parts.append("\n".join("    | " + line for line in str(r["edit"]).splitlines()))
-    return "\n\n".join(parts)
+def text(found: list[dict[str, Any]]) -> str:
+    """The regions for people, edits below them, in lines as long as the longest of an edit."""
+    lines = [line for one in found for line in (one["edit"] or "").splitlines()]
+    document = {"kind": "regions", "version": 1, "title": "", "note": "", "regions": found}
+    return jitscope_widgets.text(document, width=max(100, *(len(line) + 8 for line in lines)) if lines else 100)

@@ -281,7 +281,5 @@ def instrument_title(name: str) -> str:
 
 _INSTRUMENTS = {
     "passes": "XLA's passes",
-    "profile": "Time per kernel",
-    "values": "Values",
     "machine": "Machine code and LLVM's IR",
 }

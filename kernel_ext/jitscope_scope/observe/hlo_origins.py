@@ -34,7 +34,8 @@ Token = str
 
 
 _before: weakref.WeakKeyDictionary[Any, Sequence[Computation]] = weakref.WeakKeyDictionary()
-"""What was read of programs: a cell that runs again shows the same one."""
+"""What was read of the last programs: a cell that runs again shows the same one."""
+_MOST = 16
 
 
 def computations_before(entry: Any) -> Sequence[Computation]:
@@ -42,6 +43,8 @@ def computations_before(entry: Any) -> Sequence[Computation]:
     found = _before.get(entry)
     if found is None:
         found = _before[entry] = _read_before(entry)
+        while len(_before) > _MOST:
+            del _before[next(iter(_before))]
     return found
 
 

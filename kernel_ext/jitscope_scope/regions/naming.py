@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 Statements = Sequence[ast.stmt]
@@ -109,16 +109,16 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
         yield from _outside(child)
 
 
-def computed_indices(body: Sequence[ast.stmt]) -> list[int]:
+def loop_targets(body: Statements, wanted: Callable[[ast.For], bool] = lambda loop: True) -> set[str]:
+    """Names that `for` loops bind: those of the loops that are `wanted`."""
+    loops = (n for s in body for n in ast.walk(s) if isinstance(n, ast.For) and wanted(n))
+    return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+
+
+def computed_indices(body: Statements) -> list[int]:
     """The lines in which an index is computed from values, and is not the count of a loop."""
     nodes = [node for s in body for node in ast.walk(s)]
-    counts = {
-        n.id
-        for loop in nodes
-        if isinstance(loop, ast.For) and _counts(loop)
-        for n in ast.walk(loop.target)
-        if isinstance(n, ast.Name)
-    }
+    counts = loop_targets(body, _counts)
     changing = bound(body) - counts
     found = set()
     for node in nodes:

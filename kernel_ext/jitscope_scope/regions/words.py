@@ -127,11 +127,6 @@ def counterpart(value: object, math_too: bool = True) -> str | None:
     return name if hasattr(jnp, name) else None
 
 
-def is_module(value: object, *names: str) -> bool:
-    """Whether a value is one of these modules."""
-    return isinstance(value, ModuleType) and value.__name__ in names
-
-
 def of_users(value: object) -> bool:
     """Whether a value is a function that Python code of a cell made."""
     return isinstance(value, FunctionType) and (

@@ -214,14 +214,7 @@ def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
     """Refuses Python's whole numbers that grow by more than counting: they have no bound, compiled ones have."""
     if type(visit.after.get(name)) is not int:
         return
-    targets = {
-        n.id
-        for s in body
-        for f in ast.walk(s)
-        if isinstance(f, ast.For)
-        for n in ast.walk(f.target)
-        if isinstance(n, ast.Name)
-    }
+    targets = naming.loop_targets(body)
     for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:
         names = {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}
         if name not in names or isinstance(s, ast.For):
@@ -336,14 +329,7 @@ def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str
     ]
     if not owners or len(made) != 1:
         return None
-    loops = {
-        n.id
-        for b in body
-        for f in ast.walk(b)
-        if isinstance(f, ast.For)
-        for n in ast.walk(f.target)
-        if isinstance(n, ast.Name)
-    }
+    loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
     s = made[0]
     if isinstance(s, ast.Assign) and isinstance(s.value, ast.Subscript) and isinstance(s.value.value, ast.Name):

@@ -16,7 +16,7 @@ from ..plain import clean, escape
 from ..program_html import picture, source_lines
 from .as_text import more_lines
 from .chart_svg import chart_svg, heatmap_svg, timeline_svg
-from .inline import each, words
+from .inline import each
 from .markup import Markup, element, join
 from .parts import (
     Action,
@@ -381,8 +381,3 @@ def flat(parts: Sequence[Part]) -> Iterable[Part]:
         yield part
         if isinstance(part, Section):
             yield from flat(part.parts)
-
-
-def title_of(content: Content) -> str:
-    """A content as a hover text."""
-    return clean(words(content))

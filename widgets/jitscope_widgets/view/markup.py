@@ -43,4 +43,4 @@ def _attribute(key: str, value: object) -> str:
 
 
 _EMPTY = frozenset(("br", "img", "hr"))
-_NAMES = {"viewBox": "viewBox", "preserveAspectRatio": "preserveAspectRatio"}
+_NAMES = {"viewBox": "viewBox"}

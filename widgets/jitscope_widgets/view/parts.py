@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from ..documents.parts import Position
 
@@ -406,22 +406,4 @@ Part: TypeAlias = (
 )
 View: TypeAlias = tuple[Part, ...]
 """What is shown of a document."""
-KINDS: tuple[type, ...] = (
-    Sentence,
-    Table,
-    Grouped,
-    Chart,
-    Heatmap,
-    Timeline,
-    Code,
-    Graph,
-    Tiles,
-    Action,
-    Edit,
-    List,
-    Facts,
-    Choice,
-    Section,
-    Beside,
-    Steps,
-)
+KINDS: tuple[type, ...] = get_args(Part)

@@ -149,11 +149,6 @@ def types(one: Collective) -> str:
     return f"{shown} and {len(one['types']) - 3} more" if len(one["types"]) > 3 else shown
 
 
-def place(document: CommunicationDocument, one: Collective, here: str) -> str:
-    """`line 12: loss = …`, of the lines that a collective stems from."""
-    return inline.words(_place(document, one, here))
-
-
 def _place(document: CommunicationDocument, one: Collective, here: str) -> str | Place:
     positions = _positions(document, one)
     lines = _of_passes(words.lines(positions, here), one["paths"], document["backward"])

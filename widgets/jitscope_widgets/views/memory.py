@@ -292,12 +292,6 @@ def _name(place: Place) -> str:
     return f"{place.text}: {place.code}"
 
 
-def place(document: MemoryDocument, buffer: MemoryBuffer, here: str) -> str:
-    """`line 35: return x + …`, or what it is that has no line."""
-    found = _place(document, buffer, here)
-    return _name(found) if found else _GIVEN if buffer["kind"] == "argument" else ""
-
-
 def steps(buffer: MemoryBuffer) -> str:
     """`steps 513-993`: they count from 1 for people."""
     first, last = buffer["born"], buffer["dies"]
