@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.getipython import get_ipython
 
 from jitscope_scope.advise.code.ipython import python_of
+from jitscope_widgets.viewed import viewed
 
 from .sharp_bits import SharpBits
 
@@ -203,10 +204,10 @@ class Panel:
         return {"type": "ledger", "document": self._document()}
 
     def _diagnostics(self, page: Page) -> Message:
-        """The sharp bits of a page's cells. `cells` are those that were looked at: not those that are no Python as they stand.
+        """The sharp bits of a page's cells, with their view. `cells` are those that were looked at: not those that are no Python as they stand.
         `seconds` is what the look took, for the page to ask less often where it is long."""
         start = time.perf_counter()
         cells = None if page.cells is None else self._sharp_bits.written(page.cells)
         read = None if cells is None else [cell.id for cell in cells if python_of(cell.text)]
-        document = self._sharp_bits.document(cells)
+        document = viewed(self._sharp_bits.document(cells))
         return {"type": "diagnostics", "document": document, "cells": read, "seconds": time.perf_counter() - start}

@@ -5,10 +5,9 @@ import type { Cell } from "@jupyterlab/cells";
 import { EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import type { INotebookTracker } from "@jupyterlab/notebook";
 import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
-import type { Diagnostic } from "../../widgets/jitscope_widgets/js/documents";
-import type { IgnoreRequest } from "../../widgets/jitscope_widgets/js/sharpbits";
+import type { IgnoreRequest } from "../../widgets/jitscope_widgets/js/parts/cards";
 import { close, marks, marksIn, open, show, type Mark } from "./marks";
-import type { Session, Sessions } from "./sessions";
+import type { Bit, Session, Sessions } from "./sessions";
 
 const MARKED = "jitscope-marked";
 
@@ -20,7 +19,7 @@ export function viewOf(cell: Cell): EditorView | null {
 type Place = Mark & { index: number };
 
 export class Bits {
-  private last: Diagnostic | null = null;
+  private last: Bit | null = null;
   private shown = new WeakMap<EditorView, unknown>();
 
   constructor(

@@ -13,22 +13,22 @@ import {
   type TooltipView,
   type ViewUpdate,
 } from "@codemirror/view";
-import type { Diagnostic } from "../../widgets/jitscope_widgets/js/documents";
 import { unitsOf } from "../../widgets/jitscope_widgets/js/fixes";
 import { NAMES, SEVERITIES, severityIcon } from "../../widgets/jitscope_widgets/js/severity";
+import type { Bit } from "./sessions";
 import { viewCode } from "./viewcode";
 
 export interface Mark {
   from: number;
   to: number;
-  item: Diagnostic;
+  item: Bit;
 }
 
-const setMarks = StateEffect.define<Diagnostic[]>();
+const setMarks = StateEffect.define<Bit[]>();
 const openCard = StateEffect.define<{ from: number; to: number } | null>();
 
 /** Where an item stands in the text; null where its line has become another. */
-function rangeOf(item: Diagnostic, { doc }: EditorState): { from: number; to: number } | null {
+function rangeOf(item: Bit, { doc }: EditorState): { from: number; to: number } | null {
   const { position } = item;
   if (!position || position.line > doc.lines) return null;
   const line = doc.line(position.line);
@@ -50,7 +50,7 @@ const field = StateField.define<DecorationSet>({
   provide: (marks) => EditorView.decorations.from(marks),
 });
 
-function ranges(items: Diagnostic[], state: EditorState): Range<Decoration>[] {
+function ranges(items: Bit[], state: EditorState): Range<Decoration>[] {
   return items.flatMap((item) => {
     const place = rangeOf(item, state);
     if (!place || place.to <= place.from) return [];
@@ -73,10 +73,10 @@ const worst = (marks: Mark[]) => SEVERITIES.find((severity) => marks.some(({ ite
 function fill(place: HTMLElement, marks: Mark[]): () => void {
   let end = () => {};
   let gone = false;
-  void viewCode().then(({ bitCard, stage }) => {
+  void viewCode().then(({ tooltipCard, stage }) => {
     if (gone) return;
     const cards = document.createElement("div");
-    cards.append(...marks.map(({ item }) => bitCard(item)));
+    cards.append(...marks.map(({ item }) => tooltipCard(item.card)));
     const staged = stage(place, cards);
     end = () => staged.dispose();
   });
@@ -204,7 +204,7 @@ const told = EditorView.contentAttributes.compute([field], (state): Record<strin
 export const marks: Extension = [field, opened, hover, told, place.of([])];
 
 /** Shows these items; null where nobody looks any more. */
-export function show(view: EditorView, items: Diagnostic[] | null): void {
+export function show(view: EditorView, items: Bit[] | null): void {
   if (!view.state.field(field, false)) return;
   const effects: StateEffect<unknown>[] = [setMarks.of(items ?? [])];
   if ((place.get(view.state) === signs) !== (items !== null)) effects.push(place.reconfigure(items ? signs : []));

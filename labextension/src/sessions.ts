@@ -2,6 +2,7 @@
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import type { Diagnostic, DiagnosticsDoc, LedgerDoc } from "../../widgets/jitscope_widgets/js/documents";
+import type { Card, Part } from "../../widgets/jitscope_widgets/js/parts/forms";
 
 const TARGET = "jitscope";
 const PAUSE = 400; // ms after the last edit before the kernel is asked
@@ -15,7 +16,7 @@ export function ledgerIn(data: unknown): LedgerDoc | null {
 }
 
 interface Looked {
-  document: DiagnosticsDoc;
+  document: DiagnosticsDoc & { view: Part[] };
   /** The cells that were looked at; null: all that were run. */
   cells: string[] | null;
   seconds: number;
@@ -27,7 +28,9 @@ export function lookedIn(data: unknown): Looked | null {
   return message?.type === "diagnostics" && Array.isArray(message.document?.items) ? message : null;
 }
 
-export type Bits = Map<string, Diagnostic[]>; // by cell
+/** A sharp bit with the card that says it. */
+export type Bit = Diagnostic & { card: Card };
+export type Bits = Map<string, Bit[]>; // by cell
 
 /** One notebook: listens to whichever kernel it has now. */
 export class Session {
@@ -98,9 +101,10 @@ export class Session {
   private takeBits({ document, cells, seconds }: Looked): void {
     const own = new Set(this.cells().map(({ id }) => id));
     const found: Bits = new Map();
-    for (const item of document.items) {
+    const cards = document.view.flatMap((part) => (part.part === "cards" ? part.cards : []));
+    for (const [n, item] of document.items.entries()) {
       const cell = item.position?.file ?? "";
-      if (own.has(cell)) found.set(cell, [...(found.get(cell) ?? []), item]);
+      if (own.has(cell)) found.set(cell, [...(found.get(cell) ?? []), { ...item, card: cards[n]! }]);
     }
     const read = cells ? new Set(cells) : null;
     for (const [cell, items] of this.bits ?? [])
@@ -110,7 +114,7 @@ export class Session {
   }
 
   /** All that is known, in the order of the notebook. */
-  items(): Diagnostic[] {
+  items(): Bit[] {
     return this.bits ? this.cells().flatMap(({ id }) => this.bits!.get(id) ?? []) : [];
   }
 

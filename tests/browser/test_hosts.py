@@ -24,9 +24,9 @@ def layer() -> dict[str, Any]:
 def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
     kernel = Kernel(layer() | {"diagnostics": documents.diagnostics()})
     view = kernel.shown(page)
-    told = view.element.locator(".jitscope-cell-bits")
+    told = view.element.locator(".jitscope-folded")
     told.locator("summary").first.click()
-    expect(told.locator(".jitscope-bit")).to_have_count(2)
+    expect(told.locator(".jitscope-ignore")).to_have_count(2)
     assert_readable(view.element)
     told.locator("summary").first.click()
     for tab in TABS:

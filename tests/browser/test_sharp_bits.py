@@ -52,7 +52,7 @@ class Bits:
         self.page.mouse.move(5, 5)
         expect(self.cards).to_have_count(0)
         self.page.locator(".jitscope-mark").nth(nth).hover()
-        expect(self.cards.locator(".jitscope-bit").first).to_be_visible()
+        expect(self.cards.locator(".jitscope-card").first).to_be_visible()
         return self.cards
 
     def wait_for_source(self, cell: int, text: str) -> None:
@@ -161,13 +161,13 @@ def test_the_panel_lists_them_and_leads_to_the_line(bits):
     tab = panel.get_by_role("tab", name="Sharp bits")
     expect(tab).to_contain_text("2")
     tab.click()
-    cards = panel.locator(".jitscope-bits > .jitscope-bit")
+    cards = panel.locator(".jitscope-cards > .jitscope-card")
     expect(cards).to_have_count(2)
     assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth"), "nothing of it lies beside the panel"
     bits.book.screenshot("sharp-bits-panel")
     assert_readable(panel)
     assert axe_findings(panel) == []
-    panel.get_by_label("Severity").select_option("warning")
+    panel.get_by_label("severity").select_option("warning")
     expect(cards).to_have_count(1)
     panel.get_by_role("button", name="In [3], line 2").click()
     line = f"() => {{ const at = {NOTEBOOK}.content.activeCell.editor.getCursorPosition(); return at.line; }}"
@@ -177,14 +177,14 @@ def test_the_panel_lists_them_and_leads_to_the_line(bits):
     bits.wait_for_source(2, UPDATE.replace("x.at", "x = x.at"))
     expect(tab).to_contain_text("1")
     bits.book.write(1, "1")
-    expect(panel.locator("[role=tabpanel]:not([hidden]) .jitscope-empty")).to_contain_text("No sharp bits")
+    expect(panel.locator("[role=tabpanel]:not([hidden])")).to_contain_text("No sharp bits")
 
 
 @pytest.mark.parametrize("bits", [[BRANCH + "\nf(1.0)", "1"]], indirect=True)
 def test_an_error_is_told_once(bits):
     bits.expect("branch-on-tracer")
     outputs = bits.book.output(1)
-    assert outputs.locator(".jitscope-bit").count() == 0
+    assert outputs.locator(".jitscope-ignore").count() == 0
     assert bits.marks() == [(1, 4, 16, "x > 0")]
 
 
@@ -200,11 +200,11 @@ def test_other_notebooks_and_plain_ones_are_left_alone(lab):
 @pytest.mark.parametrize("bits", [[BRANCH, UPDATE, KEYS, "%sharpbits"]], indirect=True, ids=["four cells"])
 def test_output_of_the_magic(bits):
     book = bits.book
-    shown = book.output(4).locator(".jitscope-bits-view")
-    expect(shown.locator(".jitscope-bits > .jitscope-bit")).to_have_count(3)
+    shown = book.output(4).locator(".jitscope-parts")
+    expect(shown.locator(".jitscope-cards > .jitscope-card")).to_have_count(3)
     book.screenshot("sharp-bits-magic", book.output(4))
     assert_readable(shown)
-    shown.locator("li[data-bit=update-result-dropped]").get_by_role("button", name="Apply fix").click()
+    shown.locator("[data-name=update-result-dropped]").get_by_role("button", name="Apply fix").click()
     wait(book.page, f"() => ({SOURCE})(2).includes('x = x.at')", "the fix is made")
     book.dark()
     book.screenshot("sharp-bits-magic-dark", book.output(4))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import recompiles, sharp_bits, words
+from . import recompiles, words
 from .budget import Part, fit
 from .envelope import Packed, pack
 from .grouping import in_full
 from .guard import attempt_all, part
 from .html_style import CLASS, html_style
-from .panes import compilation_pieces, pane
+from .panes import compilation_pieces, folded, pane
 from .plain import clean_lines, escape
 from .quantities import seconds
 from .words import Document, plural
@@ -96,7 +96,7 @@ def _cell(cell: Document) -> Iterator[str | Part]:
         yield from attempt_all("the other compilations", lambda: [_rows(rows)])
     yield from attempt_all("the recompilations", lambda: _cards(cards))
     if bits := cell.get("diagnostics"):
-        yield from attempt_all("the sharp bits", lambda: sharp_bits.below_cell(bits))
+        yield from attempt_all("the sharp bits", lambda: folded(bits))
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from . import code, recompiles, sharp_bits, words
+from . import code, recompiles, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -17,7 +17,9 @@ from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
 from .quantities import amount, origin, seconds, show
 from .sentences import say
-from .view.as_html import as_html
+from .view.as_html import as_html, inline
+from .view.markup import element
+from .view.parts import Sentence
 from .viewed import parts_of, title_of
 from .views import has_view
 from .words import Document, plural
@@ -258,6 +260,14 @@ def _source(source: Document) -> Pieces:
     return source_lines(source, {place: order for order, place in enumerate(marks)})
 
 
+def folded(document: Document) -> Pieces:
+    """A document whose view begins with a headline, as that line alone until it is opened."""
+    first, *parts = parts_of(document)
+    if not parts or not isinstance(first, Sentence):
+        return as_html((first, *parts))
+    return ["<details>", element("summary", inline(first.content)), *as_html(parts), "</details>"]
+
+
 def pane(document: Document) -> Pieces:
     """The pane of a document."""
     kind = document["kind"]
@@ -269,7 +279,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "fusion": _whole_fusion,
     "timing": _timing,
     "recompilations": _cards,
-    "diagnostics": sharp_bits.pieces,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

@@ -33,9 +33,12 @@ def escape(text: object) -> str:
 
 def prose(text: object) -> str:
     """Words with `code` in them as HTML, beginning as a sentence does; lines are kept."""
-    lines = clean_lines(str(text).strip())
-    lines[0] = _BEGINNING.sub(lambda match: match[0].capitalize(), lines[0])
-    return "<br>".join(_CODE.sub(r"<code>\1</code>", escape(line)) for line in lines)
+    return "<br>".join(_CODE.sub(r"<code>\1</code>", escape(line)) for line in clean_lines(sentence(text)))
+
+
+def sentence(text: object) -> str:
+    """Words that begin as a sentence does, unless they begin with a name."""
+    return _BEGINNING.sub(lambda match: match[0].capitalize(), str(text).strip())
 
 
 def columns(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import recompiles, sharp_bits, words
+from . import recompiles, words
 from .changes import Group, fold, groups
 from .grouping import in_full
 from .kernel_order import listed
@@ -79,7 +79,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     if cell["note"]:
         lines += _paragraph(cell["note"], width)
     if bits := cell.get("diagnostics"):
-        lines += ["", *sharp_bits.text_lines(bits, width)]
+        lines += ["", *_lines(bits, width)]
     if cell["error"]:
         lines += wrap(f"{words.error_words(cell['error'])}: see the traceback", width, "  ")
         stopped = cell["error"].get("stopped")
@@ -299,7 +299,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "fusion": _fusion,
     "timing": _timing,
     "recompilations": _recompilations,
-    "diagnostics": sharp_bits.text_lines,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

@@ -1,5 +1,5 @@
 // What a %%jit cell did: a line per function, and the panes of the one that was opened.
-import type { CellDoc, CompilationDoc, Host, StoppedDoc } from "./documents";
+import type { CellDoc, CompilationDoc, Host } from "./documents";
 import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
@@ -9,8 +9,7 @@ import { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
 import { cardsOfCell, positionLink } from "./recompiles";
-import { bitsOfCell } from "./sharpbits";
-import { partsMissing, partsView } from "./parts/view";
+import { foldedView, partsMissing, partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
 
 interface CellMemory {
@@ -18,7 +17,7 @@ interface CellMemory {
   name: string;
   id: number | null;
   panes?: PanesMemory;
-  stopped?: unknown;
+  own?: Record<string, unknown>;
 }
 
 const SHOWN_LINES = 6;
@@ -45,11 +44,11 @@ class Store {
   }
 }
 
-/** The trace that an error ended. */
-function stoppedView(doc: StoppedDoc, host: Host, memory: unknown, root: HTMLElement): View {
+/** A document of the cell itself, not of a program. */
+function ownView(doc: { kind: string }, title: string, host: Host, memory: unknown, root: HTMLElement, draw = partsView): View {
   const parts = viewOf(doc);
   const around = { host, root, memory, links: new Links(null, null), selection: new Selection() };
-  return parts ? partsView(parts, around, doc.kind) : partsMissing(`The trace of ${doc.function}`);
+  return parts ? draw(parts, around, doc.kind) : partsMissing(title);
 }
 
 function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTMLElement[] {
@@ -100,7 +99,7 @@ export class CellView implements View {
   private readonly store: Store;
   private readonly state: CellMemory;
   private panes: Panes | null = null;
-  private readonly stopped: View | null = null;
+  private readonly own: Record<string, View> = {};
   private shownAll = false;
   private readonly loaded = new Map<CompilationDoc, CompilationDoc>();
   private readonly fetched = new Set<CompilationDoc>();
@@ -115,15 +114,18 @@ export class CellView implements View {
     this.store = new Store(doc.cell_id ? `jitscope:${doc.cell_id}` : null);
     this.state = { open: false, name: this.groups[0]?.name ?? "", id: null, ...(memory ?? this.store.read()) };
     if (!this.groups.some((group) => group.name === this.state.name)) this.state.name = this.groups[0]?.name ?? "";
-    if (doc.error?.stopped) this.stopped = stoppedView(doc.error.stopped, host, this.state.stopped, root);
+    const { error, diagnostics } = doc;
+    const known = this.state.own ?? {};
+    if (error?.stopped) this.own.stopped = ownView(error.stopped, `The trace of ${error.stopped.function}`, host, known.stopped, root);
+    if (diagnostics?.items.length) this.own.bits = ownView(diagnostics, "What was said of this cell's code", host, known.bits, root, foldedView);
     this.element = h(
       "div",
       { class: "jitscope-cell" },
       this.lines,
       this.body,
       ...cardsOfCell(doc.recompilations, host),
-      bitsOfCell(doc.diagnostics, host),
-      ...asides(doc, host, this.stopped?.element),
+      this.own.bits?.element ?? null,
+      ...asides(doc, host, this.own.stopped?.element),
     );
     this.api = this.makeApi();
     this.draw();
@@ -319,17 +321,17 @@ export class CellView implements View {
   }
 
   memory(): CellMemory {
-    const stopped = this.stopped?.memory?.() ?? this.state.stopped;
-    return { ...this.state, panes: this.panes?.memory() ?? this.state.panes, stopped };
+    const own = Object.fromEntries(Object.entries(this.own).map(([name, view]) => [name, view.memory?.()]));
+    return { ...this.state, panes: this.panes?.memory() ?? this.state.panes, own };
   }
 
   themed(): void {
     this.panes?.themed();
-    this.stopped?.themed?.();
+    for (const view of Object.values(this.own)) view.themed?.();
   }
 
   dispose(): void {
     this.panes?.dispose();
-    this.stopped?.dispose();
+    for (const view of Object.values(this.own)) view.dispose();
   }
 }

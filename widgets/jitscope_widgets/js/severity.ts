@@ -1,11 +1,10 @@
 // How grave a sharp bit is, as a word and as a shape: shapes differ, not colours alone.
 import type { Diagnostic } from "./documents";
 import { s } from "./dom";
-import { TABLES } from "./sentences";
 
 export type Severity = Diagnostic["severity"];
 
-export const NAMES: Record<Severity, string> = TABLES.severities;
+export const NAMES: Record<Severity, string> = { error: "error", warning: "warning", info: "remark" };
 export const SEVERITIES = Object.keys(NAMES) as Severity[];
 
 // a cross in an octagon, a bang in a triangle, an i in a circle

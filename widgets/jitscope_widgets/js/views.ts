@@ -10,7 +10,6 @@ import { partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
 import { passesView } from "./passes";
 import { recompilesView } from "./recompiles";
-import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { timingView } from "./timing";
 
@@ -43,7 +42,6 @@ const VIEWS: Record<string, Open> = {
   passes: passesView,
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
-  diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
 };
 
 /** A view that came with its document. */

@@ -22,6 +22,8 @@ from .parts import (
     Action,
     Bar,
     Beside,
+    Card,
+    Cards,
     Chart,
     Choice,
     Code,
@@ -33,6 +35,7 @@ from .parts import (
     Graph,
     Grouped,
     Heatmap,
+    Ignore,
     Inline,
     List,
     Part,
@@ -198,6 +201,34 @@ def _(part: Choice) -> Pieces:
             "</details>",
         ]
     return found
+
+
+_TONES = {"error": "✕ ", "warning": "▲ ", "info": "ⓘ "}
+
+
+@pieces_of.register
+def _(part: Card) -> Pieces:
+    kind = "card bad" if part.tone == "error" else "card"
+    sign = (
+        element("b", _TONES[part.tone], class_="bad" if part.tone == "error" else "dim")
+        if part.tone in _TONES
+        else None
+    )
+    head = join(sign, inline(part.head))
+    if part.opened is None:
+        return [f'<div class="{kind}">', element("p", head), *as_html(part.parts), "</div>"]
+    start = f'<details class="{kind}"{" open" if part.opened else ""}>'
+    return [start, element("summary", head), '<div class="in">', *as_html(part.parts), "</div></details>"]
+
+
+@pieces_of.register
+def _(part: Cards) -> Pieces:
+    return as_html(part.cards)
+
+
+@pieces_of.register
+def _(part: Ignore) -> Pieces:
+    return []
 
 
 @pieces_of.register

@@ -13,6 +13,8 @@ from .inline import words
 from .parts import (
     Action,
     Beside,
+    Card,
+    Cards,
     Chart,
     Choice,
     Code,
@@ -22,6 +24,7 @@ from .parts import (
     Graph,
     Grouped,
     Heatmap,
+    Ignore,
     List,
     Part,
     Row,
@@ -85,6 +88,23 @@ def _(part: Beside, width: int) -> list[str]:
 @lines_of.register
 def _(part: Steps, width: int) -> list[str]:
     return [line for step in part.steps for line in lines_of(Section(step.title, step.parts, note=step.note), width)]
+
+
+@lines_of.register
+def _(part: Card, width: int) -> list[str]:
+    shown = [one for one in part.parts if not (isinstance(one, Section) and one.opened is False)]
+    inside = [f"  {line}".rstrip() for one in shown for line in lines_of(one, width - 2)]
+    return ["", *wrap(f"  {clean(words(part.head))}", width, "    "), *inside]
+
+
+@lines_of.register
+def _(part: Cards, width: int) -> list[str]:
+    return [line for card in part.cards for line in lines_of(card, width)]
+
+
+@lines_of.register
+def _(part: Ignore, width: int) -> list[str]:
+    return []
 
 
 @lines_of.register

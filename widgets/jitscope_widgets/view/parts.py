@@ -361,6 +361,40 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """Something that is told by itself: a line, and what is to be said of it. One that folds (`opened` is not None) is its line alone until
+    it is opened; what folds within a card has no place in a text view. By its `name` it is found in a later form of the view."""
+
+    head: Content
+    parts: tuple[Part, ...]
+    tone: Literal["plain", "info", "warning", "error"] = "plain"
+    opened: bool | None = None
+    name: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Cards one below the other. `filters` are names of what somebody may choose them by: the first is for the first of their tags."""
+
+    name: str
+    cards: tuple[Card, ...]
+    filters: tuple[str, ...] = ()
+    first: int = 200
+    """How many are shown before somebody asks for the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """What keeps a sharp bit from being told: a comment in its line (`here`, a fix; None where none can stand), or a word for the whole
+    session."""
+
+    id: str
+    file: str = ""
+    here: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Beside:
     """Sections side by side where there is room: before and after, A and B."""
 
@@ -401,6 +435,9 @@ Part: TypeAlias = (
     | Facts
     | Choice
     | Section
+    | Card
+    | Cards
+    | Ignore
     | Beside
     | Steps
 )

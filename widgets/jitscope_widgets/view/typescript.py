@@ -19,6 +19,7 @@ from .parts import (
     Column,
     Edit,
     Graph,
+    Ignore,
     Number,
     Place,
     Point,
@@ -40,7 +41,12 @@ import type { Fix, GraphDoc, Position, SourceDoc } from "../forms";
 
 """
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
-_DOCUMENTS = {(Graph, "document"): "GraphDoc", (Edit, "fix"): "Fix", (Graph, "codes"): "[string, SourceDoc][]"}
+_DOCUMENTS = {
+    (Graph, "document"): "GraphDoc",
+    (Edit, "fix"): "Fix",
+    (Ignore, "here"): "Fix | null",
+    (Graph, "codes"): "[string, SourceDoc][]",
+}
 _INLINE = (Text, Place, Bar, Stretch)
 _RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Number, Step, *KINDS)
 

@@ -28,13 +28,14 @@ export function order(content: Content): number | string {
   return words(content);
 }
 
-export function inline(content: Content, stage: Stage): (HTMLElement | string)[] {
-  return each(content).map((piece) => elementOf(piece, stage));
+/** Within a grid, whose own keys lead to its rows, links are no tab stops. */
+export function inline(content: Content, stage: Stage, inGrid = false): (HTMLElement | string)[] {
+  return each(content).map((piece) => elementOf(piece, stage, inGrid));
 }
 
 const percent = (share: number): string => `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
 
-function elementOf(piece: Inline, stage: Stage): HTMLElement | string {
+function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | string {
   if (typeof piece === "string") return piece;
   switch (piece.part) {
     case "text": {
@@ -45,7 +46,7 @@ function elementOf(piece: Inline, stage: Stage): HTMLElement | string {
     case "place": {
       const go = stage.goto(piece.position);
       const code = piece.code ? [" ", h("code", {}, piece.code)] : [];
-      const name = go ? h("button", { type: "button", class: "jitscope-link", tabindex: -1, onclick: (event: Event) => (event.stopPropagation(), go()) }, piece.text) : h("span", {}, piece.text);
+      const name = go ? h("button", { type: "button", class: "jitscope-link", tabindex: inGrid ? -1 : null, onclick: (event: Event) => (event.stopPropagation(), go()) }, piece.text) : h("span", {}, piece.text);
       return h("span", { class: "jitscope-place" }, name, ...code);
     }
     case "bar": {

@@ -175,7 +175,7 @@ class TableView {
     const toggle = opens(row) ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
     const cells = this.table.columns.map((column, n) => {
       const content = row.cells[n]!;
-      const inner = column.kind === "code" ? [h("code", {}, ...inline(content, this.stage))] : inline(content, this.stage);
+      const inner = column.kind === "code" ? [h("code", {}, ...inline(content, this.stage, true))] : inline(content, this.stage, true);
       const first = n === 0 && this.deep ? [toggle ?? h("span", { class: "jitscope-table-toggle" })] : [];
       return h("span", { role: "gridcell", "data-kind": column.kind, "data-name": column.title }, ...first, ...inner);
     });

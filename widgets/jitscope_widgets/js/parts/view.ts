@@ -3,13 +3,16 @@ import type { CompilationDoc, Host, Position } from "../documents";
 import { clear, h } from "../dom";
 import { isNothing, Links, Selection, touches, type Selected } from "../links";
 import type { View } from "../mount";
+import { SEVERITIES, severityIcon } from "../severity";
 import { fixView } from "../fixes";
 import { actionPart } from "./action";
+import { besideCode, cardPart, cardsPart, ignorePart } from "./cards";
 import { chartPart } from "./chart";
 import { codePart } from "./code";
-import type { Part, Ref, Section } from "./forms";
+import type { Card, Part, Ref, Section } from "./forms";
 import { graphPart } from "./graph";
 import { heatmapPart } from "./heatmap";
+import { words } from "./inline";
 import { choicePart, factsPart, listPart, sectionPart, sentencePart } from "./layout";
 import { groupedPart, tablePart } from "./table";
 import { besidePart, stepsPart } from "./steps";
@@ -170,6 +173,12 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return sentencePart(part, stage);
     case "section":
       return sectionPart(part, stage);
+    case "card":
+      return cardPart(part, stage);
+    case "cards":
+      return cardsPart(part, stage);
+    case "ignore":
+      return ignorePart(part);
     case "facts":
       return factsPart(part, stage);
     case "choice":
@@ -217,6 +226,23 @@ export function partsView(parts: Part[], around: Around, kind: string): View {
   };
   show(parts);
   return { element, api: stage.api, memory: () => stage.memory(), themed: () => stage.themes.forEach((one) => one()), dispose: end };
+}
+
+/** A view that begins with a headline, as that line alone until it is opened. */
+export function foldedView(parts: Part[], around: Around, kind: string): View {
+  const [first, ...others] = parts;
+  if (first?.part !== "sentence" || !others.length) return partsView(parts, around, kind);
+  const view = partsView(others, around, kind);
+  const tones = others.flatMap((part) => (part.part === "cards" ? part.cards.map(({ tone }) => tone) : []));
+  const gravest = SEVERITIES.find((severity) => tones.includes(severity));
+  const summary = h("summary", {}, gravest ? severityIcon(gravest) : null, words(first.content));
+  return { ...view, element: h("details", { class: "jitscope-folded" }, summary, view.element) };
+}
+
+/** A card of a view by itself, for the tooltip of an editor. */
+export function tooltipCard(card: Card): HTMLElement {
+  const around = { host: {}, root: document.body, links: new Links(null, null), selection: new Selection() };
+  return cardPart(besideCode(card), new Stage(around, () => {}));
 }
 
 /** What stands where a document was saved by a version whose views are not made any more. */
