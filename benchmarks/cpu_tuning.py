@@ -34,6 +34,7 @@ _STEPS, _SEEN = (
 _MANY = _DRAW.standard_normal(100_000, np.float32)
 _IMAGE = _DRAW.standard_normal((1000, 1000), np.float32)
 _LONG = _DRAW.standard_normal(1_000_000, np.float32)
+_SMALL = _DRAW.standard_normal((10_000, 4, 4), np.float32)
 _IMAGES = _DRAW.standard_normal((8, 32, 32, 96), np.float32)
 _PIXEL = _DRAW.standard_normal((1, 1, 64, 64), np.float32)
 _COUNT = iter(range(1_000_000))
@@ -89,6 +90,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "RANDOM_BITS_APART": (lambda key: random.normal(key, (1_000_000,)), (random.key(0),)),
     "SORTED_AS_INTEGERS": (jnp.sort, (_MANY,)),
     "SORTED_PACKED": (jnp.argsort, (_MANY,)),
+    "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (_IMAGE,)),
+    "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
+    "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),
         (_IMAGE,),

@@ -15,6 +15,7 @@ from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
+from .small_products import is_small_and_batched, product_by_elements
 
 
 def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:
@@ -44,7 +45,7 @@ class DotGeneral(Bilinear):
         return pure(ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type))
 
     def lower(self, ctx, x, y, /, *, dimension_numbers, precision, preferred_element_type, unreduced=()):
-        (x_aval, y_aval), out = ctx.avals_in, ctx.avals_out[0]
+        (x_aval, y_aval), out, values = ctx.avals_in, ctx.avals_out[0], (x, y)
         if is_algorithm(precision):
             own = {"dimension_numbers": dimension_numbers, "precision": None}
             return ctx.inline(lambda x, y: _by_algorithm(x, y, out.dtype, precision, own), x, y)
@@ -52,6 +53,8 @@ class DotGeneral(Bilinear):
         x, x_contracting, x_batch = _without_transpose(ctx, x, x_contracting, x_batch)
         y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
+        if dtype == out.dtype and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+            return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         made = out.update(dtype=wide)

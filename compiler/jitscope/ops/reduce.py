@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
+from .arg_places import block_length, place_by_blocks
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -31,6 +32,7 @@ from .linear import (
     transpose,
     where,
 )
+from .running import by_rows, runs_by_rows
 from .scanning import odd_even, recurrence
 
 
@@ -153,6 +155,9 @@ reduce_or_p = ReduceBits("reduce_or", "or_", scalar_zero)
 reduce_xor_p = ReduceBits("reduce_xor", "xor", scalar_zero)
 
 
+_CHOOSING = {"GT": "maximum", "LT": "minimum"}
+
+
 class ArgChoose(Discrete, Reduce):
     """Index (of `index_dtype`) of the first greatest or least element along the one axis in `axes`; a NaN counts as both."""
 
@@ -173,6 +178,8 @@ class ArgChoose(Discrete, Reduce):
 
     def lower(self, ctx, x, /, *, axes, index_dtype):
         aval = ctx.avals_in[0]
+        if length := block_length(aval, axes[0], ctx.module.platform):
+            return place_by_blocks(ctx, x, axes[0], length, ctx.builder(_CHOOSING[self.direction]), self.direction)
         index = ctx.iota(ShapedArray(aval.shape, index_dtype), axes[0])
         return ctx.reduce_pair(x, index, self.identity(aval.dtype), self.direction, axes[0], aval.dtype, index_dtype)
 
@@ -198,7 +205,8 @@ class Cumulative(Primitive):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, axis, reverse):
-        return ctx.cumulative(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axis, reverse)
+        running = by_rows if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform) else type(ctx).cumulative
+        return running(ctx, x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axis, reverse)
 
     def batch(self, axis_data, args, dims, /, *, axis, reverse):
         (x,), (dim,) = args, dims

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import hypothesis.strategies as st
@@ -16,29 +15,12 @@ from jitscope import lax
 from jitscope.core.avals import ShapedArray
 from jitscope.ops.conv_forms import form_of
 from jitscope.xla import cpu_tuning
+from tests.compiler.with_rules import with_and_without
 
 
 RULES = (cpu_tuning.CONVOLUTIONS_AS_PRODUCTS, cpu_tuning.CONVOLUTIONS_BY_ELEMENTS)
 SPECS = {1: (("NWC", "WIO", "NWC"), ("NCW", "OIW", "NWC")), 2: (("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW"))}
 pytestmark = pytest.mark.skipif(not RULES[0].holds(), reason="the rules hold with releases they were measured with")
-
-
-def with_rules_and_without(function: Callable[..., Any], *args: Any) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
-    """The results with the rules and without, and whether the programs differ."""
-    found, texts = [], []
-    for off in (False, True):
-        for rule in RULES:
-            rule.off = off
-        try:
-            jx.clear_caches()
-            lowered = jx.jit(lambda *xs: function(*xs)).lower(*args)
-            texts.append(lowered.as_text())
-            found.append([np.asarray(r) for r in jx.tree.leaves(lowered.compile()(*args))])
-        finally:
-            for rule in RULES:
-                rule.off = False
-    jx.clear_caches()
-    return found[0], found[1], texts[0] != texts[1]
 
 
 def assert_within_rounding(one: np.ndarray, other: np.ndarray, magnitude: np.ndarray, terms: int) -> None:
@@ -91,14 +73,14 @@ def test_results_gradients_and_maps_are_the_same(case: Any, seed: int) -> None:
             out, back = jx.vjp(convolution, x, y)
             return out, *back(ct)
 
-        got, want, differ = with_rules_and_without(everything, x, y, ct)
+        got, want, differ = with_and_without(RULES, everything, x, y, ct)
         assert differ
         magnitudes = [np.asarray(m) for m in everything(np.abs(x), np.abs(y), np.abs(ct))]
         terms = max(math.prod(y_shape), math.prod(made.shape))
         for one, other, magnitude in zip(got, want, magnitudes, strict=True):
             assert_within_rounding(one, other, magnitude, terms)
         xs = np.stack([x, 2 * x])
-        got, want, _ = with_rules_and_without(jx.vmap(convolution, (0, None)), xs, y)
+        got, want, _ = with_and_without(RULES, jx.vmap(convolution, (0, None)), xs, y)
         assert_within_rounding(got[0], want[0], np.stack([magnitudes[0], 2 * magnitudes[0]]), terms)
 
 

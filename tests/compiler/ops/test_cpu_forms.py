@@ -1,0 +1,175 @@
+"""Operations that are written as others for the CPU give what XLA's own give: the same bits, or within the bound stated."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
+from tests.compiler.with_rules import with_and_without
+
+
+AS_THEY_ARE = [Phase.explicit, Phase.generate]
+"""(Each example compiles two programs: to look for the least that fails takes minutes.)"""
+pytestmark = pytest.mark.skipif(
+    not ARG_BY_BLOCKS.holds(), reason="the rules hold with releases they were measured with"
+)
+FLOATS = st.sampled_from(["float32", "float64"])
+
+
+# The place of the greatest ---------------------------------------------------------------------------------------------
+
+
+@st.composite
+def long_axes(draw: Any) -> tuple[tuple[int, ...], int]:
+    """A shape with an axis that is cut into blocks, and that axis."""
+    n, before = (
+        draw(st.sampled_from([32, 36, 45, 60, 64, 100, 128, 1000, 1024])),
+        draw(st.sampled_from([(), (1,), (3,)])),
+    )
+    row = max(ARG_BY_BLOCKS.value["row"], -(-ARG_BY_BLOCKS.value["elements"] // (n * math.prod(before))))
+    return (*before, n, *draw(st.sampled_from([(row,), (2, -(-row // 2))]))), len(before)
+
+
+@settings(max_examples=25, phases=AS_THEY_ARE)
+@given(long_axes(), FLOATS, st.booleans(), st.sampled_from(["few", "many", "nan", "zeros"]), st.integers(0, 2**31))
+def test_the_first_greatest_element_is_found(case: Any, dtype: str, least: bool, values: str, seed: int) -> None:
+    shape, axis = case
+    random = np.random.default_rng(seed)
+    x = random.integers(-3, 4, shape).astype(dtype) if values == "few" else random.standard_normal(shape).astype(dtype)
+    if values == "nan":
+        x[random.random(shape) < 3 / shape[axis]] = np.nan
+        x[random.random(shape) < 3 / shape[axis]] = random.choice([np.inf, -np.inf])
+    if values == "zeros":
+        x = np.copysign(0, x)
+    if values == "many":
+        x[random.random(shape) < 0.1] = -np.inf if least else np.inf
+    with jx.enable_x64(dtype == "float64"):
+        ours, oracle = (jnp.argmin, np.argmin) if least else (jnp.argmax, np.argmax)
+        (got,), (plain,), differ = with_and_without([ARG_BY_BLOCKS], lambda x: ours(x, axis), x)
+        assert differ
+        np.testing.assert_array_equal(got, oracle(x, axis))
+        if values != "nan":  # of several NaNs XLA's own may find another than the first
+            np.testing.assert_array_equal(got, plain)
+
+
+def test_a_length_without_divisors_stays_whole() -> None:
+    x = np.zeros((997, 20), np.float32)
+    assert not with_and_without([ARG_BY_BLOCKS], lambda x: jnp.argmax(x, 0), x)[2]
+
+
+# Running reductions ----------------------------------------------------------------------------------------------------
+
+RUNNING = {"cumsum": (lax.cumsum, np.add), "cumprod": (lax.cumprod, np.multiply), "cummax": (lax.cummax, np.maximum),
+           "cummin": (lax.cummin, np.minimum)}  # fmt: skip
+
+
+@st.composite
+def leading_axes(draw: Any) -> tuple[tuple[int, ...], int]:
+    """A shape with an axis that is run through row by row, and that axis."""
+    rows, before = draw(st.integers(8, 150)), draw(st.sampled_from([(), (1,), (3,)]))
+    least = -(-RUNNING_BY_ROWS.value["elements"] // (rows * math.prod(before)))
+    row = draw(st.sampled_from([(max(4, least),), (2, max(2, -(-least // 2))), (max(17, least),)]))
+    return (*before, rows, *row), len(before)
+
+
+@settings(max_examples=25, phases=AS_THEY_ARE)
+@given(leading_axes(), FLOATS, st.sampled_from(sorted(RUNNING)), st.booleans(), st.integers(0, 2**31))
+def test_running_reductions_are_those_of_numpy(case: Any, dtype: str, name: str, reverse: bool, seed: int) -> None:
+    shape, axis = case
+    ours, oracle = RUNNING[name]
+    x = np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+    x = 1 + x / 100 if name == "cumprod" else x
+    with jx.enable_x64(dtype == "float64"):
+        (got,), (plain,), differ = with_and_without([RUNNING_BY_ROWS], lambda x: ours(x, axis, reverse), x)
+    assert differ and got.dtype == plain.dtype
+    turned = np.flip(x, axis) if reverse else x
+    exact = oracle.accumulate(turned.astype(np.longdouble), axis)
+    magnitude = np.abs(exact) if name == "cumprod" else np.add.accumulate(np.abs(turned).astype(np.longdouble), axis)
+    exact, magnitude = (np.flip(v, axis) if reverse else v for v in (exact, magnitude))
+    if name in ("cummax", "cummin"):
+        np.testing.assert_array_equal(got, exact.astype(dtype))
+        np.testing.assert_array_equal(got, plain)
+        return
+    n = shape[axis]
+    block = n if n <= 32 else math.isqrt(n)
+    assert np.all(np.abs(got - exact) <= (block + n / block + 2) * np.finfo(dtype).eps * magnitude)
+
+
+@settings(max_examples=10, phases=AS_THEY_ARE)
+@given(leading_axes(), st.sampled_from(["int32", "uint32"]), st.sampled_from(sorted(RUNNING)), st.integers(0, 2**31))
+def test_running_reductions_of_integers_are_the_same(case: Any, dtype: str, name: str, seed: int) -> None:
+    shape, axis = case
+    x = np.random.default_rng(seed).integers(0, 2**31, shape).astype(dtype)
+    (got,), (plain,), differ = with_and_without([RUNNING_BY_ROWS], lambda x: RUNNING[name][0](x, axis), x)
+    assert differ
+    np.testing.assert_array_equal(got, plain)
+
+
+def test_nothing_before_an_infinity_is_lost() -> None:
+    x = np.ones((100, 16), np.float32)
+    x[40, 3], x[60, 5] = np.inf, np.nan
+    (got,), (plain,), _ = with_and_without([RUNNING_BY_ROWS], lambda x: jnp.cumsum(x, 0), x)
+    np.testing.assert_array_equal(got, plain)
+    np.testing.assert_array_equal(got, np.cumsum(x, 0))
+
+
+def test_derivatives_and_maps_of_running_sums() -> None:
+    x = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
+    function = lambda x: jnp.sum(jnp.sin(jnp.cumsum(x, 0)) * jnp.cumprod(1 + x / 50, 0))
+    (got,), (plain,), differ = with_and_without([RUNNING_BY_ROWS], jx.grad(function), x)
+    assert differ
+    np.testing.assert_allclose(got, plain, rtol=1e-4, atol=1e-4)
+    xs = np.stack([x, 2 * x])
+    (got,), (plain,), _ = with_and_without([RUNNING_BY_ROWS], jx.vmap(lambda x: jnp.cumsum(x, 0)), xs)
+    np.testing.assert_allclose(got, plain, rtol=1e-5, atol=1e-5)
+
+
+# Small products side by side -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, phases=AS_THEY_ARE)
+@given(
+    st.tuples(st.integers(2, 7), st.integers(2, 7), st.integers(2, 7)).filter(lambda sizes: max(sizes) > 2),
+    st.sampled_from([(), (2,), (3, 2)]),
+    st.sampled_from(["ik,kj->ij", "ki,kj->ij", "ik,jk->ij", "ki,jk->ij"]),
+    FLOATS,
+    st.integers(0, 2**31),
+)
+def test_small_products_are_within_rounding(
+    sizes: tuple[int, ...], outer: tuple[int, ...], formula: str, dtype: str, seed: int
+) -> None:
+    (rows, contracted, columns), random = sizes, np.random.default_rng(seed)
+    many = -(-SMALL_BATCHED_PRODUCTS.value["elements"] // (rows * columns))
+    one = dict(zip("ikj", (rows, contracted, columns)))
+    left, right = formula.split("->")[0].split(",")
+    x, y = (random.standard_normal((*outer, many, *[one[a] for a in axes])).astype(dtype) for axes in (left, right))
+    named = f"...{left},...{right}->...ij"
+    product = lambda x, y: jnp.einsum(named, x, y)
+
+    def everything(x: Any, y: Any) -> Any:
+        out, back = jx.vjp(product, x, y)
+        return out, *back(out)
+
+    with jx.enable_x64(dtype == "float64"):
+        (got, *gradients), (plain, *others), differ = with_and_without([SMALL_BATCHED_PRODUCTS], everything, x, y)
+    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
+    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(named, np.abs(x), np.abs(y))
+    assert np.all(np.abs(got - np.einsum(named, x, y)) <= 2 * contracted * eps * magnitude)
+    assert np.all(np.abs(got - plain) <= 2 * contracted * eps * magnitude)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+
+
+@pytest.mark.parametrize("shape", [(5, 4, 4), (1000, 2, 2), (100, 8, 8), (300, 1, 4)])
+def test_other_products_stay_products(shape: tuple[int, ...]) -> None:
+    x = np.ones(shape, np.float32)
+    assert not with_and_without([SMALL_BATCHED_PRODUCTS], lambda x: x @ jnp.swapaxes(x, -1, -2), x)[2]
