@@ -32,7 +32,7 @@ help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
-	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax'
+	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax, other chips'
 	@echo 'make t ROOM=x the Python tests of one room: core, ops, observe, advise, widgets …'
 	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
@@ -69,6 +69,8 @@ test:
 	@$(MAKE) test-browser
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
+	-@$(MAKE) --no-print-directory .venv-targets/.installed
+	@test ! -e .venv-targets/.installed || $(MAKE) test-targets
 
 lint: $(INSTALLED)
 	$(PY) -m ruff check
@@ -119,7 +121,8 @@ test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
 
 # Programs for chips that are not here, in an environment with XLA's compilers for GPUs and TPUs (0.5 GB).
 test-targets: .venv-targets/.installed
-	JITSCOPE_COMPILATION_CACHE=0 PYTHONPATH=compiler:kernel_ext:widgets .venv-targets/bin/python -m pytest tests/targets -q -rs
+	JITSCOPE_COMPILATION_CACHE=0 PYTHONPATH=compiler:kernel_ext:widgets .venv-targets/bin/python -m pytest tests/targets -q -rs \
+	  -n $(JOBS) --maxprocesses 2 --dist loadfile
 
 # The wheel beside the newest jax, flax, optax, equinox and numpyro: none of these may move. It needs a package index and Python 3.12.
 test-install: $(INSTALLED) front
@@ -224,7 +227,7 @@ VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=
 .venv-targets/.installed: pyproject.toml | $(PY)
 	@echo "Installing XLA's compilers for GPUs and TPUs into .venv-targets …"
 	@rm -rf .venv-targets && $(PYTHON) -m venv .venv-targets
-	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 $(VERSIONS_NEED)
+	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 'msgspec>=0.19' $(VERSIONS_NEED)
 	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install --no-deps jax-cuda12-pjrt==0.10.2 'libtpu==0.0.42.*'
 	@touch $@
 

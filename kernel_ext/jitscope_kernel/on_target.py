@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla.dumps import Told
 from jitscope_scope import jaxwatch, observe, targets as compiling
+from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.targets.helper import CompilerLost
 from jitscope_widgets.words import reason
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 class TargetKernel:
     """A kernel: its name in the HLO, what kind of code it is ("loop", "reduction", "Triton product"), the numbers of the lines that it stems
     from, the bytes that it reads and writes by XLA's count (None: not known), the seconds by the roofline of the data sheet, and what takes
-    these ("memory", "arithmetic", "unknown")."""
+    these ("memory", "arithmetic", "unknown"). `members` are the opcodes of the operations in it."""
 
     name: str
     kind: str
@@ -35,6 +37,7 @@ class TargetKernel:
     bytes: int | None
     seconds: float | None
     bound: str
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,16 @@ class OnTarget(Shown["TargetDocument"]):
                 _whole(one["bytes"]["value"]),
                 one["seconds"]["value"],
                 one["bound"],
+                self._members[one["name"]],
             )
             for one in self.document["kernels"]
         ]
+
+    @cached_property
+    def _members(self) -> dict[str, tuple[str, ...]]:
+        """The opcodes in each kernel."""
+        found = Kernels(self._made.flow, {}, {}).all()
+        return {one["name"]: tuple(member["opcode"] for member in one["members"]) for one in found}
 
     @property
     def fusion_decisions(self) -> list[FusionDecision]:

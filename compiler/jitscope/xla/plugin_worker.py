@@ -95,14 +95,14 @@ class _Compiler:
 def _module(content: bytes) -> Any:
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import sdy, stablehlo
+    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
 
     context, registry = ir.Context(), ir.DialectRegistry()
-    stablehlo.register_dialect(context)
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     context.load_all_available_dialects()
-    sdy.register_dialect(context)
+    for dialect in (stablehlo, chlo, sdy):
+        dialect.register_dialect(context)
     with context:
         return ir.Module.parse(content)
 

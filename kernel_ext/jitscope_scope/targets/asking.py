@@ -21,7 +21,7 @@ from ..observe.hlo_flow import Flow, flow_of
 from ..observe.hlo_origins import with_origins
 from ..observe.ledger import Row
 from . import decisions, dumped, resources
-from .helper import Helper, helper_for, limit
+from .helper import CompilerLost, Helper, helper_for, limit
 from .lowered import Lowered, lowered_for
 from .names import Target, target_of
 from .ready import Plugin, plugin_for
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 
 Waiting = Callable[[float], None]
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "cuda": {"xla_dump_hlo_pass_re": ".*", "xla_dump_fusion_visualization": True},
-    "tpu": {},
-}
+_OPTIONS: dict[str, dict[str, Any]] = {"cuda": {"xla_dump_hlo_pass_re": ".*"}, "tpu": {}}
 """What XLA's compilers are asked to write down."""
+_RECORD = {"xla_dump_fusion_visualization": True}
+MOST_RECORDED = 1500
+"""Instructions of a program of which the record of all fusion decisions is asked for: it holds a picture for each of them, so that its cost grows
+with the square. Of larger programs the times of XLA's model alone are known."""
 _MOST = 8
 _NAME = re.compile(r"(?:.*\.)?module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")
 _PAGE = "_fusion."
@@ -57,6 +58,7 @@ class Compiled:
     seconds: float
     told_device: str
     executable: bytes
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def before(self) -> Sequence[Computation]:
@@ -161,24 +163,51 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
             "dump": platform == "cuda",
             "options": _OPTIONS[platform],
         }
-        answer = (helper or helper_for(platform)).ask(request, limit(), waiting)
+        asked = helper or helper_for(platform)
+        answer = asked.ask(request, limit(), waiting)
         hlo = (folder / "optimised.hlo").read_text(encoding="utf-8")
         executable = b""
         with contextlib.suppress(OSError):
             executable = (folder / "executable").read_bytes()
-        files = [_file(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name not in _OURS]
+        files = _files(folder)
+        record, remarks = _record(request, files, asked, waiting) if platform == "cuda" else ([], ())
     return Compiled(
         target,
         plugin,
         row.function,
         lowered,
         hlo,
-        files,
+        [*files, *record],
         answer["memory"],
         answer["seconds"],
         answer["device"],
         executable,
+        remarks,
     )
+
+
+def _record(
+    request: dict[str, Any], files: Sequence[Written], helper: Helper, waiting: Waiting | None
+) -> tuple[list[Written], tuple[str, ...]]:
+    """XLA's record of its fusion decisions, and what is to be said of it. The program is compiled once more: together with the states
+    between the passes, XLA would write each picture of the record for every one of these."""
+    size = max((file.text.count(" = ") for file in files if "before_priority-fusion" in file.name), default=0)
+    if size > MOST_RECORDED:
+        lost = f"XLA's record of its fusion decisions was not asked for, as the program has {size:,} instructions"
+        return [], (f"{lost}: reasons are those of its model's times alone.",)
+    folder = Path(request["folder"], "record")
+    folder.mkdir()
+    again = {**request, "folder": str(folder), "options": _RECORD}
+    try:
+        helper.ask(again, limit(), waiting)
+    except (CompilerLost, ValueError) as problem:
+        return [], (f"XLA's record of its fusion decisions could not be had: {problem}",)
+    return [file for file in _files(folder) if _PAGE in file.name], ()
+
+
+def _files(folder: Path) -> list[Written]:
+    """What XLA wrote into a folder."""
+    return [_file(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name not in _OURS]
 
 
 _OURS = ("given.mlir", "optimised.hlo", "executable")

@@ -101,7 +101,11 @@ def decisions_of(files: Sequence[Written]) -> list[Decision]:
             about = None
         if made is not None:
             found.setdefault((made.producer, made.consumer, str(made.fused), made.reason), made)
-    for made in _of_model(files, members, {one.producer for one in found.values() if one.fused}):
+    steps = [step for file in files if "priority_fusion_dump" in file.name for step in _steps(file.text)]
+    if not found:
+        for made in _fused_of_model(steps, members, times):
+            found.setdefault((made.producer, made.consumer, str(made.fused), made.reason), made)
+    for made in _of_model(steps, members, {one.producer for one in found.values() if one.fused}):
         found.setdefault((made.producer, made.consumer, str(made.fused), made.reason), made)
     return list(found.values())
 
@@ -158,8 +162,33 @@ def _paths_before(files: Iterable[Written]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_STEP = re.compile(r"^  update_priority \{\n(.*?)^  \}", re.MULTILINE | re.DOTALL)
+class _Step(NamedTuple):
+    """A step of priority fusion: "fusion", "update_priority" or "producer_ineligible", with its fields; one may stand several times."""
+
+    kind: str
+    fields: tuple[tuple[str, str], ...]
+
+    def of(self, name: str) -> str:
+        return next((value for field, value in self.fields if field == name), "")
+
+    @property
+    def consumers(self) -> list[str]:
+        return [value for field, value in self.fields if field == "consumer_names"]
+
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """Seconds fused, and apart."""
+        together, apart = self.of("us_fused"), self.of("us_unfused")
+        return (float(together) * 1e-6, float(apart) * 1e-6) if together and apart else None
+
+
+_STEP = re.compile(r"^  (\w+) \{\n(.*?)^  \}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r'^    (\w+): "?([^"\n]*)"?$', re.MULTILINE)
+
+
+def _steps(text: str) -> Iterator[_Step]:
+    steps = text.partition("\ngpu_device_info")[0]
+    return (_Step(found[1], tuple(_FIELD.findall(found[2]))) for found in _STEP.finditer(steps))
 
 
 def _times(files: Iterable[Written]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -167,47 +196,40 @@ def _times(files: Iterable[Written]) -> dict[tuple[str, str], tuple[float, float
     fusing it into all of them."""
     found: dict[tuple[str, str], tuple[float, float]] = {}
     for file in files:
-        if "priority_fusion_dump" not in file.name:
-            continue
-        for step in _STEP.finditer(file.text):
-            fields = _FIELD.findall(step[1])
-            named = dict(fields)
-            if {"us_fused", "us_unfused", "producer_name"} <= named.keys():
-                pair = float(named["us_fused"]) * 1e-6, float(named["us_unfused"]) * 1e-6
-                for consumer in [value for name, value in fields if name == "consumer_names"]:
-                    found[named["producer_name"], consumer] = pair
+        for step in _steps(file.text) if "priority_fusion_dump" in file.name else ():
+            if step.times is not None:
+                found |= {(step.of("producer_name"), consumer): step.times for consumer in step.consumers}
     return found
 
 
-_REFUSED = re.compile(r'^  producer_ineligible \{\n    producer_name: "([^"]*)"\n    reason: "([^"]*)"', re.MULTILINE)
+def _fused_of_model(
+    steps: Iterable[_Step], members: _Members, times: Mapping[tuple[str, str], tuple[float, float]]
+) -> Iterator[Decision]:
+    """What priority fusion fused, where there is no record with pictures."""
+    for step in steps:
+        if step.kind == "fusion":
+            producer, consumer = step.of("producer_name"), step.of("consumer_name")
+            done = f"Fused |{producer}| into |{step.of('fusion_name')}| inside PriorityFusion"
+            if (made := members.decision(done, (producer, consumer), times)) is not None:
+                yield made
 
 
-def _of_model(files: Iterable[Written], members: _Members, fused: set[str]) -> Iterator[Decision]:
+def _of_model(steps: Iterable[_Step], members: _Members, fused: set[str]) -> Iterator[Decision]:
     """What priority fusion left apart without a picture: producers that cannot be fused, and those for which its model gave more time fused
     the last time that it was asked."""
-    last: dict[str, tuple[list[str], float, float]] = {}
-    for file in files:
-        if "priority_fusion_dump" not in file.name:
-            continue
-        for producer, reason in _REFUSED.findall(file.text):
-            yield Decision(producer, "", False, reason, "producer_ineligible", members.of(producer), ())
-        for step in _STEP.finditer(file.text):
-            fields = _FIELD.findall(step[1])
-            named = dict(fields)
-            if {"us_fused", "us_unfused", "producer_name"} <= named.keys():
-                consumers = [value for name, value in fields if name == "consumer_names"]
-                last[named["producer_name"]] = (
-                    consumers,
-                    float(named["us_fused"]) * 1e-6,
-                    float(named["us_unfused"]) * 1e-6,
-                )
-    for producer, (consumers, together, apart) in last.items():
+    last: dict[str, _Step] = {}
+    for step in steps:
+        producer = step.of("producer_name")
+        if step.kind == "producer_ineligible":
+            yield Decision(producer, "", False, step.of("reason"), step.kind, members.of(producer), ())
+        elif step.times is not None:
+            last[producer] = step
+    for producer, step in last.items():
+        together, apart = step.times or (0.0, 0.0)
         if producer not in fused and together > apart:
-            paths = unique(path for name in consumers for path in members.of(name))
-            names = ", ".join(consumers)
-            yield Decision(
-                producer, names, False, SLOWER, "update_priority", members.of(producer), paths, together, apart
-            )
+            paths = unique(path for name in step.consumers for path in members.of(name))
+            names = ", ".join(step.consumers)
+            yield Decision(producer, names, False, SLOWER, step.kind, members.of(producer), paths, together, apart)
 
 
 SLOWER = "its model gives more time if they are fused"

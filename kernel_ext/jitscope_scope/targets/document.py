@@ -117,7 +117,7 @@ class _Document:
 
     def _remarks(self) -> list[str]:
         products = any(op.opcode in PRODUCTS or op.opcode == "custom-call" for op in self.made.flow.ops)
-        found = [*self.made.lowered.remarks]
+        found = [*self.made.lowered.remarks, *self.made.remarks]
         if self.chip.platform == "cuda" and products:
             found.append(
                 "XLA's autotuner did not run and cuDNN was not asked, which takes the chip: tiles of products and convolutions, and whether "
