@@ -131,11 +131,12 @@ _TOLD_BY = (
 
 def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One for each id and line, in the order of the code; of two that say the same place, the one that was confirmed by a trace
-    or a run."""
+    or a run, or the one that is sure."""
     best: dict[tuple[str, str, int], Diagnostic] = {}
     for one in found:
         known = best.get(one.place)
-        if known is None or (known.origin == "look" and one.origin != "look"):
+        surer = known is not None and known.origin == one.origin and known.lower and not one.lower
+        if known is None or (known.origin == "look" and one.origin != "look") or surer:
             best[one.place] = one
     for narrow, wide in _TOLD_BY:
         for id, file, line in [place for place in best if place[0] == narrow]:

@@ -63,9 +63,11 @@ def read(file: str) -> Program:
         codes = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in codes]
         tags = [cell.get("metadata", {}).get("tags", ()) for cell in codes]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        what = "has no cells as nbformat 4 writes them" if text.strip() else "is empty"
+    except json.JSONDecodeError as error:
+        what = f"is no JSON: line {error.lineno}: {error.msg}" if text.strip() else "is empty"
         raise ProgramError(f"{file} is no notebook: it {what}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
     raising = frozenset(at for at, of_cell in enumerate(tags) if "raises-exception" in of_cell)
     return replace(of_cells(sources, file), raising=raising)
 

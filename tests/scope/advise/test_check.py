@@ -179,6 +179,7 @@ UNREADABLE = {
     "no cells": ("book.ipynb", "{}", "it has no cells"),
     "a number of cells": ("book.ipynb", '{"cells": 3}', "it has no cells"),
     "a cell of nothing": ("book.ipynb", '{"cells": [{}]}', "it has no cells"),
+    "a file cut short": ("book.ipynb", '{"cells": [', "it is no JSON: line 1"),
     "an empty notebook": ("book.ipynb", "", "it is empty"),
     "no Python": ("program.py", "x = 1\ndef f(:\n", "is no Python: line 2: invalid syntax"),
 }

@@ -71,6 +71,45 @@ def test_a_comment_on_a_line_of_its_own_silences_the_file() -> None:
     assert found(lines + "# jitscope: ok branch-on-tracer\n") == []
 
 
+UNDER_A_TEST = """
+def outer(box, given=None):
+    def inner(x):
+        if given is None:
+            if jnp.all(x > box):
+                return largest(x)
+        return x * 2
+    return jax.jit(inner) if given is not None else inner
+def largest(x):
+    return np.max(jnp.cumsum(x))
+"""
+
+
+def test_what_only_a_test_of_the_program_lets_through_is_no_certain_error() -> None:
+    diagnostics = look(HEADER + "import numpy as np\n" + UNDER_A_TEST, "<program>")
+    assert [(one.id, one.severity) for one in diagnostics] == [
+        ("branch-on-tracer", "info"),
+        ("host-call-on-tracer", "info"),
+    ]
+    assert "only where `given is None` (line 9) lets it" in diagnostics[0].message
+    always = look(
+        HEADER + "import numpy as np\n" + UNDER_A_TEST + "\njax.jit(lambda x: largest(x))(1.0)\n", "<program>"
+    )
+    assert [one.severity for one in always] == ["info", "error"]
+
+
+@pytest.mark.parametrize("condition", ["jnp.any(x > 0)", "True", "x[0] > 1"])
+def test_a_test_of_traced_values_leaves_an_error_certain(condition: str) -> None:
+    text = f"@jax.jit\ndef f(x):\n    if {condition}:\n        return int(x)\n    return x\n"
+    assert [one.severity for one in look(HEADER + text, "<program>")][-1] == "error"
+
+
+def test_a_fix_writes_no_half_call() -> None:
+    text = "import time\nstep = jax.jit(lambda x, **more: x)\nstart = time.time()\n"
+    text += "y = step((jnp.ones(3), jnp.ones(4)), count=2 ** 13, cells=2 ** 4)\nprint(time.time() - start)\n"
+    [one] = look(HEADER + text, "<program>")
+    assert one.id == "misleading-timing" and "jax.block_until_ready(step(…));" in one.fix.text
+
+
 @pytest.mark.parametrize(
     "text", ["def f(:", "x = 1\n", "", "import numpy as np\nnp.zeros(3)[0] = 1\n", "\0", "x = '''"]
 )

@@ -7,7 +7,8 @@ is called with, or plain code. Listeners are given `Event`s.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +35,8 @@ class Walk:
         self.sequences: dict[str, ast.expr] = {}
         """Names of the module that hold lists, tuples and dicts, with what makes these."""
         self.holders = Holders(code, self.functions)
+        self.conditions: list[ast.expr] = []
+        """The tests of values that no trace knows less of than the program does, under which the walk stands, of callers as well."""
         self.with_arrays: list[ast.Call] = []
         """Calls that are given arrays."""
         self._arrays: set[ast.expr] = set()  # what they are given
@@ -75,7 +78,7 @@ class Walk:
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
-        key = (function, region.abstract, region.stages, region.outer, tuple(given.values()))
+        key = (function, region.abstract, region.stages, region.outer, tuple(given.values()), not self.conditions)
         if key in self._returned:
             return self._returned[key]
         self._returned[key] = Kind.UNKNOWN  # of a call in its own body
@@ -126,8 +129,9 @@ class Walk:
                 kind = self.value(value, scope, region)
                 self._tell("drop", value, kind, region)
             case ast.If(test=test, body=body, orelse=orelse):
-                self._truth(test, scope, region)
-                self._branches([[] if self._is_never(test, scope, region) else body, orelse], scope, region, results)
+                with self._under(test, self._truth(test, scope, region), region):
+                    taken = [] if self._is_never(test, scope, region) else body
+                    self._branches([taken, orelse], scope, region, results)
             case ast.While(test=test, body=body, orelse=orelse):
                 self._truth(test, scope, region)
                 self._branches([body, []], scope, region, results)
@@ -283,9 +287,10 @@ class Walk:
             case ast.Compare():
                 return self._compare(node, scope, region)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                self._truth(test, scope, region, node)
+                kind = self._truth(test, scope, region, node)
                 arms = [orelse] if self._is_never(test, scope, region) else [body, orelse]
-                return joined([self.value(arm, scope, region) for arm in arms])
+                with self._under(test, kind, region):
+                    return joined([self.value(arm, scope, region) for arm in arms])
             case ast.Subscript(value=base, slice=index):
                 kind, inner = self.value(base, scope, region), self._index_kinds(index, scope, region)
                 self._tell("index", node, kind, region, inner=inner)
@@ -378,12 +383,23 @@ class Walk:
                 return Kind.UNKNOWN  # `x is None or x > 0`: what follows may not run
         return joined(kinds)
 
-    def _truth(self, test: ast.expr, scope: Scope, region: Region, around: ast.expr | None = None) -> None:
-        """The truth of an expression is asked for, by the statement or expression around it."""
+    def _truth(self, test: ast.expr, scope: Scope, region: Region, around: ast.expr | None = None) -> Kind:
+        """What an expression gives whose truth is asked for, by the statement or expression around it."""
         kind = self.value(test, scope, region)
         if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
             last = test.values[-1] if isinstance(test, ast.BoolOp) else test
             self._tell("truth", last if around is None or isinstance(around, ast.IfExp) else around, kind, region)
+        return kind
+
+    @contextmanager
+    def _under(self, test: ast.expr, kind: Kind, region: Region) -> Iterator[None]:
+        """What is walked inside runs only where a test says so, and the program alone knows what it says."""
+        if region.abstract and not isinstance(test, ast.Constant) and not kind.is_tracer:
+            self.conditions.append(test)
+            yield
+            self.conditions.pop()
+        else:
+            yield
 
     def _is_never(self, test: ast.expr, scope: Scope, region: Region) -> bool:
         """Whether a test asks a traced value for a type that no tracer has."""

@@ -6,6 +6,7 @@ A detector says only what the code makes certain; what a trace or a run can tell
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ...source_code.names import Names
 from ..code.text import Cell, Code
@@ -30,6 +31,7 @@ from . import (
     timing,
     updates,
 )
+from .making import short
 from .proving import proved
 
 
@@ -65,10 +67,18 @@ def _look(code: Code) -> list[Diagnostic]:
 
     def listen(event: Event, walk: Walk) -> None:
         for detector in OF_EVENTS:
-            found.extend(detector(event, walk))
+            found.extend(_as_sure(one, walk) for one in detector(event, walk))
 
     walk = Walk(code, listen)
     walk.run()
     for detector in OF_PROGRAMS:
         found.extend(detector(walk))
     return heard([one.in_names(code.names) for one in distinct(found)], code.text)
+
+
+def _as_sure(one: Diagnostic, walk: Walk) -> Diagnostic:
+    """An error that happens only where a test of the program lets it through, which no look can know, is no certain one."""
+    if one.severity != "error" or not walk.conditions:
+        return one
+    line, test = walk.conditions[-1].lineno, short(walk.code, walk.conditions[-1])
+    return replace(one, message=f"{one.message} It is traced only where `{test}` (line {line}) lets it.", lower="info")

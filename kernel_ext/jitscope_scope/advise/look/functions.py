@@ -10,7 +10,7 @@ from ..code.functions import parameters
 from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short
+from .making import diagnostic, short, short_call
 
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
@@ -85,7 +85,7 @@ def _is_called_again(name: str, walk: Walk) -> bool:
 
 def _fresh(walk: Walk, node: ast.Call, each: str) -> Diagnostic:
     message = f"every {each} makes a new function, `{short(walk.code, node)}`, which is traced anew: nothing of the last one is found again."
-    fix = f"Make it once, before: g = {short(walk.code, node, 60)}."
+    fix = f"Make it once, before: g = {short_call(walk.code, node, 60)}."
     return diagnostic(walk.code, "recompile-fresh-function", node, message, Fix(fix))
 
 

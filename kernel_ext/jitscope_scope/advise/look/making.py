@@ -42,3 +42,9 @@ def replacing(code: Code, node: ast.AST, text: str, note: str = "") -> Fix:
 def short(code: Code, node: ast.AST, most: int = 40) -> str:
     """The source of a node for a message."""
     return cut(code.source(node), most)
+
+
+def short_call(code: Code, node: ast.Call, most: int = 40) -> str:
+    """A call as a line to write: its source, or `f(…)` where that is long."""
+    text = code.source(node)
+    return text if len(text) <= most and "\n" not in text else f"{short(code, node.func)}(…)"

@@ -13,7 +13,7 @@ from ..code.tree import below
 from ..code.values import gives_static
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short
+from .making import diagnostic, short_call
 
 
 def stale(walk: Walk) -> Iterator[Diagnostic]:
@@ -236,7 +236,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
             reader = _next_reader(call, name, code)
             if reader is not None:
                 message = f"`{name}` is donated here: its memory is given away, and {code.line_told(reader, call)} reads it again."
-                fix = f"Give the result its name, {name} = {short(code, call)}, or do not donate it."
+                fix = f"Give the result its name, {name} = {short_call(code, call)}, or do not donate it."
                 yield diagnostic(code, "donation-misuse", call, message, Fix(fix), "warning")
 
 

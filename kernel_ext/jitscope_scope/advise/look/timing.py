@@ -11,7 +11,7 @@ from ..code.text import Code
 from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, short
+from .making import diagnostic, short, short_call
 
 
 _CLOCKS = {
@@ -119,9 +119,7 @@ def _reads_clock(node: ast.AST, walk: Walk) -> bool:
 def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
     text = short(walk.code, work)
     message = f"the clock may stop before `{text}` is done: calls return while the work goes on."
-    fix = (
-        f"Wait for the result inside the measurement: jax.block_until_ready({text}); and call once before, to compile."
-    )
+    fix = f"Wait for the result inside the measurement: jax.block_until_ready({short_call(walk.code, work)}); and call once before, to compile."
     return diagnostic(walk.code, "misleading-timing", node, message, Fix(fix))
 
 
