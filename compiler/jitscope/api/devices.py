@@ -170,8 +170,13 @@ def device_get(x: PyTree) -> PyTree:
 
 
 def block_until_ready(x: T) -> T:
-    """Wait until all arrays of a tree are computed; gives the tree. Raises DeletedArrayError for arrays that are gone."""
-    client.block_until_ready([leaf.memory for leaf in tree.leaves(x) if isinstance(leaf, Array)])
+    """Wait until all arrays of a tree are computed, and other leaves that have a method of this name; gives the tree. Raises
+    DeletedArrayError for arrays that are gone."""
+    leaves = tree.leaves(x)
+    client.block_until_ready([leaf.memory for leaf in leaves if isinstance(leaf, Array)])
+    for leaf in leaves:
+        if not isinstance(leaf, Array) and (wait := getattr(leaf, "block_until_ready", None)) is not None:
+            wait()
     return x
 
 
