@@ -29,6 +29,7 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         find_nan as find_nan,
         inspect as inspect,
         load_ipython_extension as load_ipython_extension,
+        step as step,
         targets as targets,
         unload_ipython_extension as unload_ipython_extension,
     )
@@ -102,7 +103,7 @@ else:
             ".backend.array": "Shard",
             ".core.slices": "ds",
             ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
-            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect targets",  # what stands above
+            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect step targets",  # what stands above
             "jitscope_scope.observe": ".",
         }
         | {

@@ -1,4 +1,4 @@
-"""jitscope in the notebook: `%%jit` and the other magics, the session behind them, `inspect` and `find_nan`."""
+"""jitscope in the notebook: `%%jit` and the other magics, the session behind them, `inspect`, `find_nan` and `step`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jitscope.core import source
 from .additions import add_instruments
 from .inspection import Inspection, inspect
 from .nans import NanHunt, find_nan
+from .stepping import Stepped, step
 
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ source.add_internal(str(Path(__file__).parent))
 __all__ = [
     "Inspection",
     "NanHunt",
+    "Stepped",
     "add_instruments",
     "find_nan",
     "inspect",
     "load_ipython_extension",
+    "step",
     "targets",
     "unload_ipython_extension",
 ]

@@ -29,6 +29,7 @@ from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS
 from .nans import NanHunt
 from .output import Document
+from .stepping import Stepped
 
 
 if TYPE_CHECKING:
@@ -176,6 +177,12 @@ class JitscopeMagics(Magics):
             output.show(graph)
         else:
             output.show_text(str(closed))
+
+    @of_a_call(read=expressions.read)
+    def step(self, options: set[str], call: expressions.Call) -> None:
+        """Show the trace of a call line by line: what each name of Python's frame stands for, and the tape that grows. The function's Python
+        code runs once more, on tracers; nothing is compiled. An error ends the steps at its line."""
+        output.show(Stepped(call.function, call.args, call.kwargs, call.name).document)
 
     @of_a_call(
         argument("--before", action="store_true", help="The HLO before XLA's passes."),

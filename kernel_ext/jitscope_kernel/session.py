@@ -296,6 +296,11 @@ class Session:
             shown = (row.id for row in self.ledger.function_rows(function))
             self._stack[-1].compiled |= frozenset(shown)
 
+    def hush(self, quiet: bool = True) -> None:
+        """The cell that runs shows nothing below it from now on, as with --quiet; or it does again."""
+        if self._stack:
+            self._stack[-1].quiet = quiet
+
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
         stack = self._stack

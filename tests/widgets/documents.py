@@ -329,6 +329,28 @@ def regions() -> Document:
     return {"kind": "regions", "version": 1, "title": "In [3]", "note": "", "regions": [first, second]}
 
 
+def trace() -> Document:
+    """A function of three lines with a branch that was not taken, and an error at the end."""
+    code = {"function": "layer", "position": position(1), "lines": CODE}
+    names = [{"name": "x", "text": "a:f32[3]", "traced": True, "changed": True}]
+    step = {"call": 0, "line": 2, "names": names, "tapes": [{"tape": 0, "length": 1}], "told": "", "printed": "seen\n"}
+    return {
+        "kind": "trace",
+        "version": 1,
+        "function": "layer",
+        "library": "jitscope",
+        "codes": [code],
+        "calls": [{"code": 0, "depth": 0, "skipped": [{"first": 3, "last": 4, "why": "not taken"}]}],
+        "tapes": [{"name": "layer", "takes": "a:f32[3]", "lines": ["b:f32[3] = sin a", "c:f32[3] = exp b"]}],
+        "steps": [
+            {"kind": "line"} | step,
+            {"kind": "error"} | step | {"told": "ValueError: too large", "names": [], "printed": ""},
+        ],
+        "left_out": 2,
+        "error": "ValueError: too large",
+    }
+
+
 def ledger() -> Document:
     row = {
         "id": 1,
@@ -419,6 +441,7 @@ def every_kind() -> list[Document]:
             {**nan_hunt(), "graph": layer_graph()},
             ledger(),
             regions(),
+            trace(),
             passes(),
             transformations(),
             memory(),

@@ -62,7 +62,7 @@ _RULES = (
         " td.nw": "white-space:nowrap",
     }
     | {f" pre .h{at}": f"border-left-color:var(--h{at})" for at in range(len(HUES))}
-    | {" pre .broken": "border-left-style:dotted"}
+    | {" pre .broken": "border-left-style:dotted", " pre .off": "color:var(--dim);font-style:italic"}
 )
 
 _NARROW = {

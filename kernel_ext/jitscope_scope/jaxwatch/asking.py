@@ -13,7 +13,7 @@ from ..observe.ledger import Ledger, Row
 from . import private
 from .programs import Given
 from .translating import Translation
-from .watching import attach
+from .watching import attach, unwatched
 
 
 class Asked(NamedTuple):
@@ -122,3 +122,11 @@ def traced(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     attach()
     stage = _by(lambda f: f.trace(*args, **kwargs), function, args, kwargs)
     return stage.jaxpr, Translation(stage.jaxpr.jaxpr).jaxpr, str(stage.fun_name)
+
+
+def trace_anew(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Trace a call as if it were the first: its Python code runs, on tracers. Of functions that are called inside and were traced before,
+    jax has the trace already. Nothing of it is filed. Raises what tracing raises."""
+    python = getattr(function, "__wrapped__", function) if hasattr(function, "lower") else function
+    with unwatched():
+        _by(lambda f: f.trace(*args, **kwargs), python, args, kwargs)

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .stopped import StoppedDocument as StoppedDocument
     from .target import TargetDocument as TargetDocument
     from .timing import TimingDocument as TimingDocument
+    from .trace import TraceDocument as TraceDocument
     from .transformations import TransformationsDocument as TransformationsDocument
     from .values import ValuesDocument as ValuesDocument
 
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
         | NanHuntDocument
         | CompilationDocument
         | CellDocument
+        | TraceDocument
         | TransformationsDocument
         | PassesDocument
         | MemoryDocument

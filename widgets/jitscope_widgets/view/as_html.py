@@ -356,7 +356,7 @@ def _(part: Code) -> Pieces:
 _LINES = (300, 60, 20)
 """How many lines a program keeps where there is less and less room."""
 _SIGNS = {"added": "+", "removed": "−"}
-_KINDS = {"added": "is", "removed": "was", "here": "h0"}
+_KINDS = {"added": "is", "removed": "was", "here": "h0", "off": "off"}
 
 
 def _code_form(part: Code, most: int) -> Callable[[], str]:

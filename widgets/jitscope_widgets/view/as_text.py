@@ -87,6 +87,8 @@ def _(part: Beside, width: int) -> list[str]:
 
 @lines_of.register
 def _(part: Steps, width: int) -> list[str]:
+    if part.listed:
+        return []
     return [line for step in part.steps for line in lines_of(Section(step.title, step.parts, note=step.note), width)]
 
 
@@ -245,7 +247,7 @@ def _(part: Tiles, width: int) -> list[str]:
 
 @lines_of.register
 def _(part: Code, width: int) -> list[str]:
-    marks = {"added": "+ ", "removed": "- ", "here": "> "}
+    marks = {"added": "+ ", "removed": "- ", "here": "> ", "off": "x "}
     marked = any(line.mark for line in part.lines)
     size = max((len(line.number) for line in part.lines), default=0)
     signs = max((len(line.sign[0]) for line in part.lines if line.sign), default=0)

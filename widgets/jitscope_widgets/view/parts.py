@@ -245,7 +245,8 @@ class CodeLine:
     text: str
     number: str = ""
     note: str = ""
-    mark: Literal["", "added", "removed", "here"] = ""
+    mark: Literal["", "added", "removed", "here", "off"] = ""
+    """What is "off" stands there and did not run."""
     ref: Ref = Ref()
     stretch: tuple[int, int] | None = None
     """The columns that are meant, from the first up to the last."""
@@ -413,10 +414,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A list through whose entries one goes, of which one is looked at: its parts stand below."""
+    """A list through whose entries one goes, of which one is looked at: its parts stand below. Of those that are `listed` a table tells
+    as well: text leaves them out."""
 
     name: str
     steps: tuple[Step, ...]
+    listed: bool = False
 
 
 Part: TypeAlias = (

@@ -98,6 +98,14 @@ def staging() -> bool:
     return trace is not None
 
 
+def recording() -> Any:
+    """What jax records operations on now, an object with equations; None where it evaluates them, or does not tell."""
+    trace = getattr(getattr(module("jax._src.core"), "trace_ctx", None), "trace", None)
+    while trace is not None and getattr(trace, "frame", None) is None:
+        trace = getattr(trace, "parent_trace", None)
+    return getattr(trace, "frame", None)
+
+
 def room_of(code: CodeType) -> str:
     """The part of jax's library that code belongs to, such as "numpy"; "" for what makes it run."""
     parts = code.co_filename.removeprefix(folder()).removesuffix(".py").split(os.sep)

@@ -1,0 +1,107 @@
+"""Tapes: what a trace records, as it is known in the middle of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from jitscope.core.effects import no_effects
+from jitscope.core.jaxpr import Atom, Jaxpr, Var
+from jitscope.core.printing import Names
+from jitscope.core.staging import JaxprTrace, JaxprTracer, recording
+from jitscope.core.trace import Tracer, traced_by
+
+
+class Variable(NamedTuple):
+    """A traced value: the variable of a tape that it is, or that it is made of; its type in words."""
+
+    tape: Any
+    variable: Any
+    type: str
+    how: str
+    """What a transformation makes of it: "differentiated", …; empty for the variable itself."""
+
+
+class Written(NamedTuple):
+    """A tape at the end, as text."""
+
+    name: str
+    takes: str
+    lines: list[str]
+    names: dict[int, str]
+    """The names of its variables, by their identity."""
+
+
+class Tapes(Protocol):
+    """What a library's traces record."""
+
+    library: Literal["jitscope", "jax"]
+
+    def current(self) -> Any:
+        """What operations are recorded on now; None where they are evaluated."""
+
+    def length(self, tape: Any) -> int:
+        """How many equations it has."""
+        ...
+
+    def variable(self, value: Any) -> Variable | None:
+        """What a traced value is; None for other values."""
+
+    def written(self, tape: Any) -> Written:
+        """The tape as text."""
+        ...
+
+
+class OwnTapes:
+    """The tapes of the compiler's own traces."""
+
+    library: Literal["jitscope", "jax"] = "jitscope"
+
+    def current(self) -> JaxprTrace | None:
+        """What operations are recorded on now; None where they are evaluated."""
+        trace = traced_by()
+        return recording(trace) if trace is not None else None
+
+    def length(self, tape: JaxprTrace) -> int:
+        """How many equations it has."""
+        return len(tape.eqns)
+
+    def variable(self, value: Any) -> Variable | None:
+        """What a traced value is; None for other values."""
+        if not isinstance(value, Tracer):
+            return None
+        inner, how = value, ""
+        while type(inner) is not JaxprTracer:
+            how = how or _how(inner)
+            below = inner.underlying()
+            if not isinstance(below, Tracer):
+                return Variable(None, None, value.aval.short(), how)
+            inner = below
+        return Variable(inner.tracing, inner.atom, value.aval.short(), how)
+
+    def written(self, tape: JaxprTrace) -> Written:
+        """The tape as text."""
+        captured = [var for var, _ in tape.constants.values()]
+        outvars: list[Atom] = [
+            v for eqn in tape.eqns for v in eqn.outvars
+        ]  # all have a name, also those that nobody reads
+        jaxpr = Jaxpr(captured, tape.invars, outvars, tape.eqns, no_effects, tape.debug)
+        names = Names(jaxpr, brief=True)
+        takes = listed([*tape.invars, *captured], names)
+        name = tape.debug.name or "a function"
+        known = {id(v): names.of(v) for v in (*captured, *tape.invars, *outvars) if isinstance(v, Var)}
+        return Written(name, takes, [names.line(eqn).strip() for eqn in tape.eqns], known)
+
+
+def _how(tracer: Tracer) -> str:
+    kind = type(tracer).__name__.lower()
+    if "batch" in kind or "vmap" in kind:
+        return "one of a batch"
+    return "differentiated" if any(word in kind for word in ("jvp", "linear", "tangent")) else "transformed"
+
+
+def listed(atoms: Sequence[Any], names: Names) -> str:
+    """Variables with their types, as they are called."""
+    shown = [f"{names.of(a)}:{a.aval.short()}" for a in atoms[:24] if isinstance(a, Var)]
+    more = [f"… {len(atoms) - 24} more"] if len(atoms) > 24 else []
+    return ", ".join([*shown, *more])
