@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE))
 
 import api  # noqa: E402
 import document_pages  # noqa: E402
+import teaching_pages  # noqa: E402
 
 from jitscope_widgets.static_files import FOLDER, PAGE_VIEW, view_problem  # noqa: E402
 
@@ -62,6 +63,7 @@ def build(target: Path, notebooks: Sequence[str] | None = None, modules: Sequenc
         leave_as_they_are(path for path in source.rglob("*.ipynb") if path.stem not in notebooks)
     api.write(source / "api", modules)
     document_pages.write(source / "documents")
+    teaching_pages.write(source / "teaching")
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     code = sphinx(["-W", "--keep-going", "-q", "-T", "-j", "auto", "-d", str(cache), str(source), str(pages)])
     if code == 0:
