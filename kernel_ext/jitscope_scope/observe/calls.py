@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, equations_in, running, subpath
 from jitscope.core.source import Position
 
+from .groups.names import function_name
 from .stacks import Frame, Stack, Stacks, Written, is_installed
 
 
@@ -43,7 +44,7 @@ class Mark(NamedTuple):
 
 class CallTree:
     """`functions` and `calls` in the order in which equations name them; `of` gives the call and line of each equation by path,
-    `marks` the equations by call and line.
+    `marks` the equations by call and line, `titles` what people call a function: of a class's `__call__` the class.
     The first call is of the traced function, defined at `defined`; what is not known to be written in it has no call."""
 
     def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None, stacks: Stacks | None = None):
@@ -53,6 +54,7 @@ class CallTree:
         self.marks: dict[tuple[int, int], Mark] = {}
         self.stacks = stacks or Stacks()
         self._numbers: dict[Called, int] = {}
+        self.titles: dict[Function, str] = {}
         self._indices: dict[Function, int] = {}
         if defined is not None:
             self._call(None, None, Function(defined.file, defined.line, defined.function))
@@ -118,13 +120,18 @@ class CallTree:
         at = None if defined is None else _first(stack, Function(defined.file, defined.line, defined.function))
         if at is None or not holder:
             return None
-        return self._follow(stack, at, self._call(around, holder[-1], _function(stack[at].code)))
+        return self._follow(stack, at, self._call(around, holder[-1], self._function(stack[at].code)))
 
     def _follow(self, stack: Stack, at: int, call: int) -> int:
         """The call that the frames after the one at `at`, which is of `call`, lead to."""
         for caller, called in zip(stack[at:], stack[at + 1 :]):
-            call = self._call(call, caller, _function(called.code))
+            call = self._call(call, caller, self._function(called.code))
         return call
+
+    def _function(self, code: CodeType) -> Function:
+        function = _function(code)
+        self.titles.setdefault(function, function_name(code))
+        return function
 
     def _call(self, parent: int | None, caller: Frame | None, function: Function) -> int:
         same = self._same(parent, function)

@@ -20,7 +20,7 @@ MAX_LINES = 400
 
 def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> SourceDocument | None:
     """The source document of a program with its call tree. None where no code is to be had."""
-    functions = [_function(function, cell_of) for function in tree.functions]
+    functions = [_function(function, tree.titles.get(function, function.name), cell_of) for function in tree.functions]
     if not any(function["lines"] for function in functions):
         return None
     return {
@@ -32,10 +32,10 @@ def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> SourceDocument
     }
 
 
-def _function(function: Function, cell_of: CellOf) -> SourceFunction:
+def _function(function: Function, title: str, cell_of: CellOf) -> SourceFunction:
     label, cell_id = cell_of(function.file) or (None, None)
     return {
-        "name": sendable(function.name),
+        "name": sendable(title),
         "label": label or sendable(function.file.rpartition("/")[2]),
         "file": cell_id or sendable(function.file),
         "cell": label,

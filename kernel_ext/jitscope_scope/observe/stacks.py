@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jitscope.core import source
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
-from jitscope.core.source import Position, is_installed, is_internal, position_in
+from jitscope.core.source import Position, is_installed, is_internal, is_stdlib, position_in
 
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Written(NamedTuple):
     transforms: tuple[Transform, ...]
     backward: bool
     scopes: tuple[str, ...]
+    library: Stack = ()
+    """What the innermost of them called in installed libraries, outermost first."""
 
 
 class Stacks:
@@ -85,7 +87,7 @@ class Stacks:
     def _looked_up(self, handle: Any) -> Written:
         codes, offsets = handle.raw_frames()
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
-        own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
+        library, own = own, [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
         stack = tuple(
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
@@ -94,7 +96,14 @@ class Stacks:
         frame = self._frame(*own[0]) if own else None
         stack = self._shared.setdefault(stack, stack)
         known = cast("tuple[Transform, ...]", transforms)
-        return Written(stack, frame, known, "transpose" in transforms, source.names_of(handle))
+        within = self._library(library[: library.index(own[0])]) if own else ()
+        return Written(stack, frame, known, "transpose" in transforms, source.names_of(handle), within)
+
+    def _library(self, pairs: Sequence[tuple[CodeType, int]]) -> Stack:
+        """Frames of libraries, innermost first, without those of functions without a name and of Python's own library."""
+        named = [pair for pair in pairs if not pair[0].co_name.startswith("<") and not is_stdlib(pair[0].co_filename)]
+        within = tuple(self._frame(*pair) for pair in reversed(named))
+        return self._shared.setdefault(within, within)
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))

@@ -4,9 +4,11 @@ found here again by other means."""
 from __future__ import annotations
 
 import re
+import sysconfig
 from collections import Counter, defaultdict
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,7 +96,7 @@ def check_group(group, held):
     if group["what"] == "tree":
         assert group["count"] == len(leaves := equations_in(group, held)) >= 2
         assert group["bytes"] == sum(leaf["bytes"] for leaf in leaves)
-    elif group["what"] in ("function", "named scope"):
+    elif group["what"] in ("function", "named scope", "line"):
         assert len(equations_in(group, held)) >= 2
         assert group["count"] >= len(equations_in(group, held))
     assert len(parts) > (group["what"] == "tree")
@@ -228,7 +230,118 @@ def test_blocks_that_pass_on_other_values_are_not_equal():
 
     graph, jaxpr = graph_of(f, 1.0, 2.0)
     check(graph, jaxpr)
-    assert labels(graph, "repeat") == ["6 operations × 3"]
+    assert labels(graph, "repeat") == ["sin, cos, div × 3"]
+
+
+def library(source):
+    """A module of an installed library, as far as its code says where it is from."""
+    file = f"{sysconfig.get_paths()['purelib']}/optimizer_of_a_test/update.py"
+    module = {"jnp": jnp, "tree": jx.tree}
+    exec(compile(source, file, "exec"), module)
+    return SimpleNamespace(**module)
+
+
+OPTIMIZER = library("""
+def moments(grads, state, decay):
+    return tree.map(lambda g, s: decay * s + (1 - decay) * g, grads, state)
+
+def scale_by_moments(decay):
+    def update(grads, state):
+        state = moments(grads, state, decay)
+        return tree.map(lambda g, s: g / jnp.sqrt(s + 1e-8), grads, state), state
+    return update
+""")
+
+
+def test_what_one_call_of_a_library_wrote_is_named_by_the_call():
+    params = {"layers": [{"w": jnp.ones((3, 3)), "b": jnp.ones(3)} for _ in range(20)], "scale": jnp.ones(3)}
+    update = OPTIMIZER.scale_by_moments(0.9)
+
+    def step(grads, state):
+        first = jnp.sin(grads["scale"])
+        updates, state = update(grads, state)
+        return updates, state, first
+
+    graph, jaxpr = graph_of(step, params, params)
+    check(graph, jaxpr)
+    (line,) = groups(graph, "line")
+    assert line["label"] == "update" and line["count"] == 41 * 6
+    assert [p["text"].strip() for p in line["positions"]] == ["updates, state = update(grads, state)"]
+    held = inside(graph)
+    assert [n["label"] for n in held[line["id"]] if n.get("what") == "function"] == ["moments"]
+    # blocks are called by the arrays they read
+    (moments,) = groups(graph, "function")
+    assert [n["label"] for n in held[moments["id"]] if n["kind"] == "group"] == ["layers × 20"]
+    # but not where one block reads one array of a layer, the next one another
+    flat = {"layers": [{name: jnp.ones(3) for name in "abc"} for _ in range(4)], "scale": jnp.ones(3)}
+    assert "layers × 12" not in labels(graph_of(step, flat, flat)[0], "repeat")
+
+
+def test_a_long_level_is_folded_by_its_lines_and_a_short_one_is_not():
+    def f(x, y):
+        x = jnp.sin(x) * 2 + y * y - jnp.cos(y) / x + jnp.tanh(x - y) * jnp.exp(y + x)
+        y = jnp.tanh(x) + 3 * x - jnp.sqrt(y) * x / y + jnp.sin(y * x) - jnp.log(x / y)
+        return jnp.exp(y) * x + y - x * x / 3 + jnp.cos(x - y) + jnp.exp(x) / jnp.sin(y)
+
+    graph, jaxpr = graph_of(f, 1.0, 2.0)
+    check(graph, jaxpr)
+    assert len(jaxpr.eqns) > 30
+    assert labels(graph, "line") == [
+        "x = jnp.sin(x) * 2 + y * y - jnp.cos(y)…",
+        "y = jnp.tanh(x) + 3 * x - jnp.sqrt(y) *…",
+        "return jnp.exp(y) * x + y - x * x / 3 +…",
+    ]
+    held = inside(graph)
+    for group in groups(graph, "line"):
+        (place,) = group["positions"]
+        assert {node["positions"][0]["line"] for node in equations_in(group, held)} == {place["line"]}
+        assert group["count"] == len(held[group["id"]]) > 8
+
+    def short(x):
+        return jnp.sin(x) * 2 + x * x - jnp.cos(x)
+
+    assert labels(graph_of(short, 1.0)[0], "line") == []
+
+
+def test_classes_and_lambdas_are_told_apart():
+    class Layer:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def __call__(self, x):
+            return jnp.sin(x) * self.scale
+
+    def f(x):
+        x = Layer(2.0)(x)
+        x = jnp.exp((lambda v: jnp.cos(v) * 2)(x))
+        return jnp.exp((lambda v: jnp.tan(v) / 3)(x))
+
+    graph, jaxpr = graph_of(f, 1.0)
+    check(graph, jaxpr)
+    first = f.__code__.co_firstlineno
+    assert labels(graph, "function") == ["Layer", f"lambda, line {first + 2}", f"lambda, line {first + 3}"]
+    source = observe.compilation_document(row_of(f, 1.0))["source"]
+    assert [one["name"] for one in source["functions"]] == ["f", *labels(graph, "function")]
+
+
+def test_numbered_scopes_of_equal_modules_are_one_repeat():
+    def f(x):
+        for i in range(4):
+            with jx.named_scope(f"Block_{i}"):
+                x = jnp.sin(x) * 2
+        with jx.named_scope("Dense_0"):
+            return jnp.cos(x) + 1
+
+    graph, jaxpr = graph_of(f, 1.0)
+    check(graph, jaxpr)
+    assert labels(graph, "repeat") == ["Block × 4"] and labels(graph, "named scope") == ["Dense_0"]
+    assert labels(graph, "instance") == [f"Block {i} of 4" for i in (1, 2, 3, 4)]
+    assert [one["params"].get("Block_0") for one in groups(graph, "instance")] == [
+        None,
+        "Block_1",
+        "Block_2",
+        "Block_3",
+    ]
 
 
 def test_named_scopes_are_groups_inside_and_outside_of_functions():
@@ -329,7 +442,7 @@ def test_kernels_stand_in_the_groups_of_their_origin(compiled, name, level):
     for scope in [None, *held]:
         assert is_acyclic(graph, nodes, scope)
     for node in graph["nodes"]:
-        if node["kind"] != "group" and node["scope"] and nodes[node["scope"]].get("what") == "function":
+        if node["kind"] != "group" and node["scope"] and nodes[node["scope"]].get("what") in ("function", "line"):
             paths = {*node["paths"], *(p for m in equations_inside(node, held) for p in m["paths"])}
             around = [{nodes_label(s, of_equations) for s in scopes_of(p, of_equations)} for p in paths]
             assert nodes[node["scope"]]["label"] in set.intersection(*around)

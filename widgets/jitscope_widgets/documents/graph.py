@@ -9,12 +9,15 @@ the order of the program (after optimisation: of the schedule), so that the grap
 * *function*: equations of one call of a user's function, from the call stacks; `positions` has the call's. What the backward pass does
   for it is a group of its own, "block (backward)". Calls are told apart where an instruction of the function ran again outside of its
   loops; else equations of several calls are in one group. Many calls from one place, one after the other, are in one group round
-  theirs: "update, 40 calls". `count`: equations at all levels.
+  theirs: "update, 40 calls". The `__call__` of a class is called by the class, a lambda by its line. `count`: equations at all levels.
 * *named scope*: equations of one `jax.named_scope`; `count` as above.
+* *line*: equations that one line wrote, where they would be too many beside each other: the 6 or more that it had a library compute,
+  called by what it calls (`opt.update`); in a level of more than 30 boxes those of one line that follow each other, called by its text. Inside of
+  a library's, its functions are groups of kind *function*. `count` as above.
 * *repeat*: `count` ≥ 3 equal blocks (of a single operation: 8) one after the other, "block × 12". It holds as many groups of kind
   *instance*, "block 3 of 12": equal equation by equation in primitive, parameters, literals, types and operands from inside the block.
   `params` of an instance says what differs: the name of a value that the first instance has from outside → of the value in its place
-  (results of the instance before are left out).
+  (results of the instance before are left out); likewise of named scopes, which may differ in a number at the end (`Block_0` → `Block_3`).
 
 On graphs of HLO, operations that follow each other are in the groups that all equations they stem from are in, as *function* or *named
 scope* with the same label; `count` is then the number of operations or kernels in it. Ids of the last four are `g0`, `g1`, …; a group
@@ -37,7 +40,7 @@ class NodeNumber(TypedDict):
 NodeKind = Literal["input", "constant", "equation", "output", "instruction", "fusion", "library", "scope", "group"]
 
 
-GroupKind = Literal["tree", "function", "named scope", "repeat", "instance"]
+GroupKind = Literal["tree", "function", "named scope", "line", "repeat", "instance"]
 
 
 NodeMark = Literal["path", "stop", "removed", "added", "changed", "rewired", "fused", "moved"]

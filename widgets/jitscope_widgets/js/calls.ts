@@ -4,6 +4,9 @@ import type { SourceDoc, SourceFunction } from "./documents";
 /** Lines of all files in one number: which file, and which line in it. Lines of the traced function's file are themselves. */
 export const LINES = 1_000_000;
 
+/** What a function without a name is called. */
+const LAMBDA = /^(<lambda>|lambda, line \d+)$/;
+
 export function lineNumber(line: number): number {
   return line % LINES;
 }
@@ -110,7 +113,7 @@ export class CallTree {
   /** The innermost function round a line; the line in which a lambda begins is that of the function round it. */
   function(place: number): SourceFunction | null {
     const [file, line] = [Math.floor(place / LINES), lineNumber(place)];
-    const starts = (one: SourceFunction) => (one.name === "<lambda>" && one.first_line === line ? -1 : one.first_line);
+    const starts = (one: SourceFunction) => (LAMBDA.test(one.name) && one.first_line === line ? -1 : one.first_line);
     let found: SourceFunction | null = null;
     for (const one of this.source.functions)
       if (this.files.get(one.file) === file && one.first_line <= line && line < one.first_line + Math.max(one.lines.length, 1))

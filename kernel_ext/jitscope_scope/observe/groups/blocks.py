@@ -51,7 +51,7 @@ def trimmed(items: list[Item]) -> list[Item]:
     return found
 
 
-_RUNS = ("function", "named scope")
+_RUNS = ("function", "named scope", "line")
 
 
 def _trimmed(items: list[Item]) -> list[Item]:

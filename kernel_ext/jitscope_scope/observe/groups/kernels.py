@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .blocks import group_node
 from .trees import gathered
@@ -123,7 +123,7 @@ class _Writer:
         while (ident := f"g{self.number}") in self.taken:
             self.number += 1
         self.number += 1
-        what: GroupKind = "named scope" if origin.what == "named scope" else "function"
+        what = cast("GroupKind", origin.what) if origin.what in ("named scope", "line") else "function"
         positions = self.origins.nodes[origin.ident]["positions"]
         self.out.append(group_node(ident, what, origin.label, scope, count, positions=positions))
         return ident

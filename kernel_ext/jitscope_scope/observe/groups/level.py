@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from jitscope.core.jaxpr import JaxprEqn, Var
+from jitscope.core.jaxpr import JaxprEqn, Var, running
 
 from ..stacks import Frame, Stacks
 from .blocks import Block, Item, leaves, trimmed
+from .lines import by_line
+from .names import name_of_operations, name_of_values, without_number
 from .repeats import LEAST, Stretch, equal_stretches, stretches
 from .runs import runs, shared_depth
 from .same import Kinds, Wiring
@@ -39,16 +41,32 @@ def runs_of(eqns: Sequence[JaxprEqn], stacks: Stacks) -> list[Item]:
     return trimmed(runs(places, shared_depth(known or [()])))
 
 
+def _kind_of(block: Block) -> str:
+    """What a block is called beside others like it: flax's `Block_0` and `Block_1` are of one kind."""
+    return without_number(block.label) if block.what == "named scope" else block.label
+
+
+def _renamed(first: Sequence[Item], block: Sequence[Item]) -> dict[str, str]:
+    """How the named scopes of a block are called in the first one → and in this one."""
+    pairs = [(a, b) for a, b in zip(first, block) if isinstance(a, Block) and isinstance(b, Block)]
+    return {a.label: b.label for a, b in pairs if a.label != b.label}
+
+
 class _Repeats:
     """Folds equal blocks one after the other into repeats, outer ones first."""
 
     def __init__(self, level: Level, eqns: Sequence[JaxprEqn]):
         self.level, self.eqns = level, eqns
+        self.places = level.stacks.all(eqns)
         self.wiring = Wiring(eqns)
         self.kind = [level.kinds.of(eqn) for eqn in eqns]
         self.signs: dict[Block, int] = {}
 
     def fold(self, items: list[Item]) -> list[Item]:
+        """The items of a level with its repeats; of a long level what is left by lines."""
+        return by_line(self._folded(items), self.places)
+
+    def _folded(self, items: list[Item]) -> list[Item]:
         if len(items) < LEAST:
             return [self._inner(item) if isinstance(item, Block) else item for item in items]
         found: list[Item] = []
@@ -73,7 +91,7 @@ class _Repeats:
             return self.kind[item]
         if item not in self.signs:
             inside = tuple([self._sign(i) for i in item.items])
-            self.signs[item] = self.level.kinds.numbers.of((item.what, item.label, inside))
+            self.signs[item] = self.level.kinds.numbers.of((item.what, _kind_of(item), inside))
         return self.signs[item]
 
     def _equal(self, items: Sequence[Item], stretch: Stretch) -> list[tuple[int, int, int]]:
@@ -109,26 +127,36 @@ class _Repeats:
 
     def _repeat(self, items: list[Item], period: int) -> Block:
         blocks = [items[at : at + period] for at in range(0, len(items), period)]
-        times, label = len(blocks), self._label(blocks[0])
         differences = self._differences([leaves(block) for block in blocks])
+        times, label = len(blocks), self._label(blocks[0], differences)
         instances: list[Item] = []
         calls: list[Frame] = []
         for i, (block, params) in enumerate(zip(blocks, differences), 1):
             only, inside, called = block[0], block, []
+            params = _renamed(blocks[0], block) | params
             if isinstance(only, Block) and len(block) == 1 and only.what != "repeat":
                 inside, called = only.items, only.calls
                 calls += [frame for frame in called if frame not in calls]
             instances.append(Block("instance", f"{label} {i:,} of {times:,}", self.fold(inside), called, times, params))
         return Block("repeat", f"{label} × {times:,}", instances, calls, times)
 
-    def _label(self, block: Sequence[Item]) -> str:
-        only = block[0]
-        if len(block) == 1 and isinstance(only, Block):
-            return only.label
-        numbers = leaves(block)
-        if len(numbers) <= 3:
-            return ", ".join(self.eqns[n].primitive.name for n in numbers)
-        return f"{len(numbers)} operations"
+    def _label(self, block: Sequence[Item], differences: Sequence[dict[str, str]]) -> str:
+        """What one of equal blocks is called: as its one item; by the values it reads; by its items; by what it does."""
+        names = [_kind_of(item) if isinstance(item, Block) else self._name(item) for item in block]
+        if len(block) == 1:
+            return names[0]
+        if named := name_of_values(differences):
+            return named
+        if len(block) <= 3:
+            return ", ".join(names)
+        calls = [item for item in block if isinstance(item, Block) and item.what in ("function", "named scope")]
+        if len(calls) == 1 and len(leaves(calls)) * 2 > len(leaves(block)):
+            return _kind_of(calls[0])
+        return name_of_operations([self._name(n) for n in leaves(block)])
+
+    def _name(self, number: int) -> str:
+        eqn = self.eqns[number]
+        return str((running(eqn) and eqn.params.get("name")) or eqn.primitive.name)
 
     def _differences(self, blocks: Sequence[range]) -> list[dict[str, str]]:
         """For each block, what takes the place of the values that the first one has from outside."""

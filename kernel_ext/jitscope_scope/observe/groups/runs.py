@@ -5,11 +5,12 @@ from __future__ import annotations
 import dis
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType
 
 from ..stacks import Frame, Stack, Written
-from .blocks import Block, Item
+from .blocks import Block, Item, leaves
+from .names import function_name, library_name, name_of_line
 
 
 MANY_CALLS = 6
@@ -30,11 +31,15 @@ def shared_depth(stacks: Sequence[Stack]) -> int:
 def runs(places: Sequence[Written], start: int = 0) -> list[Item]:
     """The equations as nested runs; the first `start` calls are left out. Where a call and a named scope begin together, the
     longer one is outside."""
-    return _Runs(places).between(0, len(places), start, 0)
+    return _Runs(dict(enumerate(places))).between(0, len(places), start, 0)
+
+
+MANY_OF_A_CALL = 6
+"""So many equations that one call of a library wrote are a group."""
 
 
 class _Runs:
-    def __init__(self, places: Sequence[Written]):
+    def __init__(self, places: Mapping[int, Written]):
         self.places = places
 
     def between(self, start: int, end: int, depth: int, named: int) -> list[Item]:
@@ -58,12 +63,40 @@ class _Runs:
                 inside = self.between(at, call_end, depth + 1, named)
                 items.append(Block("function", self.label(at, depth), inside, [self.places[at].stack[depth]]))
                 at = call_end
-        return _together(items)
+        return self.calls(_together(items), depth, named)
 
     def label(self, at: int, depth: int) -> str:
         place = self.places[at]
-        name = place.stack[depth + 1].code.co_name
+        name = self.name(place.stack[depth + 1].code)
         return f"{name} (backward)" if place.backward else name
+
+    def name(self, code: CodeType) -> str:
+        return function_name(code)
+
+    def calls(self, items: list[Item], depth: int, named: int) -> list[Item]:
+        """The items with the equations of one call of a library's function as one block, where there are many."""
+        found: list[Item] = []
+        for frame, same in itertools.groupby(items, lambda item: self.own_frame(item, depth)):
+            own = list(same)
+            if frame is None or len(own) < MANY_OF_A_CALL:
+                found += own
+                continue
+            first, last = leaves(own)[0], leaves(own)[-1]
+            inside = _LibraryRuns(self.places, first, last + 1, frame).between(first, last + 1, 0, named)
+            label = name_of_line([frame])
+            if not label or len(own) == len(items):
+                found += inside
+                continue
+            backward = " (backward)" if self.places[first].backward else ""
+            found.append(Block("line", label + backward, inside, [frame]))
+        return found
+
+    def own_frame(self, item: Item, depth: int) -> Frame | None:
+        """Where the function that `depth` calls lead to called a library's for an equation."""
+        if isinstance(item, Block):
+            return None
+        place = self.places[item]
+        return place.stack[depth] if len(place.stack) == depth + 1 and place.library else None
 
     def scope_end(self, at: int, end: int, named: int) -> int | None:
         """Where the run of a named scope ends; None: there is no scope."""
@@ -96,6 +129,28 @@ class _Runs:
                 return i
             last = now.offset
         return end
+
+
+class _LibraryRuns(_Runs):
+    """The same within one call of a library's function, at `caller`: runs of calls of what it calls."""
+
+    def __init__(self, places: Mapping[int, Written], start: int, end: int, caller: Frame):
+        super().__init__({at: _inside(places[at], caller) for at in range(start, end)})
+        self.caller = caller
+
+    def name(self, code: CodeType) -> str:
+        return library_name(code)
+
+    def calls(self, items: list[Item], depth: int, named: int) -> list[Item]:
+        """What blocks hold was called where the user called the library."""
+        for item in items:
+            if isinstance(item, Block) and item.calls:
+                item.calls = [self.caller]
+        return items
+
+
+def _inside(place: Written, caller: Frame) -> Written:
+    return place._replace(stack=(caller, *place.library))
 
 
 def _together(items: list[Item]) -> list[Item]:

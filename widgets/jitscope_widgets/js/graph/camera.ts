@@ -2,6 +2,11 @@
 import type { Rect } from "./layout";
 
 const ZOOM = { least: 0.002, most: 2.5 };
+/** Letters are as large as they are drawn anywhere. */
+const READABLE = 0.85;
+
+/** Where the camera stands. */
+export type Stand = Pick<Camera, "k" | "x" | "y">;
 
 export class Camera {
   k = 1;
@@ -26,7 +31,7 @@ export class Camera {
   ): void {
     const margin = 20;
     const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
-    const least = readable ? (whole >= 0.8 ? whole : 0.85) : ZOOM.least;
+    const least = readable ? (whole >= 0.8 ? whole : READABLE) : ZOOM.least;
     this.k = Math.min(1.1, Math.max(least, whole || 1));
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;
@@ -47,6 +52,18 @@ export class Camera {
     else if (left + w > view.w - margin) this.x -= left + w - (view.w - margin);
     if (top < margin) this.y += margin - top;
     else if (top + h > view.h - margin) this.y -= top + h - (view.h - margin);
+  }
+
+  /** Shows a box that was opened: large enough to be read, from its top where it is higher than the view. */
+  approach(rect: Rect, view: { w: number; h: number }): void {
+    const margin = 24;
+    if (this.k < READABLE) {
+      const k = Math.min(1, Math.max(READABLE, Math.min((view.w - 2 * margin) / rect.w, (view.h - 2 * margin) / rect.h)));
+      this.zoomAt(k / this.k, this.x + (rect.x + rect.w / 2) * this.k, this.y + rect.y * this.k);
+    }
+    this.reveal(rect, view);
+    const free = view.w - rect.w * this.k;
+    if (free < 2 * margin) this.x = free / 2 - rect.x * this.k; // wider than the view: its middle
   }
 
   centre(rect: Rect, view: { w: number; h: number }): void {

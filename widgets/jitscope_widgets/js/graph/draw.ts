@@ -2,7 +2,7 @@
 // no room for that, there is no text.
 import type { Palette } from "../theme";
 import { drawBox } from "./boxes";
-import type { Camera } from "./camera";
+import type { Camera, Stand } from "./camera";
 import { drawFarLabels, drawFarScope, isFarScope, type FarLabel } from "./far";
 import { drawCaption, drawFrame } from "./frames";
 import type { ShownNode } from "./hulls";
@@ -36,6 +36,8 @@ export interface Motion {
   origin: Rect;
   start: number; // ms
   t: number; // 0 … 1
+  /** The picture moves and grows on the way, too. */
+  camera?: { from: Stand; to: Stand };
 }
 
 export interface Scene {

@@ -1,14 +1,27 @@
 // What is open when a graph is first seen: the outermost scopes, as far as a person can take the picture in. Arguments and
 // results stay folded (what matters is what is done with them), and kernels are one thing each.
+import { isBackward } from "./looks";
 import type { Model } from "./model";
 
-const BUDGET = 60; // boxes
+const BUDGET = 64; // boxes
+/** So many boxes may there be for what comes after the model: its backward pass, what lines made libraries do. */
+const BUDGET_AFTER = 30;
+/** What holds a smaller part of the equations is no landmark. */
+const LEAST_PART = 0.03;
 
 export function openFirst(model: Model): void {
+  const least = model.inside[model.root]! * LEAST_PART;
+  const isModel = (scope: number) => !isBackward(model.node(scope)) && model.node(scope).what !== "line";
+  const isLandmark = (scope: number) => isModel(scope) && model.inside[scope]! >= least;
   const holdsScopes = (scope: number) => children(model, scope).some((child) => model.isScope(child));
+  const all = () => true;
+  let shown = children(model, model.root).length;
   // first how the program is built, then what its smallest parts are made of
-  const shown = openWhere(model, children(model, model.root).length, holdsScopes);
-  openWhere(model, shown, () => true);
+  const wishes: [(scope: number) => boolean, number][] = [[isLandmark, BUDGET], [isModel, BUDGET_AFTER], [all, BUDGET_AFTER]];
+  for (const [wanted, budget] of wishes) {
+    shown = openWhere(model, shown, (scope) => wanted(scope) && holdsScopes(scope), budget);
+    shown = openWhere(model, shown, wanted, budget);
+  }
 }
 
 /** Opens what holds something with a mark. */
@@ -19,14 +32,14 @@ export function openMarked(model: Model): void {
 }
 
 /** Opens what is wanted and fits, level by level; gives the number of boxes then. */
-function openWhere(model: Model, shown: number, wanted: (scope: number) => boolean): number {
+function openWhere(model: Model, shown: number, wanted: (scope: number) => boolean, budget: number): number {
   for (let level = [model.root]; level.length;) {
     const next: number[] = [];
     const inner = level.flatMap((outer) => children(model, outer)).filter((child) => model.isScope(child));
     // those first that tell most with the fewest boxes
     for (const scope of inner.sort((a, b) => worth(model, b) - worth(model, a) || a - b)) {
       const more = children(model, scope).length - 1;
-      if (!model.open(scope) && mayOpen(model, scope) && wanted(scope) && shown + more <= BUDGET) {
+      if (!model.open(scope) && mayOpen(model, scope) && wanted(scope) && shown + more <= budget) {
         model.setOpen(scope, true);
         shown += more;
       }

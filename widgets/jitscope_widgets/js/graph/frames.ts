@@ -63,11 +63,27 @@ export function drawCaption(scene: Scene, pen: Pen, i: number, rect: Rect, backg
   const wide = (text: string) => meter.width(text, at.px, palette.code, 600);
   const words = [look.sub, model.shareText(i)].filter(Boolean);
   const candidates = words.map((_, n) => [name, ...words.slice(0, words.length - n)].join(" · "));
-  const text = candidates.find((line) => wide(line) <= room) ?? fitText(name, room, at.px, palette.code, 600);
-  if (text) pen.text(text, at.left, at.y, at.style, { id: node.id, what: "caption" });
-  if (stepper) drawStepper(scene, pen, i, at.left + wide(text) + 10, at);
+  const free = gaps(scene, i, rect, at.left, at.left + room);
+  const [left, text] = free.flatMap(([from, to]): [number, string][] => {
+    const fits = [...candidates, name].find((line) => wide(line) <= to - from);
+    return fits ? [[from, fits]] : [];
+  })[0] ?? [at.left, candidates.find((line) => wide(line) <= room) ?? fitText(name, room, at.px, palette.code, 600)];
+  if (text) pen.text(text, left, at.y, at.style, { id: node.id, what: "caption" });
+  if (stepper) drawStepper(scene, pen, i, left + wide(text) + 10, at);
   return null;
 }
+
+/** The room in the header of a frame between the lines that come in from above, from left to right. */
+function gaps({ layout, camera }: Scene, i: number, rect: Rect, left: number, right: number): [number, number][] {
+  const { level } = layout.structure(i);
+  const placed = layout.level(i);
+  const inset = layout.inset(i).x;
+  const lines = level.inPorts.map((_, port) => rect.x + (inset + placed.x[level.children.length + port]! + 1) * camera.k);
+  const ends = lines.filter((x) => x > left && x < right).sort((a, b) => a - b);
+  return [left - LINE_SPACE, ...ends].map((x, n) => [x + LINE_SPACE, (ends[n] ?? right + LINE_SPACE) - LINE_SPACE]);
+}
+
+const LINE_SPACE = 6;
 
 /** Over the upper edge of the frame, as large as the screen needs it. */
 function drawFarCaption({ layout, palette }: Scene, pen: Pen, i: number, rect: Rect, background: string): Rect | null {

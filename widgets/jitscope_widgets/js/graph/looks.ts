@@ -45,11 +45,14 @@ export function insideText(model: Model, i: number): string {
   return node.kind === "fold" && node.text ? `${inside}: ${node.text}` : inside;
 }
 
+/** Is it part of a backward pass? */
+export const isBackward = (node: ShownNode | GraphNode): boolean => !!node.transforms?.includes("transpose") || /\(backward\)/.test(node.label);
+
 /** How derivatives are told from what was written, and what a pass did, whatever the colours. */
 export function signOf(node: ShownNode | GraphNode): string {
   const change = changeOf(node);
   if (change) return `${change.sign} `;
-  if (node.transforms?.includes("transpose") || /\(backward\)/.test(node.label)) return "↩ ";
+  if (isBackward(node)) return "↩ ";
   return node.transforms?.includes("jvp") ? "∂ " : "";
 }
 

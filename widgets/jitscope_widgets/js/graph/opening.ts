@@ -1,5 +1,6 @@
 // Opening and closing a scope: the clicked box keeps its place, the others move there in 150 ms (at once for people
 // who want less motion).
+import type { Stand } from "./camera";
 import type { Motion } from "./draw";
 import type { Rect } from "./layout";
 import type { Model } from "./model";
@@ -18,12 +19,25 @@ export function toggle(graph: GraphView, node: number): void {
     model.setOpen(node, !model.open(node));
     layout.changed(node);
   });
+  if (model.open(node)) approach(graph, node);
   if (marks.focus !== null) marks.focus = model.shown(marks.focus);
   graph.trace.redraw();
   graph.perf.toggleMs = performance.now() - start;
   graph.outline.refresh();
   graph.ask();
 }
+
+/** What was opened comes into view, and large enough to be read, on the way of its boxes. */
+function approach({ camera, layout, view, motion }: GraphView, node: number): void {
+  if (!view.w) return;
+  const from = standOf(camera);
+  camera.approach(layout.rect(node), view);
+  if (!motion) return;
+  motion.camera = { from, to: standOf(camera) };
+  Object.assign(camera, from);
+}
+
+const standOf = ({ k, x, y }: Stand): Stand => ({ k, x, y });
 
 /** Changes the picture; a node keeps its place on the screen. */
 export function moveWith(graph: GraphView, node: number, change: () => void): void {
@@ -76,8 +90,12 @@ function placesOf({ model, layout }: GraphView): Map<number, Rect> {
 }
 
 /** False when the motion is over. */
-export function advance(motion: Motion, now: number): boolean {
+export function advance(motion: Motion, camera: Stand, now: number): boolean {
   const t = (now - motion.start) / DURATION_MS;
   motion.t = t < 1 ? 1 - (1 - t) ** 2 : 1; // slows down at the end
+  if (motion.camera) {
+    const { from, to } = motion.camera;
+    for (const part of ["k", "x", "y"] as const) camera[part] = from[part] + (to[part] - from[part]) * motion.t;
+  }
   return t < 1;
 }

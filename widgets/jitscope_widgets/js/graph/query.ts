@@ -2,6 +2,7 @@
 // All parts of a query must hold. A part with a minus before it must not.
 import { lineNumber } from "../calls";
 import type { ShownNode } from "./hulls";
+import { isBackward } from "./looks";
 
 /** What a query may look at beside the node. */
 export interface Facts {
@@ -78,7 +79,7 @@ function shapeTest(wanted: string): (shape: string) => boolean {
 }
 
 const WHAT: Record<string, Test> = {
-  backward: (node) => !!node.transforms?.includes("transpose") || /\(backward\)/.test(node.label),
+  backward: isBackward,
   input: ({ kind }) => kind === "input",
   output: ({ kind }) => kind === "output",
   constant: ({ kind }) => kind === "constant",

@@ -226,7 +226,7 @@ export class GraphView {
     const context = this.canvas.getContext("2d");
     if (!context || !this.view.w) return this.tellSettled();
     const start = performance.now();
-    if (this.motion && !advance(this.motion, start)) this.motion = null;
+    if (this.motion && !advance(this.motion, this.camera, start)) this.motion = null;
     const ratio = this.canvas.width / this.view.w;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.colours().colours.bg;
