@@ -2,6 +2,7 @@
 import type { CompilationDoc, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
 import { detailsPane } from "./details";
+import { legend } from "./graph/legend";
 import { openGraph, type OpenGraph } from "./graph/opengraph";
 import type { GraphMemory, GraphView } from "./graph/view";
 import { isLeftOut } from "./envelope";
@@ -121,7 +122,8 @@ export class GraphPane {
     for (const input of this.element?.querySelectorAll<HTMLInputElement>(".jitscope-choice input") ?? [])
       input.checked = input.value === level;
     const document = this.documents[level];
-    if (document) this.place.replaceChildren(this.makeGraph(document));
+    if (document?.nodes.length) this.place.replaceChildren(this.makeGraph(document), legend(document));
+    else if (document) this.place.replaceChildren(this.makeGraph(document));
     else
       this.place.replaceChildren(
         h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)),

@@ -6,6 +6,7 @@ import { insideText, numberText } from "./looks";
 import type { GraphView } from "./view";
 
 const AROUND = 20;
+const MOST_TYPES = 4; // that are said of one node
 let made = 0;
 
 export class Outline {
@@ -67,7 +68,9 @@ export class Outline {
     const { model, options } = this.graph;
     const shown = model.node(node);
     const line = options.lines.of(shown);
-    const parts = [shown.label, shown.types.join(", "), line === null ? "" : `line ${lineNumber(line)}`];
+    const more = shown.types.length - MOST_TYPES;
+    const types = [...shown.types.slice(0, MOST_TYPES), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+    const parts = [shown.label, types, line === null ? "" : `line ${lineNumber(line)}`];
     if (shown.transforms?.length) parts.push(`made by ${shown.transforms.join(", ")}`);
     if (model.isScope(node)) parts.push(insideText(model, node));
     if (model.isRepeat(node))

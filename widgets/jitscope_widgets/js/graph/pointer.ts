@@ -7,9 +7,11 @@ import { FRAME } from "./placing";
 import type { GraphView } from "./view";
 
 const SLACK = 4;
+const DOUBLE_MS = 350;
 
 export class Pointer {
   private start: { x: number; y: number; moved: boolean } | null = null;
+  private last = { node: -1, at: 0 };
   private readonly touches = new Map<number, { x: number; y: number }>();
 
   constructor(
@@ -106,7 +108,9 @@ export class Pointer {
     this.graph.marks.focus = node;
     // a closed scope opens at the first click; an open one closes by its header's arrow
     const { model } = this.graph;
-    if (model.isScope(node) && (!model.open(node) || this.onArrow(event, node))) this.graph.toggle(node);
+    const again = this.last.node === node && event.timeStamp - this.last.at < DOUBLE_MS; // a double click is one click
+    this.last = { node, at: event.timeStamp };
+    if (model.isScope(node) && !again && (!model.open(node) || this.onArrow(event, node))) this.graph.toggle(node);
   }
 
   private onArrow(event: MouseEvent, node: number): boolean {

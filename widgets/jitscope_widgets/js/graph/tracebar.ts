@@ -4,6 +4,8 @@ import { h, plural } from "../dom";
 import { between, drawnOf, reach, type Traced, type Way } from "./tracing";
 import type { GraphView } from "./view";
 
+const SPACE = 8; // between the bar and the border
+
 export class TraceBar {
   readonly element = h("div", { class: "jitscope-trace", role: "group", "aria-label": "Follow values", hidden: true });
   private readonly said = h("span", { class: "jitscope-trace-said", role: "status", "aria-live": "polite" });
@@ -97,6 +99,17 @@ export class TraceBar {
     this.selected(node);
     this.graph.ask();
     return true;
+  }
+
+  /** Goes where it does not cover what was picked: to the other side of the picture. */
+  place(): void {
+    const { model, layout, camera } = this.graph;
+    if (this.at === null || this.element.hidden) return;
+    const rect = layout.rect(model.shown(this.at));
+    const [left, top] = [rect.x * camera.k + camera.x, rect.y * camera.k + camera.y];
+    const { offsetWidth: w, offsetHeight: h } = this.element;
+    const isBelow = left < w + 2 * SPACE && left + rect.w * camera.k > 0 && top < h + 2 * SPACE && top + rect.h * camera.k > 0;
+    this.element.toggleAttribute("data-low", isBelow);
   }
 
   /** Ids of the nodes that were traced; null when all are drawn alike. */

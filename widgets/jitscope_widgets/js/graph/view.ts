@@ -235,6 +235,7 @@ export class GraphView {
     new Painter(scene, new CanvasPen(context)).draw();
     this.hot = scene.hot;
     this.minimap.draw();
+    this.trace.place();
     this.perf.drawMs = performance.now() - start;
     if (!this.perf.firstFrameMs) this.perf.firstFrameMs = performance.now() - this.born;
     if (this.motion) this.ask();

@@ -1,0 +1,17 @@
+// What the signs of a graph mean: those that its nodes have.
+import type { GraphDoc } from "../documents";
+import { h } from "../dom";
+import { TABLES } from "../sentences";
+import { signOf } from "./looks";
+
+export function legend({ nodes, level }: GraphDoc): HTMLElement {
+  const signs = new Set(nodes.map((node) => signOf(node).trim()));
+  const known = [TABLES.transforms.jvp, TABLES.transforms.transpose].filter(([sign]) => signs.has(sign!));
+  const rows: [string, string][] = known.map(([sign, what]) => [sign!, what!]);
+  if (nodes.some(({ what }) => what === "repeat")) rows.push(["× n", "equal blocks"]);
+  if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
+  if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into)) rows.push(["tinted", "fused into one kernel"]);
+  if (nodes.some(({ positions }) => positions.length)) rows.push(["12", "line of your code"]);
+  rows.push(["▸", "opens by a click"]);
+  return h("p", { class: "jitscope-legend" }, ...rows.map(([sign, what]) => h("span", {}, h("code", {}, sign), ` ${what}`)));
+}
