@@ -20,6 +20,7 @@ from typing import Any
 from .compact import compact, expand
 from .grouping import in_full
 from .lighter import HEAVY, WITHOUT_HLO, Form, brief, forms
+from .unusual import unusual
 from .viewed import viewed, without_views
 from .words import Document, plural
 
@@ -141,11 +142,16 @@ def _outside(
     shells = []
     for at, one in enumerate(compilations):
         if at in inside:
-            one = {name: value for name, value in one.items() if name not in HEAVY}
+            one = {name: value for name, value in one.items() if name not in HEAVY} | _told(one)
         shells.append(brief(one) if at in few else one)
     told = [{"at": part.at, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
     shell = {**{name: viewed(value) for name, value in document.items()}, key: shells} if key else shells[0]
     return {"document": shell, "parts": told, "rows": rows}
+
+
+def _told(compilation: Document) -> dict[str, str]:
+    said = unusual(compilation)
+    return {"unusual": said} if said else {}
 
 
 def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from .html_style import CLASS, html_style
 from .panes import compilation_pieces, folded, pane
 from .plain import clean_lines, escape
 from .quantities import seconds
+from .unusual import unusual
 from .words import Document, plural
 
 
@@ -151,7 +152,7 @@ def _row(compilation: Document) -> str:
 def _compilation(compilation: Document, opened: bool = False, again: str | None = None) -> Iterator[str | Part]:
     count = words.recompiled_words(compilation) if again is None else again
     facts = [compilation["headline"], words.compiled_words(compilation), words.steady_words(compilation["timing"])]
-    facts.append(f"▲ {count}" if count else "")
+    facts += [f"▲ {count}" if count else "", unusual(compilation)]
     said = " · ".join(escape(fact) for fact in facts if fact)
     yield (
         f"<details{' open' if opened else ''}><summary><b>{escape(compilation['function'])}</b> "

@@ -28,6 +28,7 @@ from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
 from .small import small_document
 from .source import source_document
+from .sketch import program_parts
 from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
 
@@ -123,6 +124,7 @@ def _compilation_document(
         "because": row.because,
         "cache": "reused" if row.what == "reused" else "loaded" if row.loaded else "compiled",
         "headline": headline(row, fusion),
+        "parts": program_parts(graph),
         "source": source_document(tree, row.cell_of),
         "jaxpr": format_jaxpr(jaxpr, names=names) if jaxpr else "",
         "graph": graph,

@@ -114,7 +114,8 @@ class _Builder:
         label = eqn.primitive.name
         if inner:
             times = f" × {eqn.params['length']}" if label == "scan" else ""
-            label = f"{eqn.params.get('name') or label}{times}"
+            called = _called(inner) if label.startswith("custom_") else ""
+            label = f"{eqn.params.get('name') or called or label}{times}"
         avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
         kind = "scope" if inner else "equation"
         self._node(path, kind, label, scope, avals, text, params or _NO_PARAMS, [path], origin)
@@ -239,6 +240,12 @@ class _Builder:
 
 _COMBINING = ("reduce", "reduce_window")
 """Operations whose inner jaxpr takes any two elements or partial results, and gives one."""
+
+
+def _called(inner: Sequence[tuple[str, ClosedJaxpr]]) -> str:
+    """The function that an inner jaxpr does nothing but call, as a `custom_jvp` of `relu` does; "" of any other."""
+    eqns = inner[0][1].jaxpr.eqns if len(inner) == 1 else ()
+    return str(eqns[0].params.get("name") or "") if len(eqns) == 1 and running(eqns[0]) else ""
 
 
 def _first_carried(eqn: JaxprEqn, inner: Jaxpr) -> int:

@@ -50,6 +50,14 @@ class Cost(TypedDict):
     memory: Quantity
 
 
+class ProgramPart(TypedDict):
+    """What stands beside others in the outermost level of a program's graph."""
+
+    label: str
+    equations: int
+    backward: bool
+
+
 class CompilationDocument(TypedDict):
     """A program of one function for one kind of arguments."""
 
@@ -63,6 +71,10 @@ class CompilationDocument(TypedDict):
     cache: Literal["compiled", "reused", "loaded"]
     headline: str
     """Such as "14 equations → 2 kernels (1 fusion of 13)"."""
+    parts: NotRequired[list[ProgramPart]]
+    """The program in a few parts, in its order; their equations add up to `equations`. Drawn in the line that is seen first."""
+    unusual: NotRequired[str]
+    """What stands out, in words, beside recompilations; added where the document is packed."""
     because: NotRequired[str]
     """Why it was traced or compiled."""
     source: SourceDocument | None

@@ -1,6 +1,6 @@
 // The one line that a person reads in two seconds.
 import type { CompilationDoc, Stage } from "./documents";
-import { h, plural } from "./dom";
+import { grouped, h, plural } from "./dom";
 import { origin, quantity, seconds } from "./numbers";
 import { recompilationsOf } from "./recompiles";
 
@@ -39,7 +39,7 @@ function compiledIn(group: Group): HTMLElement | null {
   if (!compiled.length) return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
   const stages = stagesOf(compiled);
   if (!stages) return null;
-  const verb = compiled.every(({ cache }) => cache === "loaded") ? "loaded" : "compiled";
+  const verb = compiled.every(({ cache }) => cache === "loaded") ? "loaded from disk" : "compiled";
   const note =
     compiled.length > 1
       ? `${compiled.length} programs, traced, lowered and ${verb}`
@@ -63,6 +63,21 @@ function again({ compilations }: Group): HTMLElement | null {
   return count ? h("span", { class: "jitscope-again" }, "▲ ", plural(count, "recompilation")) : null;
 }
 
+/** What stands out beside recompilations: a NaN, a slow line. */
+function unusual({ unusual: said }: CompilationDoc): HTMLElement | null {
+  return said ? h("span", { class: "jitscope-unusual" }, said) : null;
+}
+
+/** The program as a strip: its parts, as wide as they have equations. */
+function picture({ parts, equations }: CompilationDoc): HTMLElement | null {
+  if (!parts?.length || !equations) return null;
+  const words = parts.map(({ label, equations: count, backward }) => `${backward ? "↩ " : ""}${label} · ${grouped(count)}`);
+  const pieces = parts.map(({ equations: count, backward }, i) =>
+    h("i", { "data-backward": backward, "data-shade": i % 3, style: { "flex-grow": String(count) }, title: words[i] }),
+  );
+  return h("span", { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` }, ...pieces);
+}
+
 export function headline(group: Group, open: boolean, toggle: () => void): HTMLElement {
   const last = group.compilations[group.compilations.length - 1]!;
   const facts = [
@@ -70,6 +85,13 @@ export function headline(group: Group, open: boolean, toggle: () => void): HTMLE
     compiledIn(group),
     runsIn(last),
     again(group),
+    unusual(last),
+    h(
+      "span",
+      { class: "jitscope-opener", "aria-hidden": "true" },
+      picture(last),
+      h("span", { class: "jitscope-open-hint" }, open ? "close" : "graph, kernels, times", " ", h("kbd", {}, "↵")),
+    ),
   ];
   return h(
     "button",

@@ -1,0 +1,34 @@
+"""What stands out of a compilation, in the one line that is seen first."""
+
+from __future__ import annotations
+
+from .quantities import percent
+from .words import Document
+
+
+_MUCH = 0.3  # of the kernels' time, in one line
+
+
+def unusual(compilation: Document) -> str:
+    """A NaN, or a line that takes much of the measured time; "" where nothing of this is known."""
+    instruments = compilation.get("instruments") or {}
+    return _first_nan(instruments.get("values")) or _slow(instruments.get("profile"))
+
+
+def _first_nan(values: Document | None) -> str:
+    row = next((row for row in (values or {}).get("rows", ()) if row["nan"]), None)
+    if values is None or row is None:
+        return ""
+    return f"first NaN: line {values['lines'][row['line']]['line']}" if row["line"] is not None else "NaN"
+
+
+def _slow(profile: Document | None) -> str:
+    lines = [line for line in (profile or {}).get("lines", ()) if line["own"]]
+    if not lines:
+        return ""
+    most = max(lines, key=lambda line: line["own"]["least"])
+    least = most["own"]["least"]
+    if least < _MUCH:
+        return ""
+    about = "" if most["own"]["most"] - least < 0.0005 else "at least "
+    return f"line {most['position']['line']}: {about}{percent(least)} of the time"
