@@ -26,9 +26,9 @@ from .hlo_origins import computations_before
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
+from .sketch import program_parts
 from .small import small_document
 from .source import source_document
-from .sketch import program_parts
 from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
 

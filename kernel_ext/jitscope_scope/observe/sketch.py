@@ -42,9 +42,7 @@ def program_parts(graph: GraphDocument) -> list[ProgramPart]:
 
 def _computing(nodes: list[GraphNode] | tuple[()]) -> list[GraphNode]:
     return [
-        node
-        for node in nodes
-        if node["kind"] not in ("input", "constant", "output") and node.get("what") != "tree"
+        node for node in nodes if node["kind"] not in ("input", "constant", "output") and node.get("what") != "tree"
     ]
 
 

@@ -73,7 +73,7 @@ function picture({ parts, equations }: CompilationDoc): HTMLElement | null {
   if (!parts?.length || !equations) return null;
   const words = parts.map(({ label, equations: count, backward }) => `${backward ? "↩ " : ""}${label} · ${grouped(count)}`);
   const pieces = parts.map(({ equations: count, backward }, i) =>
-    h("i", { "data-backward": backward, "data-shade": i % 3, style: { "flex-grow": String(count) }, title: words[i] }),
+    h("i", { "data-backward": String(backward), "data-shade": i % 3, style: { "flex-grow": String(count) }, title: words[i] }),
   );
   return h("span", { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` }, ...pieces);
 }
