@@ -71,7 +71,7 @@ LAYERS = [
     "__init__",
     "__main__",
 ]
-SCOPE_LAYERS = ["__init__", "source_code", "observe", "targets", "jaxwatch", "advise", "regions", "testing"]
+SCOPE_LAYERS = ["__init__", "source_code", "observe", "targets", "jaxwatch", "advise", "regions", "tune", "testing"]
 # Façades that users see side by side; numpy is written over lax.
 OPS = [
     "families",

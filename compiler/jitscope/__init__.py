@@ -31,7 +31,9 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         load_ipython_extension as load_ipython_extension,
         step as step,
         targets as targets,
+        tune as tune,
         unload_ipython_extension as unload_ipython_extension,
+        untune as untune,
     )
     from jitscope_scope import observe as observe
 
@@ -103,7 +105,7 @@ else:
             ".backend.array": "Shard",
             ".core.slices": "ds",
             ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
-            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect step targets",  # what stands above
+            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect step targets tune untune",  # what stands above
             "jitscope_scope.observe": ".",
         }
         | {

@@ -11,6 +11,7 @@ from .additions import add_instruments
 from .inspection import Inspection, inspect
 from .nans import NanHunt, find_nan
 from .stepping import Stepped, step
+from .tuning import Tuned, tune, untune
 
 
 if TYPE_CHECKING:
@@ -25,13 +26,16 @@ __all__ = [
     "Inspection",
     "NanHunt",
     "Stepped",
+    "Tuned",
     "add_instruments",
     "find_nan",
     "inspect",
     "load_ipython_extension",
     "step",
     "targets",
+    "tune",
     "unload_ipython_extension",
+    "untune",
 ]
 
 

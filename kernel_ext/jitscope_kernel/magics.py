@@ -149,6 +149,21 @@ class JitscopeMagics(Magics):
         help="Also show what XLA's compiler for other chips makes of it, without having them: h100, v5e:2x2, cpu,h100; jitscope.targets() lists "
         "them. Nothing is run for that. cuda and cuda:sm_90 show the StableHLO alone.",
     )
+    @argument(
+        "--tune",
+        action="append_const",
+        const="tune",
+        default=[],
+        dest="tuning",
+        help="Also tune each program of this cell, as %%tune does (about 20 seconds each): later runs and sessions take what was faster.",
+    )
+    @argument(
+        "--untune",
+        action="append_const",
+        const="untune",
+        dest="tuning",
+        help="Forget what the programs of this cell were tuned to.",
+    )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
     @no_var_expand
@@ -291,6 +306,34 @@ class JitscopeMagics(Magics):
         output.show(seen.measure().timing.document)
 
     @of_a_call(
+        argument("--seconds", metavar="S", help="About how long it may take, 20 if nothing is said."),
+        argument(
+            "--tolerance",
+            metavar="R",
+            help="The relative difference of results that is allowed (half of their digits if nothing is said; 0: all bits equal).",
+        ),
+        argument("--untune", action="store_true", help="Forget what the program of this call was tuned to."),
+        read=expressions.read,
+    )
+    def tune(self, options: set[str], call: expressions.Call) -> None:
+        """Race other ways to compile a call against the program as it is, and keep the fastest if it is faster beyond doubt.
+
+        %tune f(x)               for about 20 seconds; from then on f is compiled so, in later sessions, too
+        %tune --seconds 60 f(x)  for a larger program
+        %tune --untune f(x)      as before
+
+        The function is traced; its program runs many times on these arguments, first in a process of its own. Ctrl-C leaves everything as
+        it was. For a function of jax's the card has the call with compiler_options.
+        """
+        from . import tuning
+
+        if "--untune" in options:
+            return output.say(tuning.forgotten(call.name, tuning.untune(call.function)(*call.args, **call.kwargs)))
+        seconds, tolerance = (_number(options, name) for name in ("--seconds", "--tolerance"))
+        seconds = tuning.SECONDS if seconds is None else seconds
+        tuning.show_call(call.function, call.args, call.kwargs, seconds, tolerance)
+
+    @of_a_call(
         argument(
             "--callbacks",
             action="store_true",
@@ -397,6 +440,18 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
+
+
+def _number(options: set[str], name: str) -> float | None:
+    """The value of an option that takes a number from 0; None where it was not given. Raises UsageError for anything else."""
+    text = next((one.partition("=")[2] for one in options if one.startswith(f"{name}=")), None)
+    try:
+        value = None if text is None else float(text)
+    except ValueError:
+        value = -1.0
+    if value is not None and not 0 <= value < float("inf"):
+        raise UsageError(f"{name} takes a number from 0, not {text}")
+    return value
 
 
 def _explain(id: str) -> None:

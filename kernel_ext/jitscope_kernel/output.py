@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec
 
+from IPython.core.getipython import get_ipython
 from IPython.display import display, update_display
 
 import jitscope_widgets
@@ -54,12 +55,22 @@ class Place:
         """A document as `show` shows it."""
         self._put(jitscope_widgets.display_bundle(document, answers))
 
+    def show_line(self, text: str) -> None:
+        """A line of plain text; "" for nothing."""
+        if text or self._display_id:
+            self._put({"text/plain": text})
+
     def _put(self, bundle: dict[str, Any]) -> None:
         if self._display_id:
             update_display(bundle, raw=True, display_id=self._display_id)
         else:
             handle = display(bundle, raw=True, display_id=True)
             self._display_id = handle.display_id if handle is not None else ""
+
+
+def has_front_end() -> bool:
+    """Whether outputs can be shown again in the place of earlier ones: in a kernel."""
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def show_text(text: str) -> None:

@@ -13,7 +13,7 @@ from jitscope_scope import observe
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """`names` and `skip` are functions; `static` and `donate` map a function to its parameters' names."""
+    """`names` and `skip` are functions; `tuning` may have "tune" and "untune"; `static` and `donate` map a function to its parameters' names."""
 
     names: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
@@ -25,6 +25,7 @@ class Request:
     instruments: tuple[str, ...] = ()
     vs: str | None = None
     target: str | None = None
+    tuning: frozenset[str] = frozenset()
     help: bool = False
 
 
@@ -47,6 +48,7 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         instruments=_instruments(found.instruments),
         vs=found.vs,
         target=found.target,
+        tuning=frozenset(found.tuning),
         help=found.help,
     )
 

@@ -93,6 +93,7 @@ class Running:
     instruments: tuple[str, ...] = ()
     versus: Versus | None = None
     target: str | None = None
+    tuning: frozenset[str] = frozenset()
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -331,6 +332,7 @@ class Session:
             if request.vs is not None:
                 running.versus = Versus(request.vs, self.ledger)
             running.target = request.target or running.target
+            running.tuning |= request.tuning
             if request.max_compiles is not None and running.budget is None:
                 running.budget = limit_compilations(request.max_compiles).__enter__()
             if request.nans and running.nans is None:
@@ -462,12 +464,16 @@ class Session:
             output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {reason(problem)}")
 
     def _aim(self, running: Running, rows: list[observe.Row]) -> None:
-        """What `--target` asked for: each program as the compilers of other chips make it."""
+        """What `--target` asked for: each program as the compilers of other chips make it; and `--tune`: each compiled in other ways."""
         if running.target is not None:
             from .on_target import show_for
 
             for row in rows:
                 show_for(row, running.target)
+        if running.tuning:
+            from .tuning import show_rows
+
+            show_rows(rows, running.tuning)
 
     def _look(self, compilation: CompilationDocument, instruments: tuple[str, ...]) -> CompilationDocument:
         """The document of a program with what instruments say of it."""

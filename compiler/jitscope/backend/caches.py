@@ -149,3 +149,11 @@ def clear_traces() -> None:
     """Forget all traces."""
     for caches in list(_all_caches):
         caches.clear()
+
+
+def forget_calls(entry: Any) -> None:
+    """Let calls that a compiled program answers ask for their program again. (`entry` is what the programs of one executable share.)"""
+    for caches in list(_all_caches):
+        for key, ready in list(caches.calls.items()):
+            if ready.program.entry is entry:
+                caches.calls.pop(key, None)

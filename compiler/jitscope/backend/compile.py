@@ -9,7 +9,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,20 +23,22 @@ from ..core.trace import Tracer, leaked
 from ..symbolic.dimension import is_static
 from ..symbolic.solving import Solution, solve
 from ..xla import client, donations, mappings, mlir, processes
-from ..xla.callbacks import answer, calls_python
-from ..xla.errors import translate
+from ..xla.callbacks import answer as answer_python, calls_python
+from ..xla.choice import PLAIN, Choice, choosing
+from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, checked_flag, compile_options
 from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .disk.answer import Answer
-from .disk.key import DiskQuery
+from .disk.key import DiskQuery, Refusal
 from .donating import owned, usable, warn_unusable
 from .failing import explained
 from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
+from .tuned import Kept, kept_for
 
 
 if TYPE_CHECKING:
@@ -176,11 +178,12 @@ def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
 
 class _Entry:
     """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it), the XLA options it was
-    compiled with (`overrides`), the number it was filed under, whether it was loaded from disk, and when it was last asked for (`asked`, in the order of such
+    compiled with (`overrides`), the number it was filed under, whether it was loaded from disk, what it was `tuned` to in words, the `options` of its call, and when it was last asked for (`asked`, in the order of such
     calls)."""
 
     __slots__ = (
-        "__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "loaded", "number", "overrides", "size", "users",
+        "__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "loaded", "number", "options", "overrides", "size",
+        "tuned", "users",
     )  # fmt: skip
 
     def __init__(
@@ -193,8 +196,10 @@ class _Entry:
         overrides: Mapping[str, Any],
         bytecode: int,
         loaded: bool = False,
+        tuned: str = "",
+        options: Options = (),
     ):
-        self.loaded = loaded
+        self.loaded, self.tuned, self.options = loaded, tuned, options
         self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
         self.overrides = overrides
         self.argument_avals = argument_avals
@@ -238,6 +243,95 @@ def clear_executables() -> None:
         _orphans.clear()
 
 
+class Prepared(NamedTuple):
+    """A jaxpr with all that compiling it takes: its form with the captured arrays as leading arguments (`lifted`), which hash as `key`;
+    the buffers of these (`hidden`); of its own arguments the numbers of those that the program takes (`kept`), and of those among all
+    whose memory results may take (`donated`), which the program calls `taken`."""
+
+    closed: ClosedJaxpr
+    lifted: ClosedJaxpr
+    hidden: list[Any]
+    kept: list[int]
+    key: StructuralHash
+    options: Options
+    device: Any
+    donated: Sequence[int]
+    taken: tuple[int, ...]
+    orders: Any
+
+    @property
+    def where(self) -> tuple[Any, ...]:
+        """What the cache in memory finds it by."""
+        return self.key.digest, self.options, self.device, self.taken, self.orders
+
+    @property
+    def outputs(self) -> list[tuple[tuple[int, ...], Any]]:
+        """The shapes and dtypes of what its program gives."""
+        return [(below.shape, below.dtype) for below in map(physical, self.lifted.out_avals)]
+
+    @property
+    def tunable(self) -> bool:
+        """Whether it is one that `jitscope.tune` knows: for one device, with arrays that lie as they come."""
+        return type(self.device) is not Spread and self.orders is None
+
+    def place_on_disk(self, choice: Choice = PLAIN) -> DiskQuery | Refusal | None:
+        """Where it is kept on disk, compiled so, or why it is not; None where nothing is."""
+        if self.orders:
+            return None
+        return disk.wanted(self.lifted, self.key, (*self.options, *choice.as_options()), self.device, self.taken)
+
+    def lowered(self, choice: Choice = PLAIN) -> bytes:
+        """Its MLIR bytecode, lowered so."""
+        name, spread = self.lifted.jaxpr.debug.name, _spread(self.device)
+        with choosing(choice):
+            return mlir.to_bytecode(lower_jaxpr(self.lifted, name, self.taken, spread=spread, orders=self.orders))
+
+    def flags(self, choice: Choice = PLAIN) -> dict[str, Any]:
+        """The XLA flags that it is compiled with; those of the call's own options before all others."""
+        return {**guards(self.lifted.jaxpr, dict(choice.flags)), **dict(self.options)}
+
+
+def prepared(
+    closed: ClosedJaxpr,
+    options: Options = (),
+    device: Any = None,
+    donated: Sequence[int] = (),
+    keep_unused: bool = False,
+    orders: Orders | None = None,
+    tell: bool = True,
+) -> Prepared:
+    """What `compile_jaxpr` compiles. `tell`: UserWarning tells of donated arguments that no result fits. Raises NotImplementedError for
+    symbolic dimensions."""
+    device = device.group if type(device) is Named else device or client.default_device()
+    closed = purified(closed)[0]
+    if not all(is_static(a.shape) for a in closed.in_avals):
+        raise NotImplementedError(
+            f"{closed.jaxpr.debug.name} was traced for symbolic dimensions, {', '.join(a.short() for a in closed.in_avals)}: it can "
+            "be exported (jitscope.export), not compiled, before its sizes are known"
+        )
+    place = device.group if type(device) is Spread else device
+    kept = _kept_arguments(closed, keep_unused)
+    donated = _donated(closed, donated, kept, tell)
+    lifted, hidden, embedded = _split_constants(closed, place, kept)
+    if type(device) is Spread:
+        device = device._replace(ins=(*[buf._sharding for buf in hidden], *[device.ins[i] for i in kept]))
+    key = structural_hash(lifted, embedded)
+    lifted = ClosedJaxpr(lifted.jaxpr, embedded)
+    taken = tuple(len(hidden) + kept.index(i) for i in donated)
+    orders = orders and orders.taking(len(hidden), kept)
+    return Prepared(closed, lifted, hidden, kept, key, options, device, donated, taken, orders)
+
+
+def forget_program(made: Prepared) -> Any:
+    """Let go of the program in memory, so that it is compiled anew when it is asked for; gives what those who use it hold, None where
+    there is none."""
+    with _lock:
+        entry = _entries.pop(made.where, None)
+        if entry is not None:
+            _orphans.pop(entry, None)
+    return entry
+
+
 def compile_jaxpr(
     closed: ClosedJaxpr,
     options: Options = (),
@@ -257,24 +351,9 @@ def compile_jaxpr(
     the axes of arguments and results lie in memory.
     """
     names = device.outs if type(device) is Named else None
-    device = device.group if type(device) is Named else device or client.default_device()
-    closed = purified(closed)[0]
-    if not all(is_static(a.shape) for a in closed.in_avals):
-        raise NotImplementedError(
-            f"{closed.jaxpr.debug.name} was traced for symbolic dimensions, {', '.join(a.short() for a in closed.in_avals)}: it can "
-            "be exported (jitscope.export), not compiled, before its sizes are known"
-        )
-    place = device.group if type(device) is Spread else device
-    kept = _kept_arguments(closed, keep_unused)
-    donated = _donated(closed, donated, kept, tell=lowered is None)
-    lifted, hidden, embedded = _split_constants(closed, place, kept)
-    if type(device) is Spread:
-        device = device._replace(ins=(*[buf._sharding for buf in hidden], *[device.ins[i] for i in kept]))
-    key = structural_hash(lifted, embedded)
-    lifted = ClosedJaxpr(lifted.jaxpr, embedded)
-    taken = tuple(len(hidden) + kept.index(i) for i in donated)
-    orders = orders and orders.taking(len(hidden), kept)
-    where = (key.digest, options, device, taken, orders)
+    made = prepared(closed, options, device, donated, keep_unused, orders, tell=lowered is None)
+    closed, device, hidden, kept, orders = made.closed, made.device, made.hidden, made.kept, made.orders
+    where = made.where
     with _lock:
         entry = _entries.get(where)
         if entry is not None:
@@ -283,14 +362,16 @@ def compile_jaxpr(
     reused = entry is not None
     if entry is None:
         number = number or records.new_program()
-        entry = _build(lifted, key, options, device, number, note, taken, lowered, orders)
+        entry = _build(made, number, note, lowered)
         if type(device) is Spread and processes.joined is not None:
-            entry.executable.check_together(_said(lifted, device))
+            entry.executable.check_together(_said(made.lifted, device))
         with _lock:
             _entries[where] = entry
         _watch_mappings()
     kind = SpreadProgram if type(device) is Spread else Program if names is None else NamedProgram
-    program = kind(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
+    program = kind(
+        entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, made.donated, closed.jaxpr.debug
+    )
     if isinstance(program, SpreadProgram):
         program.spread = device
     if isinstance(program, NamedProgram):
@@ -416,52 +497,69 @@ def _split_constants(
     return ClosedJaxpr(lifted), hidden, embedded
 
 
-def _build(
-    lifted: ClosedJaxpr,
-    key: StructuralHash,
-    options: Options,
-    device: Any,
+def _build(made: Prepared, number: int, note: records.Record | None, lowered: bytes | None) -> _Entry:
+    place = made.place_on_disk()
+    kept = kept_for(made.where, place) if made.tunable else None
+    if kept is not None:
+        try:
+            return _compiled(made, number, note, lowered, place, kept)
+        except (XlaError, ValueError):  # somebody wrote another record: it is no reason to fail
+            pass
+    return _compiled(made, number, note, lowered, place, None)
+
+
+def _compiled(
+    made: Prepared,
     number: int,
     note: records.Record | None,
-    donated: tuple[int, ...],
     lowered: bytes | None,
-    orders: Orders | None = None,
+    place: DiskQuery | Refusal | None,
+    kept: Kept | None,
 ) -> _Entry:
-    start, lowered_here = time.perf_counter(), lowered is None
-    overrides = {**guards(lifted.jaxpr), **dict(options)}
-    outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
-    place = None if orders else disk.wanted(lifted, key, options, device, donated)
-    loaded = disk.find(place, outputs, device) if isinstance(place, DiskQuery) else None
+    start, lifted, device = time.perf_counter(), made.lifted, made.device
+    choice, told = (PLAIN, "") if kept is None else (kept.choice, kept.sentence)
+    if kept is not None:
+        place, lowered = made.place_on_disk(choice), None if choice.lowers else lowered
+    overrides, lowered_here = made.flags(choice), lowered is None
+    loaded = disk.find(place, made.outputs, device) if isinstance(place, DiskQuery) else None
     if loaded is not None:
         executable, stored = loaded
         if note is not None:
-            records.emit(_compile_step(note, time.perf_counter() - start, Answer(True, stored.head.seconds)))
+            answer = Answer(True, stored.head.seconds)
+            records.emit(_compile_step(note, time.perf_counter() - start, answer, told))
         bytecode = 3 * stored.head.bytecode_size  # as it is compressed
         return _Entry(
-            executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode, loaded=True
+            executable,
+            stored.unpack_lowered(),
+            made.key,
+            number,
+            lifted.in_avals,
+            overrides,
+            bytecode,
+            loaded=True,
+            tuned=told,
+            options=made.options,
         )
     start = time.perf_counter()
-    if lowered is None:
-        lowered = mlir.to_bytecode(
-            lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated, spread=_spread(device), orders=orders)
-        )
+    lowered = made.lowered(choice) if lowered is None else lowered
     middle = time.perf_counter()
     executable = Executable.compile(
         lowered,
-        outputs,
+        made.outputs,
         device,
         compile_options(overrides=overrides),
-        (answer,) if calls_python(lowered) else (),
-        donated,
+        (answer_python,) if calls_python(lowered) else (),
+        made.taken,
     )
     end = time.perf_counter()
     if note is not None:
         if lowered_here:
             records.emit(note.step_of("lower", middle - start))
-        records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
+        records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None, told))
     if isinstance(place, DiskQuery):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
-    return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
+    avals, size = lifted.in_avals, len(lowered)
+    return _Entry(executable, lowered, made.key, number, avals, overrides, size, tuned=told, options=made.options)
 
 
 def loaded_entry(
@@ -475,8 +573,12 @@ def _spread(device: Any) -> Spread | None:
     return device if type(device) is Spread else None
 
 
-def _compile_step(note: records.Record, seconds: float, answer_of_disk: Answer | None) -> records.Record:
+def _compile_step(
+    note: records.Record, seconds: float, answer_of_disk: Answer | None, tuned: str = ""
+) -> records.Record:
     step = note.step_of("compile", seconds)
     if answer_of_disk is not None:
         step.detail["disk"] = answer_of_disk
+    if tuned:
+        step.detail["tuned"] = tuned
     return step

@@ -13,7 +13,7 @@ and the functions of one number on the way are; and so do those inside of loops 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,14 +43,21 @@ _UNKNOWN = ("call_exported",)
 """Operations of which nobody knows what they compute."""
 
 
-def guards(jaxpr: Jaxpr) -> dict[str, Any]:
-    """XLA flags for a program: those that it needs, and the kinds of operations that XLA's library is best left out for."""
-    from .library_types import library_types
+def guards(jaxpr: Jaxpr, tuned: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """XLA flags for a program: those that it needs, and before them the kinds of operations that XLA's library is best left out for, or
+    what it was `tuned` to."""
+    from .library_types import library_types  # when something is compiled
+
+    return {**library_types(jaxpr), **(tuned or {}), **needs(jaxpr)}
+
+
+def needs(jaxpr: Jaxpr) -> dict[str, Any]:
+    """XLA flags without which a program would give wrong results, end the process, or take much too long to compile."""
     from .long_chains import is_better_not_fused, may_be_too_long  # when something is compiled
 
     chains = LONG_CHAINS.value if LONG_CHAINS.holds() and may_be_too_long(jaxpr) else {}
     apart = NOT_FUSED.value if NOT_FUSED.holds() and is_better_not_fused(jaxpr) else {}
-    return {**chains, **apart, **library_types(jaxpr), **_logarithms(jaxpr)}
+    return {**chains, **apart, **_logarithms(jaxpr)}
 
 
 def _logarithms(jaxpr: Jaxpr) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import Split, partial_eval_jaxpr
 from ..transforms.transpose import backward_pass
 from ..transforms.vmap import vmap_jaxpr
+from ..xla.choice import chosen
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
@@ -86,7 +87,7 @@ class Scan(HigherOrder):
             i = ctx.hlo.add(i, ctx.scalar(step, np.int32)) if step else i
             return ctx.hlo.subtract(ctx.count(length - 1), i) if reverse else i
 
-        unroll = 1 if is_symbolic_dim(length) else unroll
+        unroll = 1 if is_symbolic_dim(length) else chosen().unroll or unroll
         rounds = length if is_symbolic_dim(length) else length // unroll if unroll < length else 0
         if is_symbolic_dim(length) or rounds:
             avals = [_COUNTER, *jaxpr.in_avals[:num_consts], *carry_avals]

@@ -13,6 +13,8 @@ from typing import Any
 
 from jaxlib.version import __version__ as JAXLIB
 
+from .choice import chosen
+
 
 _MEASURED = ("0.10.", "0.11.", "0.12.")
 HAS_OLDER_EMITTER = JAXLIB.startswith("0.10.")
@@ -41,7 +43,11 @@ class Tuning:
     def holds(self, platform: str = "cpu") -> bool:
         """Whether it holds for programs for a platform. (Where a program is still being traced, it is not known which: it is that
         of this release then.)"""
-        return platform == "cpu" and not self.off and self._concerns(JAXLIB)
+        if platform != "cpu":
+            return False
+        rules = chosen().rules
+        said = next((on for name, on in rules if SWITCHES[name] is self), None) if rules else None
+        return (not self.off and self._concerns(JAXLIB)) if said is None else said
 
     def _concerns(self, jaxlib: str) -> bool:
         return jaxlib.startswith(self.jaxlibs) if self.jaxlibs else not jaxlib.startswith(self.spared)
@@ -242,3 +248,16 @@ FILLED_BY_NUMPY = Tuning(
     "running a program costs no more than handing over an array",
     1 << 18,
 )
+
+SWITCHES = {
+    "short axes written out": SHORT_AXES,
+    "convolutions as products": CONVOLUTIONS_AS_PRODUCTS,
+    "convolutions by elements": CONVOLUTIONS_BY_ELEMENTS,
+    "windows by slices": WINDOWS_BY_SLICES,
+    "sums in blocks of rows": ROW_BLOCKS,
+    "transposes taken into products": TRANSPOSED_OPERANDS,
+    "random bits apart": RANDOM_BITS_APART,
+    "floats sorted as integers": SORTED_AS_INTEGERS,
+    "sorts packed into integers": SORTED_PACKED,
+}
+"""The rules that a program may be lowered with or without (`choice.Choice`). The results are those of the same sums and orders."""

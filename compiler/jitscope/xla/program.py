@@ -60,7 +60,7 @@ def default_options() -> bytes:
     return given if name.encode() in given or not SMALL_LOOPS.holds() else given + _backend_option(name, str(limit))
 
 
-_EXTRA = tuple(LONG_CHAINS.value)  # flags that XLA takes as options of the backend alone
+_EXTRA = (*LONG_CHAINS.value, SMALL_LOOPS.value[0])  # flags that XLA takes as options of the backend alone
 
 
 def _backend_option(name: str, value: str) -> bytes:

@@ -45,6 +45,13 @@ def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any
     return use(_jitted(function, args, kwargs, (*_STATIC, int)))
 
 
+def with_options(asked: Asked, options: dict[str, Any]) -> Callable[..., Any]:
+    """The function of a program, jitted anew with options for XLA. Raises Unavailable where another library than jax jitted it."""
+    if getattr(asked.jitted, "_jit_info", None) is None:
+        raise Unavailable("it is jitted by another library than jax, which takes no compiler_options")
+    return private.again(asked.jitted, compiler_options=options)
+
+
 def _jitted(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], static: tuple[type, ...]
 ) -> Any:

@@ -87,14 +87,28 @@ class Executable:
         except RuntimeError as error:
             raise translate(error) from None
 
+    @property
+    def own_options(self) -> dict[str, Any]:
+        """Options for XLA that its call asked for (jit's compiler_options)."""
+        return dict(self._compiled.options.env_option_overrides or ())
+
+    def options_with(self, overrides: Mapping[str, Any]) -> bytes:
+        """The options that jax gave for this program and others by name, serialized."""
+        return private.options_with(self._compiled, overrides).SerializeAsString()
+
     def placed(self, bufs: Sequence[Any]) -> list[Any]:
         """Arrays as they lie when the program takes them: over several devices, in its layouts."""
         return list(bufs) if self.devices == 1 else private.laid_out(self._compiled, bufs)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
-        outs = self.raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
-        return [shards[0] for shards in outs]
+        return run(self.raw, arrays)
+
+
+def run(raw: Any, arrays: Sequence[Any]) -> list[Any]:
+    """The results of an executable of jax's on arrays, one device."""
+    outs = raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
+    return [shards[0] for shards in outs]
 
 
 class Entry:
@@ -125,6 +139,11 @@ class Entry:
     def outline(self) -> bytes:
         """The same for looking at it alone: large constants are zeros, and cost nothing."""
         return lineage.lowered(lineage.without_elided(self._text(16)), self.lineage).encode()
+
+    @property
+    def as_given(self) -> bytes:
+        """The MLIR module that XLA was given, as bytecode, with jax's own names."""
+        return mlir.to_bytecode(self._module)
 
     def _text(self, large: int | None) -> str:
         with reading.marked():

@@ -60,7 +60,8 @@ class Row:
 
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, for looking at, or only lowered), "failed". `seconds`: duration of each step in seconds.
-    `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
+    `disk`: what the cache on disk said when it was compiled. `tuned`: with what `jitscope.tune` had found it is compiled, "" where it was not
+    tuned. `run`: how often the cell that defines the function had been run.
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
     `direct`: the user's own line called the function, and not a library's. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
     cell a file is, as its ledger knows.
@@ -77,6 +78,7 @@ class Row:
     captures: bool = False
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     disk: Answer | None = None
+    tuned: str = ""
     differences: list[Difference] = dataclasses.field(default_factory=list)
     against: Row | None = None
     number: int = 0
@@ -191,6 +193,7 @@ class Row:
         if self.derived:
             return "made by a transformation of the function (a derivative, a vmap) outside jit"
         on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
+        on_disk += f"; {'loaded' if self.loaded else 'compiled'} {self.tuned}" if self.tuned else ""
         if self.against is None:
             return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
         if self.cause == "class":
@@ -391,7 +394,12 @@ class Ledger:
         """Arrays were made of its arguments: only the time counts."""
 
     def _compile(self, row: Row, record: Record) -> None:
-        row.disk = record.detail.get("disk")
+        tuned = record.detail.get("tuned", "")
+        if tuned != row.tuned:  # another program in place of the one that it had
+            row.seconds = {**row.seconds, "compile": record.seconds}
+            row.seconds.pop("run", None)
+            row.steady = row.shares = None
+        row.disk, row.tuned = record.detail.get("disk"), tuned
         self._count(row)
 
     def _count(self, row: Row) -> None:
@@ -419,7 +427,7 @@ class Ledger:
 
     def _program(self, row: Row, record: Record) -> None:
         program, row.given = record.payload
-        row.takes, row._entry = Takes(program), weakref.ref(program.entry)
+        row.takes, row._entry, row.tuned = Takes(program), weakref.ref(program.entry), program.entry.tuned
 
     def _foreign(self, row: Row, record: Record) -> None:
         """A program that another library compiled; whoever watches that library keeps it."""
@@ -436,7 +444,7 @@ class Ledger:
     def _attach(self, row: Row, record: Record) -> None:
         _, ready, row.given = record.payload
         row._tally = ready.tally
-        row.takes = Takes(ready.program)
+        row.takes, row.tuned = Takes(ready.program), ready.program.entry.tuned
         row._entry = weakref.ref(ready.program.entry)
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:

@@ -60,7 +60,8 @@ def timing_document(row: Row) -> TimingDocument:
 def _note(row: Row, step: str) -> str:
     if step == "arguments":
         return "NumPy arrays are copied at each call, and turned into the dtype that arrays have; arrays are taken as they are"
-    return (row.disk_said if step == "compile" else "") or "wall time of this step"
+    told = (row.disk_said if step == "compile" else "") or "wall time of this step"
+    return f"{told}; {row.tuned}" if row.tuned and step in ("compile", "run") else told
 
 
 def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0) -> TimingDocument:

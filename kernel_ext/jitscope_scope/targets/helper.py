@@ -36,12 +36,13 @@ class CompilerLost(RuntimeError):
 
 
 class Helper:
-    """A process with one plugin."""
+    """A process with one plugin, or one that a `command` starts, in an `environment` of its own."""
 
-    def __init__(self, command: Sequence[str] | None = None):
+    def __init__(self, command: Sequence[str] | None = None, environment: Mapping[str, str] | None = None):
         self._command = list(
             command or (sys.executable, "-P", str(Path(errors.__file__).with_name("plugin_worker.py")))
         )
+        self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
         self._answers, self._left = -1, b""
         self._log: IO[bytes] | None = None
@@ -97,7 +98,7 @@ class Helper:
                 stderr=self._log,
                 pass_fds=(writing,),
                 start_new_session=True,
-                env=_environment(),
+                env=_environment() if self._environment is None else self._environment,
             )
         except OSError as problem:
             raise CompilerLost(f"the process that compiles could not be started: {problem.strerror}") from None

@@ -80,6 +80,13 @@ def keep(program: DiskQuery, function: str, executable: Executable, lowered: byt
     writer.submit(partial(_write, here, program, function, executable if code is None else code, lowered, seconds))
 
 
+def keep_code(program: DiskQuery, function: str, code: bytes, lowered: bytes, seconds: float) -> None:
+    """Write a program to disk whose machine code (what `Executable.serialize` gave) another process compiled in some seconds."""
+    here = store()
+    if here is not None:
+        _write(here, program, function, code, lowered, seconds)
+
+
 def needs_lapack(lowered: bytes) -> bool:
     """Whether a program calls routines of LAPACK, which are to be registered before it is loaded."""
     return b"lapack_" in lowered or b"tridiagonal_solve_perturbed" in lowered

@@ -19,7 +19,7 @@ from .calls import (
     whole_tracebacks,
     without_debugging,
 )
-from .compilations import Compiled, compiled, compiled_again, compiled_with, laid_out
+from .compilations import Compiled, compiled, compiled_again, compiled_with, laid_out, options_with
 from .frames import (
     OF_PMAP,
     Entered,
@@ -119,6 +119,7 @@ __all__ = [
     "module",
     "monitoring",
     "names_are_keys",
+    "options_with",
     "own_result",
     "parameters",
     "raised",

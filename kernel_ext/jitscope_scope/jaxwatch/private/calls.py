@@ -16,8 +16,8 @@ from .frames import given_to
 from .names import folder, jax, module
 
 
-def again(jitted: Any) -> Any:
-    """A jitted function made once more, with what jit was told, so that jax compiles it again."""
+def again(jitted: Any, **more: Any) -> Any:
+    """A jitted function made once more, with what jit was told and `more`, so that jax compiles it again."""
     info = jitted._jit_info
     return jax().jit(  # pyright: ignore[reportOptionalMemberAccess]
         functools.partial(jitted._fun),
@@ -27,6 +27,7 @@ def again(jitted: Any) -> Any:
         donate_argnames=info.donate_argnames,
         keep_unused=info.keep_unused,
         inline=info.inline,
+        **more,
     )
 
 

@@ -40,9 +40,15 @@ def compiled_again(one: Compiled) -> Compiled:
 
 def compiled_with(one: Compiled, lowered: Any, overrides: Mapping[str, Any]) -> Any:
     """The executable of another module for the same devices, with the options of this one and others by name."""
-    options = type(one.options).ParseFromString(one.options.SerializeAsString())
-    options.env_option_overrides = list(overrides.items())
+    options = options_with(one, overrides)
     return one.backend.compile_and_load(lowered, one.devices, options, list(one.callbacks or ()))
+
+
+def options_with(one: Compiled, overrides: Mapping[str, Any]) -> Any:
+    """The options of a compilation, and others by name."""
+    options = type(one.options).ParseFromString(one.options.SerializeAsString())
+    options.env_option_overrides = [*(options.env_option_overrides or ()), *overrides.items()]
+    return options
 
 
 def laid_out(one: Compiled, bufs: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,82 @@
+"""`%tune`, `%%jit --tune` and `--untune` in a shell: the card, what later runs take, and what is said."""
+
+import os
+
+import numpy as np
+import pytest
+
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(os.name != "posix", reason="the process that compiles is asked over a pipe"),
+]
+SETUP = "import jitscope as jx, jitscope.numpy as jnp\nx = jnp.ones((64, 64))"
+
+
+def said(ran) -> str:
+    return " ".join("\n".join([*ran.texts, ran.stdout, ran.stderr]).split())
+
+
+def test_a_card_is_shown_and_the_call_stays_what_it_was(shell) -> None:
+    shell.cell(SETUP)
+    shell.cell("def f(x):\n    return (x @ x).sum()")
+    ran = shell.cell("%tune --seconds 5 f(x)")
+    assert ran.exception is None
+    document = ran.document
+    assert document["kind"] == "tuning"
+    assert document["title"] == "f"
+    assert document["compilations"] <= 20
+    assert document["limit"]["value"] == 5
+    assert {one["name"] for one in document["tried"]} >= {"XLA's library without products"}
+    assert "f" in said(ran)
+    np.testing.assert_array_equal(shell.cell("float(f(x))").result, 64.0 * 64 * 64)
+    assert "there is nothing to forget" in said(shell.cell("%tune --untune f(x + 0)")) or document["taken"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    (
+        ("%tune --seconds soon f(x)", "--seconds takes a number from 0"),
+        ("%tune --tolerance -1 f(x)", "--tolerance takes a number from 0"),
+        ("%tune", "%tune needs an expression"),
+        ("%tune --fast f(x)", "there is no option --fast"),
+    ),
+)
+def test_lines_that_make_no_sense_say_so(shell, line: str, words: str) -> None:
+    shell.cell(SETUP)
+    shell.cell("def f(x):\n    return x")
+    ran = shell.cell(line)
+    assert words in str(ran.exception)
+
+
+def test_help(shell) -> None:
+    assert "Race other ways to compile a call" in shell.cell("%tune -h").stdout
+
+
+def test_what_may_not_run_again_is_said_in_a_sentence(shell) -> None:
+    shell.cell(SETUP)
+    shell.cell("def prints(x):\n    jx.debug.print('{}', x)\n    return x")
+    assert "it is not tuned" in str(shell.cell("%tune prints(x)").exception)
+
+
+def test_the_programs_of_a_cell_are_tuned(shell, monkeypatch) -> None:
+    from jitscope_kernel import tuning
+
+    monkeypatch.setattr(tuning, "SECONDS", 5.0)
+    shell.cell(SETUP)
+    ran = shell.cell("%%jit --tune\ndef g(x):\n    return (x @ x).sum()\ny = g(x)")
+    assert ran.exception is None
+    kinds = [document["kind"] for document in ran.documents]
+    assert kinds == ["cell", "tuning"]
+    assert ran.documents[1]["title"] == "g"
+    assert float(shell.names["y"]) == 64.0**3
+    again = shell.cell("%%jit --untune\ndef g(x):\n    return (x @ x).sum()\ny = g(x)")
+    taken = ran.documents[1]["taken"]
+    assert ("is forgotten" if taken else "there is nothing to forget") in said(again)
+
+
+def test_a_program_that_prints_is_left_alone(shell) -> None:
+    shell.cell(SETUP)
+    ran = shell.cell("%%jit --tune\ndef g(x):\n    jx.debug.print('{}', x.sum())\n    return x\ny = g(x)")
+    assert ran.exception is None
+    assert "g is not tuned: g calls Python functions or prints" in said(ran)
