@@ -37,6 +37,8 @@ def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
     yield f"{found.path}: {counted(len(found.entries), 'program')}, {size(found.size)}{most}"
     if others := sum(not entry.usable for entry in found.entries):
         yield f"{others} of them made for other versions or processors, see jitscope cache explain"
+    if found.tuned:
+        yield f"{counted(found.tuned, 'program')} tuned; jitscope.untune(f)(…) forgets one, jitscope cache clear all"
     if entries:
         width = max(8, *(len(entry.function) for entry in entries))
         yield ""

@@ -359,8 +359,12 @@ def tuning(taken: bool = True, library: str = "") -> Document:
 
     def form(name: str, outcome: str, ratio: float | None = None, why: str = "", **more: Any) -> Document:
         ends = {"low": None, "high": None} if ratio is None else {"low": 0.94 * ratio, "high": 1.08 * ratio}
-        same = None if outcome == "not tried" else {"max_abs": 2e-7, "max_rel": 4e-6, "bits": False, "ulp": 48.0}
-        known = outcome != "not tried"
+        same = (
+            None
+            if outcome in ("not tried", "failed")
+            else {"max_abs": 2e-7, "max_rel": 4e-6, "bits": False, "ulp": 48.0}
+        )
+        known = same is not None
         return {
             "name": name,
             "outcome": outcome,
@@ -376,12 +380,17 @@ def tuning(taken: bool = True, library: str = "") -> Document:
 
     first = [form("short axes written out", "taken", 0.43)] if taken else []
     bits = {"max_abs": 0.0, "max_rel": 0.0, "bits": True, "ulp": 0.0}
+    far = {"max_abs": 0.3, "max_rel": 0.012, "bits": False, "ulp": 1e5}
     others = [
         form("XLA's library without reductions", "faster", 0.61),
         form("vectors of 512 bits", "no difference", 1.003, same=bits),
         form("without fusion", "slower", 2.9),
         form(
-            "XLA's older emitter", "other results", None, "the result differs by 1.2e-02 of its size, more than 3.5e-04"
+            "XLA's older emitter",
+            "other results",
+            None,
+            "the result differs by 1.2e-02 of its size, more than 3.5e-04",
+            same=far,
         ),
         form("4 iterations of each scan at a time", "failed", None, "XLA refuses it: <b>no</b>"),
         form("one thread for each kernel", "not tried", None, "the time was over"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..plain import clean
 from ..quantities import amount, number, show
 from ..view import inline
-from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Section, Sentence, Stretch, Table, View
+from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Sentence, Stretch, Table, View
 from ..words import plural
 
 
@@ -54,8 +54,7 @@ def _parts(document: TuningDocument) -> Iterator[Part]:
         yield Table("What was tried", _COLUMNS, tuple(_row(one, reach) for one in tried), first=24)
     if others:
         names = tuple(Row((clean(one["name"]), clean(one["why"]))) for one in others)
-        columns = (Column("compiled with"), Column("why not"))
-        yield Section(f"{plural(len(others), 'form')} not tried", (Table("What was not tried", columns, names),))
+        yield Table("What was not tried", (Column("compiled with"), Column("why not")), names, first=6)
     yield Sentence(_method(document), "note")
 
 

@@ -11,6 +11,7 @@ from .entry import Damaged, Head, told
 from .folder import default_folder
 from .key import process_parts
 from .store import UNLIMITED, Store
+from .tuned import SUFFIX as TUNED
 
 
 ANYWHERE = ("options", "device")
@@ -37,12 +38,14 @@ class Stored(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder of programs: entries, those used last first. `limit` is in bytes, None without one."""
+    """A folder of programs: entries, those used last first. `limit` is in bytes, None without one. `tuned`: how many programs `jitscope.tune`
+    found a faster form of."""
 
     path: str
     size: int
     limit: int | None
     entries: list[Stored]
+    tuned: int = 0
 
 
 def folder(root: str | None = None) -> Folder:
@@ -51,8 +54,9 @@ def folder(root: str | None = None) -> Folder:
     here = process_parts(client.default_device(), store.folder)
     entries = [found for used, head, text in store.heads() if (found := _stored(used, head, text, here)) is not None]
     entries.sort(key=lambda entry: entry.used, reverse=True)
-    size = sum(file.size for file in store.files())
-    return Folder(store.root, size, None if store.limit == UNLIMITED else store.limit, entries)
+    files = list(store.files())
+    size, tuned = sum(file.size for file in files), sum(file.path.endswith(TUNED) for file in files)
+    return Folder(store.root, size, None if store.limit == UNLIMITED else store.limit, entries, tuned)
 
 
 def open_store(root: str | None = None) -> Store:

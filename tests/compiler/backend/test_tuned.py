@@ -1,0 +1,110 @@
+"""What a program was tuned to: taken where it was kept, passed over where it is damaged or of no use, forgotten where that is asked."""
+
+import json
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope.backend import tuned
+from jitscope.backend.compile import compile_jaxpr, forget_program, prepared
+from jitscope.backend.disk import in_use, tuned as on_disk
+from jitscope.xla.choice import PLAIN, Choice, choosing
+from jitscope.xla.cpu_tuning import SHORT_AXES, SWITCHES
+from tests.compiler.disk_folders import cache_in
+
+
+FUSION = Choice(flags=(("xla_disable_hlo_passes", "fusion"),))
+KEPT = tuned.Kept(FUSION, "without fusion", 0.5, 0.4, 0.6)
+
+
+def program(x):
+    return jnp.sin(x) * jnp.cos(x) + 1
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A program, where the cache on disk is a folder of its own."""
+    with cache_in(tmp_path, monkeypatch):
+        yield prepared(jx.make_jaxpr(program)(jnp.ones(50)))
+    tuned._here.clear()
+
+
+def compiled(made):
+    forget_program(made)
+    return compile_jaxpr(made.closed)
+
+
+def test_a_kept_choice_is_compiled_with_and_forgotten(made, tmp_path) -> None:
+    assert compiled(made).entry.tuned == ""
+    assert tuned.keep(made.where, made.place_on_disk(), KEPT) == ""
+    first = compiled(made)
+    assert "without fusion: 0.50 of the time when it was tuned, 0.40 to 0.60" in first.entry.tuned
+    assert first.entry.overrides["xla_disable_hlo_passes"] == "fusion"
+    np.testing.assert_allclose(np.asarray(first.run([jnp.ones(50).buf])[0]), np.sin(1) * np.cos(1) + 1, rtol=1e-6)
+    tuned._here.clear()  # as in a later session
+    assert compiled(made).entry.tuned == first.entry.tuned
+    assert tuned.forget(made.where, made.place_on_disk())
+    assert not tuned.forget(made.where, made.place_on_disk())
+    assert compiled(made).entry.tuned == ""
+    assert not list(tmp_path.rglob("*.tuned"))
+
+
+def test_a_choice_holds_in_its_environment_alone(made) -> None:
+    place = made.place_on_disk()
+    on_disk.write(in_use.store(), place.program, b"\0" * 16, KEPT.as_json())
+    assert compiled(made).entry.tuned == ""
+
+
+@pytest.mark.parametrize("text", (b"", b"{", b"[]", b'{"x": 1}'))
+def test_damaged_records_are_passed_over(made, tmp_path, text: bytes) -> None:
+    tuned.keep(made.where, made.place_on_disk(), KEPT)
+    (path,) = tmp_path.rglob("*.tuned")
+    path.write_bytes(text)
+    tuned._here.clear()
+    assert compiled(made).entry.tuned == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    (
+        {"ratio": "fast"},
+        {"ratio": float("inf")},
+        {"choice": {"rules": {}, "unroll": 0, "flags": {"no_such_flag": 1}}},
+        {"choice": {"rules": {"no such rule": True}, "unroll": 0, "flags": {}}},
+        {"choice": 3},
+    ),
+)
+def test_records_of_no_use_are_no_reason_to_fail(made, tmp_path, change) -> None:
+    tuned.keep(made.where, made.place_on_disk(), KEPT)
+    (path,) = tmp_path.rglob("*.tuned")
+    records = json.loads(path.read_text())
+    path.write_text(json.dumps({key: {**record, **change} for key, record in records.items()}))
+    tuned._here.clear()
+    found = compiled(made)
+    assert found.entry.tuned == ""
+    np.testing.assert_allclose(np.asarray(found.run([jnp.ones(50).buf])[0]), np.sin(1) * np.cos(1) + 1, rtol=1e-6)
+
+
+def test_what_a_program_needs_and_its_call_asks_for_goes_before() -> None:
+    closed = jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x) + jnp.log(2 * x)))(jnp.ones(20000))
+    from jitscope.backend.guards import needs
+
+    needed = needs(closed.jaxpr)
+    made = prepared(closed, options=(("xla_cpu_prefer_vector_width", 128),))
+    choice = Choice(flags=(*((name, "") for name in needed), ("xla_cpu_prefer_vector_width", 512)))
+    flags = made.flags(choice)
+    assert flags["xla_cpu_prefer_vector_width"] == 128
+    assert {name: flags[name] for name in needed} == needed
+
+
+def test_a_rule_holds_as_was_chosen_while_a_program_is_lowered() -> None:
+    holds = SHORT_AXES.holds()
+    with choosing(Choice((("short axes written out", not holds),))):
+        assert SHORT_AXES.holds() is not holds
+        assert not SHORT_AXES.holds("cuda")
+        with choosing(PLAIN):
+            assert SHORT_AXES.holds() is holds
+    assert SHORT_AXES.holds() is holds
+    assert all(isinstance(name, str) for name in SWITCHES)
