@@ -33,7 +33,7 @@ from jitscope_widgets.answers import Answers
 from jitscope_widgets.attached import attached
 from jitscope_widgets.words import reason
 
-from . import jax_cells, output, tracebacks
+from . import below, jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
@@ -438,8 +438,7 @@ class Session:
                 document["diagnostics"] = told
             running.live.close(document, self._answers(document))
             rows = [self.ledger.row(one["id"]) for one in document["compilations"]]
-            self._compare(running, rows)
-            self._aim(running, rows)
+            below.show(rows, running.versus, running.target, running.tuning)
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):
@@ -452,28 +451,6 @@ class Session:
             running.live.close(document)
         if self._jax.wanted and (line := jax_cells.in_words(rows, self.ledger.small_since(running.since))):
             output.show_text(line)
-
-    def _compare(self, running: Running, rows: list[observe.Row]) -> None:
-        """What `--vs` asked for, below the cell's own view."""
-        if running.versus is None or not rows:
-            return
-        try:
-            for document in running.versus.comparisons(rows):
-                output.show(document)
-        except Exception as problem:
-            output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {reason(problem)}")
-
-    def _aim(self, running: Running, rows: list[observe.Row]) -> None:
-        """What `--target` asked for: each program as the compilers of other chips make it; and `--tune`: each compiled in other ways."""
-        if running.target is not None:
-            from .on_target import show_for
-
-            for row in rows:
-                show_for(row, running.target)
-        if running.tuning:
-            from .tuning import show_rows
-
-            show_rows(rows, running.tuning)
 
     def _look(self, compilation: CompilationDocument, instruments: tuple[str, ...]) -> CompilationDocument:
         """The document of a program with what instruments say of it."""
