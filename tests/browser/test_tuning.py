@@ -9,10 +9,10 @@ from tests.browser.bare import Bare
 from tests.browser.conftest import Lab
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.programs import LOAD
-from tests.widgets import documents
+from tests.widgets.tuning_documents import tuning
 
 
-CARDS = {"taken": documents.tuning(), "none": documents.tuning(taken=False), "jax": documents.tuning(library="jax")}
+CARDS = {"taken": tuning(), "none": tuning(taken=False), "jax": tuning(library="jax")}
 TUNE = "@jx.jit\ndef f(x):\n    return (x @ x).sum()\n\nx = jnp.ones((64, 64))"
 
 

@@ -14,6 +14,7 @@ from tests.widgets.parts import CODE, Document, edge, graph, node, position, qua
 from tests.widgets.pass_documents import passes, transformations
 from tests.widgets.profile_documents import comparison, profile
 from tests.widgets.target_documents import target
+from tests.widgets.tuning_documents import tuning
 from tests.widgets.value_documents import values
 
 
@@ -348,69 +349,6 @@ def trace() -> Document:
         ],
         "left_out": 2,
         "error": "ValueError: too large",
-    }
-
-
-def tuning(taken: bool = True, library: str = "") -> Document:
-    """What came of tuning a function: a winner or none, forms that were slower, wrong, failed and not tried."""
-
-    def quantity(value: float | None, unit: str, origin: str = "measured") -> Document:
-        return {"value": value, "unit": unit, "origin": "unknown" if value is None else origin, "note": ""}
-
-    def form(name: str, outcome: str, ratio: float | None = None, why: str = "", **more: Any) -> Document:
-        ends = {"low": None, "high": None} if ratio is None else {"low": 0.94 * ratio, "high": 1.08 * ratio}
-        same = (
-            None
-            if outcome in ("not tried", "failed")
-            else {"max_abs": 2e-7, "max_rel": 4e-6, "bits": False, "ulp": 48.0}
-        )
-        known = same is not None
-        return {
-            "name": name,
-            "outcome": outcome,
-            "why": why,
-            "ratio": ratio,
-            **ends,
-            "pairs": 0 if ratio is None else 40,
-            "same": same,
-            "compile": quantity(0.21 if known else None, "s"),
-            "memory": quantity(2.2e6 if known else None, "B", "modelled"),
-            **more,
-        }
-
-    first = [form("short axes written out", "taken", 0.43)] if taken else []
-    bits = {"max_abs": 0.0, "max_rel": 0.0, "bits": True, "ulp": 0.0}
-    far = {"max_abs": 0.3, "max_rel": 0.012, "bits": False, "ulp": 1e5}
-    others = [
-        form("XLA's library without reductions", "faster", 0.61),
-        form("vectors of 512 bits", "no difference", 1.003, same=bits),
-        form("without fusion", "slower", 2.9),
-        form(
-            "XLA's older emitter",
-            "other results",
-            None,
-            "the result differs by 1.2e-02 of its size, more than 3.5e-04",
-            same=far,
-        ),
-        form("4 iterations of each scan at a time", "failed", None, "XLA refuses it: <b>no</b>"),
-        form("one thread for each kernel", "not tried", None, "the time was over"),
-    ]
-    return {
-        "kind": "tuning",
-        "version": 1,
-        "title": "nbody",
-        "library": library,
-        "taken": "short axes written out" if taken else None,
-        "plain": quantity(0.0797, "s"),
-        "tried": [*first, *(others if taken else others[1:])],
-        "bound": "A number passes if it is off by at most half of the digits of its dtype.",
-        "stopped": "the time was over before 1 other form could be compiled",
-        "kept": "" if not library else "jax keeps no such thing",
-        "written": "jax.jit(nbody, compiler_options={'xla_cpu_prefer_vector_width': 512})" if library and taken else "",
-        "method": "each form runs in pairs with the program as it was",
-        "compilations": 7,
-        "limit": quantity(20.0, "s"),
-        "cost": quantity(19.3, "s"),
     }
 
 
