@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.widgets.parts import Document
+from tests.widgets.parts import Document, quantity
 
 
 def tuning(taken: bool = True, library: str = "") -> Document:
     """What came of tuning a function: a winner or none, forms that were slower, wrong, failed and not tried."""
-
-    def quantity(value: float | None, unit: str, origin: str = "measured") -> Document:
-        return {"value": value, "unit": unit, "origin": "unknown" if value is None else origin, "note": ""}
 
     def form(name: str, outcome: str, ratio: float | None = None, why: str = "", **more: Any) -> Document:
         ends = {"low": None, "high": None} if ratio is None else {"low": 0.94 * ratio, "high": 1.08 * ratio}
