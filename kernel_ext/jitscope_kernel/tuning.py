@@ -172,6 +172,7 @@ def document_of(found: Tuning) -> TuningDocument:
         "tried": [_form(one) for one in found.tried],
         "bound": bound,
         "stopped": found.stopped,
+        "on": found.on,
         "kept": found.kept,
         "written": found.written,
         "method": METHOD,

@@ -75,6 +75,17 @@ def test_the_programs_of_a_cell_are_tuned(shell, monkeypatch) -> None:
     assert ("is forgotten" if taken else "there is nothing to forget") in said(again)
 
 
+def test_arguments_that_are_gone_are_stood_in_for(shell, monkeypatch) -> None:
+    from jitscope_kernel import tuning
+
+    monkeypatch.setattr(tuning, "SECONDS", 0.0)
+    shell.cell(SETUP)
+    ran = shell.cell("%%jit --tune\ndef g(x):\n    return (x @ x).sum()\ny = g(jnp.ones((32, 32)))")
+    assert "stand-ins, random numbers" in ran.documents[1]["on"]
+    ran = shell.cell("%tune --seconds 0 g(x)")
+    assert ran.document["on"] == "the arguments of the call"
+
+
 def test_a_program_that_prints_is_left_alone(shell) -> None:
     shell.cell(SETUP)
     ran = shell.cell("%%jit --tune\ndef g(x):\n    jx.debug.print('{}', x.sum())\n    return x\ny = g(x)")

@@ -58,6 +58,7 @@ def tuning(taken: bool = True, library: str = "") -> Document:
         "tried": [*first, *(others if taken else others[1:])],
         "bound": "A number passes if it is off by at most half of the digits of its dtype.",
         "stopped": "the time was over before 1 other form could be compiled",
+        "on": "the arguments of the call",
         "kept": "" if not library else "jax keeps no such thing",
         "written": "jax.jit(nbody, compiler_options={'xla_cpu_prefer_vector_width': 512})" if library and taken else "",
         "method": "each form runs in pairs with the program as it was",

@@ -465,6 +465,8 @@ class LoweredStage(_Stage):
         )
         if stage._taken is not None:
             stage._taken.settle(program)
+        if program.entry.tuned:
+            self._bytecode = program.lowered  # what was compiled may be lowered otherwise
         return CompiledStage(stage, program, device)
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..xla.choice import Choice
+from ..xla.choice import RECOMPUTED, Choice
 from ..xla.cpu_tuning import SWITCHES
 from .disk import tuned as on_disk
 from .disk.in_use import store
@@ -76,7 +76,7 @@ def kept_for(where: Where, place: DiskQuery | Refusal | None) -> Kept | None:
         kept = Kept.of_json(found)
     except ValueError:
         return None
-    return kept if all(name in SWITCHES for name, _ in kept.choice.rules) else None
+    return kept if all(name in SWITCHES or name == RECOMPUTED for name, _ in kept.choice.rules) else None
 
 
 def keep(where: Where, place: DiskQuery | Refusal | None, kept: Kept) -> str:

@@ -12,6 +12,7 @@ from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import ClosedJaxpr
 from ..core.staging import jaxpr_as_fun, recording
 from ..core.trace import using
+from ..xla.choice import recomputes
 from .call import OneProgram, call
 from .saving import split_checkpoint
 
@@ -29,7 +30,7 @@ class Checkpoint(OneProgram):
         return {"jaxpr": params["jaxpr"], "barrier": params["differentiated"] and params["prevent_cse"]}
 
     def lower(self, ctx, /, *values, jaxpr, differentiated, prevent_cse, **params):
-        if not (differentiated and prevent_cse):
+        if not (differentiated and prevent_cse and recomputes()):
             return ctx.call(jaxpr, *values, name="checkpoint")
         return _lowered_apart(ctx, jaxpr, values)
 

@@ -54,6 +54,8 @@ class Choice(NamedTuple):
 
 
 PLAIN = Choice()
+RECOMPUTED = "values of checkpoint computed again"
+"""What `checkpoint` asks for, as a rule that a choice may leave out: then XLA keeps the values."""
 _in_force: ContextVar[Choice] = ContextVar("jitscope_choice", default=PLAIN)
 
 
@@ -65,6 +67,11 @@ def choosing(choice: Choice) -> Iterator[None]:
         yield
     finally:
         _in_force.reset(token)
+
+
+def recomputes() -> bool:
+    """Whether what `checkpoint` asks to be computed again is."""
+    return (RECOMPUTED, False) not in _in_force.get().rules
 
 
 def chosen() -> Choice:

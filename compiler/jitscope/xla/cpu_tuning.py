@@ -46,7 +46,7 @@ class Tuning:
         if platform != "cpu":
             return False
         rules = chosen().rules
-        said = next((on for name, on in rules if SWITCHES[name] is self), None) if rules else None
+        said = next((on for name, on in rules if SWITCHES.get(name) is self), None) if rules else None
         return (not self.off and self._concerns(JAXLIB)) if said is None else said
 
     def _concerns(self, jaxlib: str) -> bool:

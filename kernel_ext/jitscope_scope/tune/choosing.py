@@ -18,7 +18,7 @@ from jitscope.backend.tuned import Kept
 from jitscope.core.errors import Unavailable
 from jitscope.core.words import counted, duration
 from jitscope.xla import client
-from jitscope.xla.choice import PLAIN, Choice
+from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice
 
 from .racing import LEAST, Ratio, halved, is_clear, is_hopeless, ratio_of, repeats_for
 from .same import Same, same
@@ -42,7 +42,7 @@ _MOST_PAIRS = 400
 _IN_A_ROUND = 60
 _ENOUGH, _NARROW = 60, 0.03
 """Pairs from which the last run-off may end before its time: if the interval is so narrow, whichever is faster."""
-_MORE_MEMORY = 1.5
+_MORE_MEMORY, _NO_MORE = 1.5, 1.02
 _SOME_MEMORY = 16 << 20
 
 
@@ -69,7 +69,7 @@ class Outcome:
 @dataclasses.dataclass(frozen=True)
 class Tuning:
     """What came of tuning a program. `taken` is the winner (None: nothing helped), `ratio` and `interval` are those of its last run-off; `kept`:
-    "" where later sessions take it, else why they do not."""
+    "" where later sessions take it, else why they do not; `on`: what it ran on, in words."""
 
     name: str
     library: str
@@ -82,6 +82,7 @@ class Tuning:
     tolerance: float | None
     stopped: str = ""
     kept: str = ""
+    on: str = ""
     written: str = ""
 
 
@@ -143,6 +144,7 @@ class _Race:
             self.tolerance,
             self.stopped,
             kept,
+            self.subject.on,
             self.subject.written(taken.choice) if taken else "",
         )
 
@@ -183,7 +185,7 @@ class _Race:
             first = 2 * 3 * self.plain_s
             if self.until(_COMPILING) < min(self.usual + first, 0.2 * self.limit):
                 left = len(candidates) - number
-                self.stopped = f"the time was over before {counted(left, 'other form')} could be compiled"
+                self.stopped = f"the time was over before {counted(left, 'other form')} could be compiled; more seconds have room for more"
                 return
             self._doing = f"{number + 1} of {len(candidates)} forms of {self.subject.name}: {one.words}"
             self.told(self._doing)
@@ -204,9 +206,9 @@ class _Race:
         standing = _Standing(one, form, [])
         if form.same.why:
             self._end(one, "other results", form.same.why, standing)
-        elif form.memory > _MORE_MEMORY * self.plain_memory + _SOME_MEMORY:
+        elif form.memory > self._memory_for(one):
             times = form.memory / max(self.plain_memory, 1)
-            self._end(one, "more memory", f"it needs {times:.1f} times the memory", standing)
+            self._end(one, "more memory", f"it needs {times:.3g} times the memory", standing)
         elif is_hopeless(form.pairs):
             ratios = sorted(b / a for a, b in form.pairs)
             self._end(one, "slower", f"{ratios[1]:.2g} times as long in its first runs", standing)
@@ -215,6 +217,12 @@ class _Race:
             return True
         shop.let_go(one.words)
         return False
+
+    def _memory_for(self, one: Candidate) -> float:
+        """The bytes that a form may need. Who wrote `checkpoint` asked for less memory, not for less time."""
+        if RECOMPUTED in one.knob:
+            return _NO_MORE * self.plain_memory
+        return _MORE_MEMORY * self.plain_memory + _SOME_MEMORY
 
     def _halve(self, shop: Workshop) -> None:
         """Rounds of pairs, after each of which the slower half is out; after the first, what was faster by two knobs is put together."""

@@ -38,6 +38,7 @@ class JaxSubject:
         self._rerun = rerun_of(row, given)
         if self._rerun.stand_ins:
             raise Unavailable(f"the arguments of {self.name} are gone: keep them in variables, and tune a call on them")
+        self.on = self._rerun.on
         self._call = with_options(self._asked, {})
         self.jaxpr = row.needed("jaxpr")
         if self.jaxpr.effects:

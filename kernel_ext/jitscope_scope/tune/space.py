@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from jitscope.backend.disk.machine import cores
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, count, equations_in
 from jitscope.symbolic.dimension import is_static
-from jitscope.xla.choice import Choice
+from jitscope.xla.choice import RECOMPUTED, Choice
 from jitscope.xla.cpu_tuning import (
     HAS_OLDER_EMITTER,
     JAXLIB,
@@ -142,6 +142,9 @@ def _library_words(left_out: Collection[str]) -> str:
 def _rules(names: Counter[str]) -> Iterator[Candidate]:
     """Rules of lowering turned round: each where there is an operation that it is about."""
     about = ["short axes written out", *(rule for name in names for rule in _RULES.get(name, ()))]
+    if "checkpoint" in names:
+        words = "values kept that checkpoint would compute again"
+        yield Candidate(RECOMPUTED, words, Choice(rules=((RECOMPUTED, False),)))
     for rule in dict.fromkeys(about):
         on = not SWITCHES[rule].holds()
         yield Candidate(rule, rule if on else f"without the rule: {rule}", Choice(rules=((rule, on),)))

@@ -25,7 +25,11 @@ from jitscope.xla.choice import Choice
 from jitscope.xla.program import Executable, compile_options
 
 from ..observe import Row, ledger
+from ..observe.rerunning import rerun_of
 from .space import Known
+
+
+MOST_BYTES = 4 << 30
 
 
 class Subject(Protocol):
@@ -34,6 +38,8 @@ class Subject(Protocol):
     name: str
     library: str
     """Whose it is, "" for jitscope's own."""
+    on: str
+    """What it runs on, in words."""
     jaxpr: Jaxpr
     known: Known
 
@@ -122,9 +128,11 @@ def _check(name: str, made: Prepared) -> None:
 
 
 def subject_of_row(row: Row) -> OwnSubject:
-    """The program of a row, on the arguments of its call. Raises Unavailable where these are gone, and as `prepared_row`."""
+    """The program of a row, on the arguments of its call or on random numbers in their place (see `rerun_of`). Raises Unavailable as that
+    and as `prepared_row`."""
     made = prepared_row(row)
-    return OwnSubject(row.function, None, made, row.given.arrays() if row.given is not None else None)
+    rerun = rerun_of(row)
+    return OwnSubject(row.function, None, made, rerun.make(), rerun.on)
 
 
 class OwnSubject:
@@ -132,12 +140,14 @@ class OwnSubject:
 
     library = ""
 
-    def __init__(self, name: str, jitted: Any, made: Prepared, arrays: Sequence[Any] | None):
-        if arrays is None:
-            raise Unavailable(f"the arguments of {name} are gone, or only shapes and dtypes: it is tuned on arrays")
-        self.name, self._jitted, self._made = name, jitted, made
+    def __init__(self, name: str, jitted: Any, made: Prepared, bufs: list[Any], on: str):
+        size = sum(map(client.nbytes, bufs))
+        if size > MOST_BYTES:
+            raise Unavailable(
+                f"the arguments of {name} take {size / 1e9:.1f} GB, which are not copied into another process: it is not tuned"
+            )
+        self.name, self._jitted, self._made, self._bufs, self.on = name, jitted, made, bufs, on
         self.jaxpr = made.lifted.jaxpr
-        self._bufs = [*made.hidden, *[arrays[i].buf for i in made.kept]]
         self._modules: dict[Any, bytes] = {}
         flags = made.flags()
         fixed = {*dict(made.options), *needs(made.lifted.jaxpr)}
@@ -149,7 +159,11 @@ class OwnSubject:
     def of_call(cls, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OwnSubject:
         """The program of a call. Raises Unavailable as `prepared_call`."""
         jitted, traced, made, leaves = prepared_call(function, args, kwargs)
-        return cls(traced.fun_name, jitted, made, Given(leaves, traced._device).arrays())
+        arrays = Given(leaves, traced._device).arrays()
+        if arrays is None:
+            raise Unavailable(f"{traced.fun_name} is tuned on arrays: shapes and dtypes are not enough")
+        bufs = [*made.hidden, *[arrays[i].buf for i in made.kept]]
+        return cls(traced.fun_name, jitted, made, bufs, "the arguments of the call")
 
     def arguments(self) -> list[np.ndarray]:
         """What it runs on."""

@@ -10,8 +10,9 @@ import jitscope.numpy as jnp
 from jitscope.backend import tuned
 from jitscope.backend.compile import compile_jaxpr, forget_program, prepared
 from jitscope.backend.disk import in_use, tuned as on_disk
-from jitscope.xla.choice import PLAIN, Choice, choosing
+from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice, choosing
 from jitscope.xla.cpu_tuning import SHORT_AXES, SWITCHES
+from jitscope.xla.program import Executable, compile_options
 from tests.compiler.disk_folders import cache_in
 
 
@@ -97,6 +98,33 @@ def test_what_a_program_needs_and_its_call_asks_for_goes_before() -> None:
     flags = made.flags(choice)
     assert flags["xla_cpu_prefer_vector_width"] == 128
     assert {name: flags[name] for name in needed} == needed
+
+
+def test_the_stages_show_what_was_compiled(made) -> None:
+    x = np.random.default_rng(0).normal(size=(300, 3)).astype(np.float32)
+    distances = jx.jit(lambda x: jnp.sum((x[None] - x[:, None]) ** 2, -1))
+    lowered = distances.lower(x)
+    other = prepared(distances.trace(x).jaxpr)
+    on = SHORT_AXES.holds()
+    kept = tuned.Kept(Choice((("short axes written out", not on),)), "the rule turned round", 0.5, 0.4, 0.6)
+    before = lowered.as_text()
+    tuned.keep(other.where, other.place_on_disk(), kept)
+    forget_program(other)
+    compiled = lowered.compile()
+    assert lowered.as_text() != before
+    np.testing.assert_allclose(np.asarray(compiled(x)), ((x[None] - x[:, None]) ** 2).sum(-1), rtol=1e-5, atol=1e-6)
+
+
+def test_values_of_checkpoint_are_kept_where_that_was_chosen() -> None:
+    layer = jx.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+    x = jnp.linspace(0.0, 1.0, 50)
+    made = prepared(jx.make_jaxpr(jx.grad(lambda x: layer(x).sum()))(x))
+    expected = np.cos(np.sin(np.asarray(x))) * np.cos(np.asarray(x))
+    modules = [made.lowered(choice) for choice in (PLAIN, Choice(((RECOMPUTED, False),)))]
+    assert modules[0] != modules[1]
+    for module in modules:
+        program = Executable.compile(module, made.outputs, made.device, compile_options(made.flags()))
+        np.testing.assert_allclose(np.asarray(program.run([x.buf])[0]), expected, rtol=1e-5)
 
 
 def test_a_rule_holds_as_was_chosen_while_a_program_is_lowered() -> None:

@@ -13,6 +13,7 @@ import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.errors import Unavailable
 from jitscope.xla import cpu_tuning
+from tests.compiler.disk_folders import pinned
 from tests.compiler.programs import in_new_process
 
 
@@ -245,7 +246,7 @@ def test_a_form_that_ends_the_process_is_told_and_the_others_go_on() -> None:
 
 def test_a_later_session_takes_what_was_found(tmp_path) -> None:
     environment = {"JITSCOPE_COMPILATION_CACHE": "1", "JITSCOPE_COMPILATION_CACHE_DIR": str(tmp_path)}
-    program = """
+    program = pinned("""
         import jitscope as jx, jitscope.numpy as jnp, numpy as np
         from jitscope.xla.cpu_tuning import SHORT_AXES
         SHORT_AXES.off = True
@@ -257,22 +258,22 @@ def test_a_later_session_takes_what_was_found(tmp_path) -> None:
             row = next(row for row in reversed(list(jx.observe.ledger())) if row.function == "f")
             return f"{row.because} | {float(f(x).sum()):.6g}"
         f = jx.jit(f)
-    """
+    """)
     first = in_new_process(
-        program + f"\n        f(x); r = jx.tune(f, seconds={SECONDS})(x); print(r.taken); print(said())", **environment
+        program + f"\nf(x); r = jx.tune(f, seconds={SECONDS})(x); print(r.taken); print(said())", **environment
     )
     assert first.startswith("short axes written out")
     assert list(tmp_path.rglob("*.tuned"))
-    plain = in_new_process(program + "\n        f(x); print(said())", **environment)
+    plain = in_new_process(program + "\nf(x); print(said())", **environment)
     assert "loaded with tuned options (short axes written out" in plain
     assert plain.partition("|")[2] == first.splitlines()[-1].partition("|")[2]
     forgotten = in_new_process(
-        program + "\n        print(jx.untune(f)(x), jx.untune(f)(x)); f(x); print(said())", **environment
+        program + "\nprint(jx.untune(f)(x), jx.untune(f)(x)); f(x); print(said())", **environment
     )
     assert forgotten.startswith("True False")
     assert "tuned" not in forgotten.splitlines()[-1]
     assert not list(tmp_path.rglob("*.tuned"))
-    assert "tuned" not in in_new_process(program + "\n        f(x); print(said())", **environment)
+    assert "tuned" not in in_new_process(program + "\nf(x); print(said())", **environment)
 
 
 def test_a_scan_is_the_same_however_many_iterations_stand_in_the_loop() -> None:

@@ -45,6 +45,8 @@ class TuningDocument(TypedDict):
     """Up to which difference a form was taken for the same, in words."""
     stopped: str
     """Why not everything was tried; may be empty."""
+    on: str
+    """What it ran on."""
     kept: str
     """Why later sessions do not take it by themselves; empty where they do."""
     written: str

@@ -143,6 +143,6 @@ def _method(document: TuningDocument) -> str:
     """What the numbers rest on, and what they cost."""
     plain, cost, limit = show(document["plain"]), show(document["cost"]), show(document["limit"])
     return (
-        f"Method: {clean(document['method'])}. {clean(document['bound'])} As it was, a run takes {plain}. Tuning took {cost} of at most "
+        f"Method: {clean(document['method'])}. {clean(document['bound'])} It ran on {clean(document['on'])}; as it was, a run takes {plain}. Tuning took {cost} of at most "
         f"about {limit}, and {plural(document['compilations'], 'compilation')}."
     )
