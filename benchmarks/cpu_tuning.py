@@ -93,6 +93,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (_IMAGE,)),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
+    "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),
         (_IMAGE,),

@@ -364,6 +364,15 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
             value = np.zeros(value.shape, bool)
         return self.hlo.constant(mlir.constant_attr(value))
 
+    def number_of(self, value: Any) -> float | None:
+        """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
+        owner = value.owner
+        if getattr(owner, "name", None) != "stablehlo.constant":
+            return None
+        numbers = owner.attributes["value"]
+        splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
+        return float(numbers[0]) if splat else None
+
     def literal(self, literal: Literal) -> Any:
         return self.constant(np.asarray(literal.value, literal.aval.dtype))
 

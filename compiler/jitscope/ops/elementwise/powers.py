@@ -10,10 +10,11 @@ from ..families import Elementwise, check_kind, pure, scalar_like, zero_of
 from ..linear import add_p, convert, full, mul_p, sub_p, where
 from .comparison import eq_p, ge_p
 from .division import div_p
+from .doubled import computed, power_in_double
 from .numbers import number_like, times
 
 
-__all__ = ["Exp2", "IntegerPow", "Log2", "OneMinusSquare", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p",
+__all__ = ["Exp2", "IntegerPow", "Log2", "OneMinusSquare", "Pow", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p",
            "integer_pow", "integer_pow_p", "log1p_p", "log2_p", "log_p", "logistic_p", "one_minus_square_p", "pow_p",
            "rsqrt_p", "sqrt_p", "square_p"]  # fmt: skip
 
@@ -128,4 +129,16 @@ def _pow_exponent_partial(t, z, x, y):
     return mul_p(t, mul_p(log_x, z))
 
 
-pow_p = Elementwise("pow", _pow_base_partial, _pow_exponent_partial, hlo="power")
+class Pow(Elementwise):
+    """x to the power y."""
+
+    def lower(self, ctx, x, y, /):
+        exponent = ctx.number_of(y)
+        if exponent is not None and len(ctx.avals_in[0].shape) >= len(ctx.avals_in[1].shape):
+            function = power_in_double(ctx.avals_in[0], exponent, ctx.module.platform, sqrt_p)
+            if function is not None:
+                return computed(ctx, lambda x, _: function(x), x, y)
+        return super().lower(ctx, x, y)
+
+
+pow_p = Pow("pow", _pow_base_partial, _pow_exponent_partial, hlo="power")
