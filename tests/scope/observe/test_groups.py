@@ -4,11 +4,9 @@ found here again by other means."""
 from __future__ import annotations
 
 import re
-import sysconfig
 from collections import Counter, defaultdict
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +20,7 @@ from jitscope_scope.observe.groups.trees import parts_of
 from jitscope_widgets import validate
 from tests.extent import examples
 from tests.programs.rows import row_of
+from tests.programs.training import optimizer
 
 
 def graph_of(fun, *args):
@@ -233,29 +232,9 @@ def test_blocks_that_pass_on_other_values_are_not_equal():
     assert labels(graph, "repeat") == ["sin, cos, div × 3"]
 
 
-def library(source):
-    """A module of an installed library, as far as its code says where it is from."""
-    file = f"{sysconfig.get_paths()['purelib']}/optimizer_of_a_test/update.py"
-    module = {"jnp": jnp, "tree": jx.tree}
-    exec(compile(source, file, "exec"), module)
-    return SimpleNamespace(**module)
-
-
-OPTIMIZER = library("""
-def moments(grads, state, decay):
-    return tree.map(lambda g, s: decay * s + (1 - decay) * g, grads, state)
-
-def scale_by_moments(decay):
-    def update(grads, state):
-        state = moments(grads, state, decay)
-        return tree.map(lambda g, s: g / jnp.sqrt(s + 1e-8), grads, state), state
-    return update
-""")
-
-
 def test_what_one_call_of_a_library_wrote_is_named_by_the_call():
     params = {"layers": [{"w": jnp.ones((3, 3)), "b": jnp.ones(3)} for _ in range(20)], "scale": jnp.ones(3)}
-    update = OPTIMIZER.scale_by_moments(0.9)
+    update = optimizer.scale_by_moments(0.9)
 
     def step(grads, state):
         first = jnp.sin(grads["scale"])

@@ -21,7 +21,7 @@ const MOVES = new Set(table.moves);
 const COUNTER = /^(pred|[su]\d+)\[\]/;
 const FIRST = 12; // kernels shown at first
 const MOST_BOUNDARIES = 20; // of one kernel
-const AT_ONCE = 300; // kernels made before anyone asks
+const AT_ONCE = 60; // kernels made before anyone asks
 
 export function what(kernel: Kernel): string {
   const [, word] = KINDS[kernel.kind] ?? KINDS.other;
