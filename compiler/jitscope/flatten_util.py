@@ -27,7 +27,7 @@ def ravel_pytree(pytree: PyTree) -> tuple[Array, Callable[[ArrayLike], PyTree]]:
     """
     leaves, treedef = tree.flatten(pytree)
     flat, unravel = _ravel(leaves)
-    return flat, tree.Partial(_Unravel(treedef, unravel))
+    return flat, _Unravel(treedef, unravel)
 
 
 def _ravel(leaves: Sequence[Any]) -> tuple[Any, _Layout]:
@@ -77,8 +77,10 @@ def _back(part: Any, aval: ShapedArray) -> Any:
     return convert_element_type_p(part, new_dtype=aval.dtype, weak_type=False)
 
 
+@tree.register_static
 class _Unravel:
-    """From the vector back to the tree."""
+    """From the vector back to the tree. Equal for equal trees, so that it may be a static argument; as any other argument, it
+    has no leaves."""
 
     def __init__(self, treedef: Any, layout: _Layout):
         self.treedef, self.layout = treedef, layout

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from .core.avals import aval_of
 
 
 EPS = 1e-4
+Tolerance = float | Mapping[Any, float] | None
+"""One for all dtypes, or one for each dtype that the usual one is not right for."""
 _TOLERANCE = {
     "float64": 1e-5,
     "complex128": 1e-5,
@@ -21,7 +24,10 @@ _TOLERANCE = {
     "complex64": 1e-3,
     "float16": 1e-2,
     "bfloat16": 1e-1,
+    "float8_e8m0fnu": 1.0,
+    "float4_e2m1fn": 1.0,
 }
+_OF_EIGHT_BITS = 1e-1
 
 
 def check_grads(
@@ -29,14 +35,15 @@ def check_grads(
     args: Sequence[Any],
     order: int,
     modes: Sequence[str] = ("fwd", "rev"),
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
 ) -> None:
     """Derivatives of `f` at `args` up to `order`, in a random direction, against finite differences of step `eps`.
 
     `modes`: "fwd" (`jvp`), "rev" (`vjp`), "lin" (`linearize`). The tolerances are those of the results' dtypes unless they
-    are given. Raises AssertionError where a derivative is another one, ValueError for other modes.
+    are given, as a number or by dtype (`{np.float32: 1e-2}`), and grow with the size of an array. Differences are computed in the
+    dtypes of the arguments and results. Raises AssertionError where a derivative is another one, ValueError for other modes.
     """
     args, step = tuple(args), eps or EPS
     for mode in modes:
@@ -68,8 +75,8 @@ def check_jvp(
     f: Callable[..., Any],
     f_jvp: Callable[..., Any],
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float = EPS,
     err_msg: str = "",
 ) -> None:
@@ -79,6 +86,7 @@ def check_jvp(
     out, tangent = f_jvp(args, tangents)
     numeric = _slope(f, args, tangents, eps)
     said = f"{err_msg or 'JVP'} "
+    tree.map(functools.partial(_check_dtypes, f"{said}tangent"), out, tangent)
     _check_close(out, f(*args), atol, rtol, f"{said}primal")
     _check_close(tangent, numeric, atol, rtol, f"{said}tangent")
 
@@ -87,8 +95,8 @@ def check_vjp(
     f: Callable[..., Any],
     f_vjp: Callable[..., Any],
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float = EPS,
     err_msg: str = "",
 ) -> None:
@@ -121,54 +129,64 @@ def _draw(aval: Any, random: Any) -> Any:
 
 def _slope(f: Callable[..., Any], args: Any, tangents: Any, eps: float) -> Any:
     """The difference quotient of `f` along the tangents, round `args`."""
-
-    def moved(by: float) -> Any:
-        return f(*tree.map(lambda x, t: x if t.dtype == dtypes.float0 else _added(x, by * t), args, tangents))
-
-    return tree.map(_quotient(2 * eps), moved(eps), moved(-eps))
+    above, below = (f(*tree.map(functools.partial(_moved, by), args, tangents)) for by in (eps, -eps))
+    return tree.map(functools.partial(_quotient, eps), above, below)
 
 
-def _added(x: Any, step: Any) -> Any:
-    aval = aval_of(x)
-    return np.asarray(np.asarray(x) + step).astype(aval.dtype)
+def _moved(by: float, x: Any, tangent: Any) -> Any:
+    """`x + by * tangent`, computed in the dtype of `x`, Python numbers in 64 bits."""
+    if tangent.dtype == dtypes.float0:
+        return x
+    dtype = np.asarray(x).dtype
+    moved = np.asarray(np.asarray(x, dtype) + np.multiply(tangent, np.asarray(by, dtype), dtype=dtype), dtype)
+    return moved.item() if isinstance(x, (float, complex)) and not isinstance(x, np.generic) else moved
 
 
-def _quotient(eps: float) -> Callable[[Any, Any], Any]:
-    def quotient(above: Any, below: Any) -> Any:
-        dtype = aval_of(above).dtype
-        if not dtypes.is_inexact(dtype):
-            return np.zeros(np.shape(above), dtypes.float0)
-        return np.asarray((np.asarray(above) - np.asarray(below)) / np.asarray(eps, dtype)).astype(dtype)
-
-    return quotient
+def _quotient(eps: float, above: Any, below: Any) -> Any:
+    dtype = aval_of(above).dtype
+    if not dtypes.is_inexact(dtype):
+        return np.zeros(np.shape(above), dtypes.float0)
+    above, below = np.asarray(above), np.asarray(below)
+    with np.errstate(invalid="ignore"):  # of infinities that are the same
+        difference = np.where(above == below, np.zeros((), dtype), np.asarray(above - below, dtype))
+    return np.multiply(difference, np.asarray(0.5 / eps, dtype), dtype=dtype)
 
 
 def _inner(xs: Any, ys: Any) -> Any:
-    """The sum of the products of all elements, without conjugation."""
-    total: Any = 0.0
-    for x, y in zip(tree.leaves(xs), tree.leaves(ys)):
-        if aval_of(x).dtype != dtypes.float0 and aval_of(y).dtype != dtypes.float0:
-            total = total + np.dot(np.ravel(np.asarray(x)), np.ravel(np.asarray(y)))
-    return np.real(total)
+    """The sum of the products of all elements, without conjugation, in their dtype."""
+    pairs = zip(tree.leaves(xs), tree.leaves(ys))
+    products = [
+        np.dot(np.ravel(np.asarray(x)), np.ravel(np.asarray(y)))
+        for x, y in pairs
+        if aval_of(x).dtype != dtypes.float0 and aval_of(y).dtype != dtypes.float0
+    ]
+    return np.real(functools.reduce(operator.add, products)) if products else 0.0
 
 
-def _check_close(xs: Any, ys: Any, atol: float | None, rtol: float | None, what: str) -> None:
+def _check_dtypes(what: str, x: Any, tangent: Any) -> None:
+    of, wanted = aval_of(tangent).dtype, aval_of(x).dtype
+    assert not dtypes.is_inexact(wanted) or of == wanted, f"{what}: {of} for a result of {wanted}"
+
+
+def _check_close(xs: Any, ys: Any, atol: Tolerance, rtol: Tolerance, what: str) -> None:
     tree.map(lambda x, y: _check_arrays(np.asarray(x), np.asarray(y), atol, rtol, what), xs, ys)
 
 
-def _check_arrays(x: np.ndarray, y: np.ndarray, atol: float | None, rtol: float | None, what: str) -> None:
+def _check_arrays(x: np.ndarray, y: np.ndarray, atol: Tolerance, rtol: Tolerance, what: str) -> None:
     assert x.shape == y.shape, f"{what}: shapes {x.shape} and {y.shape}"
     if x.dtype == dtypes.float0 or y.dtype == dtypes.float0:
         return
-    usual = max(_TOLERANCE.get(x.dtype.name, 0), _TOLERANCE.get(y.dtype.name, 0))
     wide = [v.astype(np.complex128 if dtypes.kind(v.dtype) == "c" else np.float64) for v in (x, y)]
-    least = max(usual * 1e-3, 1e-12)
-    np.testing.assert_allclose(
-        *wide,
-        atol=max(usual if atol is None else atol, least),
-        rtol=max(usual if rtol is None else rtol, least),
-        err_msg=what,
-    )
+    least = max(max(_usual(v.dtype) for v in (x, y)) * 1e-3, 1e-12)
+    absolute, relative = (max(_tolerance(v.dtype, given) for v in (x, y)) * x.size for given in (atol, rtol))
+    np.testing.assert_allclose(*wide, atol=max(absolute, least), rtol=max(relative, least), err_msg=what)
 
 
-__all__ = ["check_grads", "check_jvp", "check_vjp"]
+def _tolerance(dtype: np.dtype, given: Tolerance) -> float:
+    if given is None or isinstance(given, Mapping):
+        return {np.dtype(key): value for key, value in (given or {}).items()}.get(dtype, _usual(dtype))
+    return given
+
+
+def _usual(dtype: np.dtype) -> float:
+    return _TOLERANCE.get(dtype.name, _OF_EIGHT_BITS if dtype.name.startswith("float8") else 0.0)

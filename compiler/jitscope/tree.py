@@ -140,6 +140,8 @@ def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_
     Without `inner_treedef` the first inner tree says what it is. Raises TypeError where the tree is not of that form,
     ValueError if it is the outer form that does not fit and `inner_treedef` is not given.
     """
+    if inner_treedef is not None and (rows := _rows(outer_treedef, inner_treedef, pytree_to_transpose)) is not None:
+        return _turned(outer_treedef, inner_treedef, rows)
     rows = outer_treedef.flatten_up_to(pytree_to_transpose) if inner_treedef is None else None
     try:
         rows = outer_treedef.flatten_up_to(pytree_to_transpose) if rows is None else rows
@@ -149,8 +151,31 @@ def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_
         columns = [_leaves_of(inner, row) for row in rows]
     except ValueError as error:
         raise TypeError(f"tree.transpose: the tree is not of the form outer(inner(leaf)): {error}") from None
-    by_leaf = zip(*columns) if columns else [()] * inner.num_leaves
-    return inner.unflatten([outer_treedef.unflatten(column) for column in by_leaf])
+    return _turned(outer_treedef, inner, columns)
+
+
+def _turned(outer: PyTreeDef, inner: PyTreeDef, rows: list[list[Any]]) -> PyTree:
+    by_leaf = zip(*rows) if rows else [()] * inner.num_leaves
+    return inner.unflatten([outer.unflatten(column) for column in by_leaf])
+
+
+def _rows(outer: PyTreeDef, inner: PyTreeDef, tree: Any) -> list[list[Any]] | None:
+    """The leaves of each inner tree, of a tree with a node of a user's type that says in its static data what it holds: its
+    data differ from those in `outer`, and the leaves alone are compared. None for other trees."""
+    found, own = flatten_leaves(tree)
+    n = inner.num_leaves
+    if len(found) != outer.num_leaves * n or not _says_what_it_holds(outer, own):
+        return None
+    return [found[i * n : (i + 1) * n] for i in range(outer.num_leaves)]
+
+
+def _says_what_it_holds(outer: PyTreeDef, own: PyTreeDef) -> bool:
+    of_outer, of_own = outer.node_data(), own.node_data()
+    if of_outer is None or of_own is None or of_outer[0] is not of_own[0]:
+        return False
+    if of_outer[1] != of_own[1]:
+        return of_outer[0] not in (list, tuple, dict)
+    return any(builtins.map(_says_what_it_holds, outer.children(), own.children()))
 
 
 def _leaves_of(treedef: PyTreeDef, tree: Any) -> list[Any]:
@@ -497,10 +522,11 @@ def register_dataclass(
                 "data_fields and meta_fields"
             )
     else:
-        fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
+        kept = [f for f in dataclasses.fields(nodetype) if f.name not in drop_fields]
+        fields = [f for f in kept if f.init]
         if data_fields is None or meta_fields is None:
-            data_fields = [f.name for f in fields if not f.metadata.get("static")]
-            meta_fields = [f.name for f in fields if f.metadata.get("static")]
+            data_fields = [f.name for f in kept if not f.metadata.get("static")]
+            meta_fields = [f.name for f in kept if f.metadata.get("static")]
         missing = {f.name for f in fields} ^ {*data_fields, *meta_fields}
         if missing:
             raise ValueError(
@@ -517,7 +543,7 @@ def register_dataclass(
 
 def static(**kwargs: Any) -> Any:
     """`dataclasses.field` of a field that is static data: `mode: str = tree.static(default="fast")`."""
-    return dataclasses.field(**{**kwargs, "metadata": {**(kwargs.get("metadata") or {}), "static": True}})
+    return dataclasses.field(**{**kwargs, "metadata": {"static": True, **(kwargs.get("metadata") or {})}})
 
 
 def register_static(cls: C) -> C:
@@ -571,7 +597,7 @@ class _Whole:
         return self.function(*args, **kw)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Whole) and self.function is other.function
+        return self.function == (other.function if isinstance(other, _Whole) else other)
 
     def __hash__(self) -> int:
         return hash(self.function)

@@ -334,26 +334,14 @@ class _FlatBackward:
 
 
 def _flat_cotangents(out: tuple, in_tree: Any) -> list[Any]:
-    """One cotangent for each leaf; None for those below a None."""
-    marks = in_tree.unflatten([_Leaf(i) for i in range(in_tree.num_leaves)])
+    """One cotangent for each leaf of the arguments; a None or an array stands for all leaves below it."""
+    leaves, structure = tree.flatten(out, is_leaf=lambda x: x is None or is_zero(x))
+    numbers = in_tree.unflatten(range(in_tree.num_leaves))
     found: list[Any] = [None] * in_tree.num_leaves
-
-    def place(ct: Any, below: Any) -> None:
-        if ct is None:
-            return
-        if not isinstance(below, _Leaf):
-            raise ValueError
-        found[below.number] = ct
-
-    tree.map(place, out, marks, is_leaf=lambda x: x is None)
+    for ct, below in zip(leaves, structure.flatten_up_to(numbers)):
+        for number in tree.leaves(below):
+            found[number] = ct
     return found
-
-
-class _Leaf:
-    """Stands for a leaf of the arguments."""
-
-    def __init__(self, number: int):
-        self.number = number
 
 
 def _cotangent(rule: Any, ct: Any, aval: ShapedArray, what: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ def param_text(value: Any) -> str:
     if isinstance(value, (np.dtype, dtypes.ExtendedDType)):
         return value.name
     if isinstance(value, tuple):
-        inner = ", ".join(repr(v) if isinstance(v, str) else param_text(v) for v in value)
+        inner = ", ".join(repr(v) if isinstance(v, (str, Enum)) else param_text(v) for v in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if callable(value):
         return getattr(value, "__qualname__", None) or repr(value)

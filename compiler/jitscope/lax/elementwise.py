@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
+import numpy as np
+
 from .. import tree
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -339,6 +341,10 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     if new_dtype is None:
         raise ValueError("lax.convert_element_type needs a dtype")
     dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
+    if type(operand) is int and operand.bit_length() > 31 and dtypes.kind(dtype) in "ufc":
+        operand = np.asarray(float(operand) if dtypes.kind(dtype) in "fc" else operand).astype(dtype)[
+            ()
+        ]  # a number of Python's, of any size
     if dtype != aval.dtype and (dtypes.is_extended(dtype) or dtypes.is_extended(aval.dtype)):
         raise ValueError(f"lax.convert_element_type: {aval.short()} cannot become {dtype}: see random.key_data")
     return linear.convert(operand, dtype)

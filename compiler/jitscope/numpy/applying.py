@@ -118,9 +118,13 @@ def vectorize(
 
     It is mapped with vmap. Arguments in `excluded` (positions and names), and None, are passed on as they are. Raises
     ValueError for sizes that disagree and for a text that is not a signature, TypeError for another number of arguments or
-    results than it names and for arguments by name that are not excluded.
+    results than it names, for arguments by name that are not excluded and where `excluded` holds anything else.
     """
     names = frozenset(excluded)
+    if wrong := [n for n in names if not isinstance(n, (int, str))]:
+        raise TypeError(f"vectorize: excluded holds positions and names of arguments, not {wrong[0]!r}")
+    if wrong := [n for n in names if isinstance(n, int) and n < 0]:
+        raise ValueError(f"vectorize: excluded holds positions from 0 on, not {wrong[0]}")
 
     @wraps(pyfunc)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

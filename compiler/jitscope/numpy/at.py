@@ -25,7 +25,7 @@ from ._ufunc import kind_of
 from .arithmetic import divide, power
 from .creation import asarray
 from .indexing import opened, plain, read_eagerly
-from .operands import checked
+from .operands import checked, scalar_of
 from .reading import from_front, read
 from .updates import updated
 
@@ -176,6 +176,8 @@ class Place:
         x, aval = checked("at", self.array)
         values, given = checked(f"at[...].{how}", asarray(values) if isinstance(values, (list, tuple)) else values)
         _check_dtype(how, aval, given)
+        if type(values) is int and values >> 31 and kind_of(x) == "u":
+            values = scalar_of(values, aval.dtype, False)  # wider than the weak int32 that it would be
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
         index = self.index if wraps else _unwrapped(self.index, options[1])
         traced = not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer)

@@ -335,6 +335,8 @@ def _dtype_like(x: Any) -> Any:
 
 def iscomplexobj(x: ArrayLike) -> bool:
     """Whether the dtype is complex."""
+    if isinstance(x, (list, tuple)) and capturing() is not None:
+        return any(map(iscomplexobj, x))  # there may be tracers among them
     return _dtypes.is_complex(aval_of(x).dtype) if hasattr(x, "aval") else np.iscomplexobj(x)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +12,13 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, TracerArrayConversionError
+from ..core.messages import message_here
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, lt_p, max_p, min_p, rem_p
-from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
+from ..ops.linear import add_p, convert, mul_p, reshape, sub_p, where as choose
 from ._ufunc import kind_of
 from .arithmetic import remainder
-from .creation import asarray
+from .creation import asarray, full_like
 from .dtypes import made, requested
 from .joining import concatenate
 from .operands import checked, number_like, operands, scalar_of, shape_of
@@ -123,25 +126,42 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     return tuple(places)
 
 
-@eager_jit(static="shape")
 def unravel_index(indices: ArrayLike, shape: int | Sequence[int]) -> tuple[Array, ...]:
-    """The index along each axis of an array of `shape`, as a tuple, that each flat index [...] stands for; those out of
-    bounds are moved into bounds. Raises TypeError for indices that are not integers."""
-    sizes = shape_of("unravel_index", shape)
+    """The index along each axis of an array of `shape`, whose sizes may be traced, as a tuple, that each flat index [...]
+    stands for; those out of bounds are moved into bounds. Raises TypeError for indices that are not integers."""
+    sizes: Sequence[Any] = shape if isinstance(shape, (tuple, list)) else [shape]
+    if any(map(is_traced, sizes)):
+        return _unravel_index(indices, tuple(sizes))
+    return _unravel_static(indices, shape_of("unravel_index", shape))
+
+
+@eager_jit(static="shape")
+def _unravel_static(indices: Any, shape: tuple[int, ...]) -> Any:
+    return _unravel_index(indices, shape)
+
+
+def _unravel_index(indices: Any, sizes: tuple[Any, ...]) -> Any:
     flat = array_operand("unravel_index", indices)
     if kind_of(flat) not in "iu":
         raise TypeError(f"unravel_index: indices must be integers, not {aval_of(flat).short()}")
-    total = int(np.prod(sizes))
+    known = not any(map(is_traced, sizes))
+    numbers = [_size_like(flat, n) for n in sizes]
+    total = number_like(flat, math.prod(sizes)) if known else functools.reduce(mul_p, numbers)
     if kind_of(flat) == "i":
-        flat = choose(lt_p(flat, number_like(flat, 0)), add_p(flat, number_like(flat, total)), flat)
+        flat = choose(lt_p(flat, number_like(flat, 0)), add_p(flat, total), flat)
         flat = max_p(flat, number_like(flat, 0))
-    flat = min_p(flat, number_like(flat, max(total - 1, 0)))
+    last = number_like(flat, max(math.prod(sizes) - 1, 0)) if known else sub_p(total, number_like(total, 1))
+    flat = min_p(flat, last)
     columns = []
-    for n in reversed(sizes):
-        size = number_like(flat, n)
+    for size in reversed(numbers):
         columns.append(rem_p(flat, size))
         flat = div_p(flat, size)
     return tuple(columns[::-1])
+
+
+def _size_like(flat: Any, n: Any) -> Any:
+    """A size as an operand beside `flat`: a number, or an array of its shape where it is traced."""
+    return full_like(flat, n) if is_traced(n) else number_like(flat, n)
 
 
 def ravel_multi_index(
@@ -152,10 +172,11 @@ def ravel_multi_index(
     *,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap" or "raise", a ValueError
-    (while tracing, when the values are not known, it is "clip").
+    """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap", "ignore" (the result means
+    nothing) or "raise", a ValueError.
 
-    Raises ValueError for another number of arrays than of `dims`, for indices that are not integers and for other modes.
+    Raises ValueError for another number of arrays than of `dims`, for indices that are not integers and for other modes;
+    ConcretizationTypeError for mode "raise" while tracing, when the values are not known.
     """
     columns = list(multi_index)
     for x in columns:
@@ -163,11 +184,21 @@ def ravel_multi_index(
             raise ValueError(
                 f"ravel_multi_index: indices must be integers, not {checked('ravel_multi_index', x)[1].short()}"
             )
-    if mode == "raise" and not any(map(is_traced, columns)):
+    if mode == "raise":
         for x, n in zip(columns, shape_of("ravel_multi_index", dims)):
+            if is_traced(x):
+                raise ConcretizationTypeError(
+                    message_here(
+                        "ravel_multi_index: mode='raise' looks at the indices, which are not known while tracing.",
+                        "use mode='clip' or mode='wrap'",
+                    )
+                )
             values = np.asarray(concrete_value(x))
             if values.size and not 0 <= values.min() <= values.max() < n:
-                raise ValueError(f"ravel_multi_index: there are indices outside of an axis of size {n}")
+                raise ValueError(
+                    f"invalid entry in coordinates array: ravel_multi_index got indices from {values.min()} to {values.max()} "
+                    f"for an axis of size {n}"
+                )
     return _ravel_multi_index(columns, dims, mode, order, dtype)
 
 
@@ -177,13 +208,14 @@ def _ravel_multi_index(multi_index: Any, dims: Any, mode: str, order: str, dtype
     columns = operands("ravel_multi_index", *multi_index)
     if len(columns) != len(sizes):
         raise ValueError(f"ravel_multi_index: {len(columns)} arrays of indices for {len(sizes)} axes")
-    if mode not in ("raise", "clip", "wrap") or order not in ("C", "F"):
+    if mode not in ("raise", "clip", "wrap", "ignore") or order not in ("C", "F"):
         raise ValueError(f"ravel_multi_index: mode {mode!r} and order {order!r} are not both known")
     pairs = list(zip(columns, sizes))
     flat: Any = None
     for column, n in pairs if order == "C" else pairs[::-1]:
         size = scalar_of(n, aval_of(column).dtype, False)
         last, zero = (scalar_of(v, aval_of(column).dtype, False) for v in (max(n - 1, 0), 0))
-        column = remainder(column, size) if mode == "wrap" else max_p(min_p(column, last), zero)
+        if mode != "ignore":
+            column = remainder(column, size) if mode == "wrap" else max_p(min_p(column, last), zero)
         flat = column if flat is None else add_p(mul_p(flat, size), column)
     return flat if dtype is None else convert(flat, requested(dtype, "ravel_multi_index"))

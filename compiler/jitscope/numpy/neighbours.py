@@ -91,7 +91,9 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     size = aval_of(y).shape[axis]
     pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
     if x is None:
-        width = dx
+        width, given = checked("trapezoid", dx)
+        if given.ndim:  # as NumPy does, whatever numpy_rank_promotion says
+            width = reshape(width, (1,) * (aval_of(y).ndim - given.ndim) + given.shape)
     elif aval_of(x).ndim == 1:
         step = diff(x)
         width = reshape(step, tuple(aval_of(step).size if i == axis else 1 for i in range(aval_of(y).ndim)))

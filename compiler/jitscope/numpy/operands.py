@@ -38,14 +38,21 @@ def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
                 if is_python_scalar(x) and dtype == dtypes.python_dtype(python):
                     return python(x)
     if type(x) is int and dtypes.is_integer(dtype):
-        own = dtypes.default_int() if dtype.itemsize <= dtypes.default_int().itemsize else dtype
-        limits = np.iinfo(own)
+        # What does not fit the dtype is cut, as in JAX, where it fits an integer of the default width.
+        wide = dtype.itemsize > dtypes.default_int().itemsize or _fits(x, dtype)
+        own = dtype if wide else dtypes.default_int()
+        limits = ml_dtypes.iinfo(own)
         if not limits.min <= x <= limits.max:
             raise OverflowError(f"{x} does not fit {own.name}: use an array of a wider dtype")
         x = np.asarray(x, own)
     elif isinstance(x, (float, np.floating)) and dtypes.is_integer(dtype):
         x = _cut(x, dtype)
     return np.asarray(x).astype(dtype)[()]
+
+
+def _fits(x: int, dtype: Any) -> bool:
+    limits = ml_dtypes.iinfo(dtype)
+    return int(limits.min) <= x <= int(limits.max)
 
 
 def _cut(x: Any, dtype: Any) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..backend.placement import laid
-from ..core import dtypes
+from ..core import config, dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
@@ -93,7 +93,7 @@ def arange(
             dtype = dtypes.bool_  # raises
         low, high = 0, low
     by = 1 if by is None else by
-    if type(low) is type(high) is type(by) is int and dtype is None and by and evaluating():
+    if type(low) is type(high) is type(by) is int and dtype is None and by and _on_host():
         return made(_integers(low, high, by, dtypes.default_int()), device)
     typed = [checked("arange", v)[1] for v in (low, high, by)]
     if any(a.shape for a in typed):
@@ -110,7 +110,7 @@ def arange(
         raise TypeError("arange counts in numbers, not in booleans")
     if any(isinstance(x, Dim) for x in (low, high, by)):
         return _symbolic(low, high, by, to)
-    if evaluating() or not (dtypes.is_integer(to) or (by == 1 and low == 0)):
+    if _on_host() or not (dtypes.is_integer(to) or (by == 1 and low == 0)):
         return made(np.arange(low, high, by).astype(to), device)
     if not dtypes.is_integer(to):
         return iota(to, (max(0, math.ceil(high)),))
@@ -119,6 +119,11 @@ def arange(
     if by != 1:
         x = mul_p(x, scalar_of(int(by), to, False))
     return x if low == 0 else add_p(x, scalar_of(int(low), to, False))
+
+
+def _on_host() -> bool:
+    """Whether NumPy computes it: what is recorded is an operation, and so is what must not be moved to a device."""
+    return evaluating() and not config.guarding
 
 
 def _symbolic(start: Any, stop: Any, step: Any, to: Any) -> Any:

@@ -36,6 +36,9 @@ def _in(module: str) -> Any:
     return importlib.import_module(f"{__package__}.{module}")
 
 
+_FIXED = frozenset(("nin", "nout", "nargs", "identity", "_func"))
+
+
 class ufunc:
     """A function that works element by element, after its operands are broadcast to one shape.
 
@@ -78,6 +81,11 @@ class ufunc:
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         """The function of every element. `out` and `where` must be None, NotImplementedError is raised for others."""
         raise NotImplementedError
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _FIXED and name in vars(self):
+            raise AttributeError(f"{name} of the ufunc {self.__name__} cannot be set: frompyfunc makes another one")
+        super().__setattr__(name, value)
 
     def _identifying(self) -> tuple[Any, ...]:
         return self._func, self.__name__, self.identity, self.nin, self.nout, self.nargs

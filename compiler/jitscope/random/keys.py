@@ -67,9 +67,9 @@ def _chosen(impl: Any, dtype: Any) -> KeyDType:
         return _implementation(impl)
     if impl is not None:
         raise ValueError("give the generator as impl or as dtype, not as both")
-    if not isinstance(dtype, KeyDType):
-        raise TypeError(f"dtype is that of keys (random.key_dtype()), not {dtype!r}")
-    return dtype
+    if not isinstance(dtype, (KeyDType, str)):
+        raise TypeError(f"dtype is that of keys (random.key_dtype(), or the name of a generator), not {dtype!r}")
+    return _implementation(dtype)
 
 
 def key(seed: int | ArrayLike, *, impl: str | None = None, dtype: DTypeLike | None = None) -> AnyArray:

@@ -455,3 +455,32 @@ def test_a_linear_call_is_the_transpose_of_its_transpose() -> None:
         jx.linear_transpose(lambda r: custom_derivatives.linear_call(lambda r, x: r * x, lambda r, t: t, r, 1.0), 1.0)(
             1.0
         )
+
+
+def test_a_cotangent_of_a_whole_argument_is_that_of_its_leaves() -> None:
+    @jx.custom_vjp
+    def line(p, x):
+        return p["a"] * x + p["b"]
+
+    line.defvjp(lambda p, x: (line(p, x), None), lambda _, g: (3 * g, None))
+    of_p, of_x = jx.grad(line, (0, 1))({"a": jnp.float32(2), "b": jnp.float32(1)}, jnp.float32(5))
+    assert (of_p["a"], of_p["b"], of_x) == (3, 3, 0)
+
+
+def test_nodes_of_users_are_not_made_of_missing_cotangents() -> None:
+    class Strict(list):
+        pass
+
+    def made(_: None, children: Any) -> Strict:
+        assert all(child is not None for child in children)
+        return Strict(children)
+
+    jx.tree_util.register_pytree_node(Strict, lambda x: (x, None), made)
+
+    @jx.custom_vjp
+    def first(x):
+        return x[0]
+
+    first.defvjp(lambda x: (first(x), None), lambda _, g: (None,))
+    out = jx.grad(lambda x: first(Strict([x])) * x)(jnp.float32(3))
+    assert out == 3

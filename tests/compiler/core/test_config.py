@@ -347,8 +347,10 @@ def test_default_matmul_precision() -> None:
     ):
         with jx.default_matmul_precision(value):
             text = str(jx.make_jaxpr(jnp.dot)(x, x))
-            assert f"precision=({shown}, {shown})" in text
-            assert "precision=(HIGH, HIGH)" in str(jx.make_jaxpr(lambda x: jnp.dot(x, x, precision="high"))(x))
+            assert f"precision=(Precision.{shown}, Precision.{shown})" in text
+            assert "precision=(Precision.HIGH, Precision.HIGH)" in str(
+                jx.make_jaxpr(lambda x: jnp.dot(x, x, precision="high"))(x)
+            )
             assert f"precision = [{shown}, {shown}]" in jx.jit(jnp.dot).lower(x, x).as_text()
     assert "precision" not in str(jx.make_jaxpr(jnp.dot)(x, x))
 

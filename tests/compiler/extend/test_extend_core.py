@@ -120,6 +120,23 @@ def test_check_grads_finds_wrong_rules():
         check_grads(wrong, (1.5,), 1, modes=("sideways",))
 
 
+def test_check_grads_with_a_tolerance_for_each_dtype() -> None:
+    x = np.linspace(0.5, 2, 6, dtype=np.float32)
+
+    @jx.custom_jvp
+    def nearly(x):
+        return x**2
+
+    nearly.defjvp(lambda primals, tangents: (primals[0] ** 2, 2.1 * tangents[0] * primals[0]))
+    check_grads(nearly, (x,), 1, atol={np.float32: 0.1}, rtol={np.float32: 0.1})
+    check_grads(nearly, (x,), 1, atol={np.float32: 0.1, np.float64: 1e-9}, rtol=0.1)
+    for tolerance in ({np.float32: 1e-3}, {np.float64: 0.1}, None):
+        with pytest.raises(AssertionError):
+            check_grads(nearly, (x,), 1, atol=tolerance, rtol=tolerance)
+    for dtype in (jnp.bfloat16, np.float16):
+        check_grads(lambda x: jnp.broadcast_to(3 * x, (2, 6)), (x.astype(dtype),), 2, eps=1.0)
+
+
 def test_an_interpreter_of_jaxprs_binds_every_equation() -> None:
     def f(x):
         y = jx.jit(jnp.sin)(x) * 2.0

@@ -247,3 +247,63 @@ def test_small_counts_of_repeats_do_not_overflow():
     counts = np.array([100, 100, 50], "int8")
     found = jx.jit(lambda n: jnp.repeat(jnp.arange(3), n, total_repeat_length=250))(counts)
     np.testing.assert_array_equal(found, np.repeat(np.arange(3), counts.astype(int)))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4,), (2, 1, 5)])
+def test_unravel_index_of_a_traced_shape(shape: tuple[int, ...]) -> None:
+    size = int(np.prod(shape))
+    flat = np.arange(-size, size, dtype=np.int32)
+    wanted = np.unravel_index(np.where(flat < 0, flat + size, flat), shape)
+    for index, traced in zip(wanted, jx.jit(jnp.unravel_index)(flat, shape), strict=True):
+        np.testing.assert_array_equal(traced, index)
+        assert traced.dtype == np.int32
+
+
+def test_ravel_multi_index_by_mode() -> None:
+    rows, columns = np.array([0, 1]), np.array([2, 0])
+    wanted = np.ravel_multi_index((rows, columns), (2, 3))
+    for mode in ("raise", "clip", "wrap", "ignore"):
+        np.testing.assert_array_equal(jnp.ravel_multi_index((rows, columns), (2, 3), mode), wanted)
+    with pytest.raises(ValueError, match="invalid entry in coordinates array"):
+        jnp.ravel_multi_index((rows, columns + 1), (2, 3))
+    with pytest.raises(jx.errors.ConcretizationTypeError, match="use mode='clip' or mode='wrap'"):
+        jx.jit(lambda i: jnp.ravel_multi_index((i, i), (2, 3)))(rows)
+
+
+def test_trapezoid_broadcasts_distances_whatever_ranks_may_be() -> None:
+    y, dx = (
+        np.random.RandomState(0).randn(3, 2, 5).astype(np.float32),
+        np.linspace(1, 2, 8, dtype=np.float32).reshape(2, 4),
+    )
+    with jx.numpy_rank_promotion("raise"):
+        np.testing.assert_allclose(jnp.trapezoid(y, dx=dx), np.trapezoid(y, dx=dx), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [int, float, np.int32, np.float32])
+def test_a_range_moves_nothing_to_the_device(kind: type) -> None:
+    with jx.transfer_guard("disallow"):
+        out = jnp.arange(kind(5))
+    np.testing.assert_array_equal(out, np.arange(5))
+    assert out.dtype == np.dtype(np.float32 if kind in (float, np.float32) else np.int32)
+
+
+def test_iscomplexobj_of_traced_numbers() -> None:
+    assert jx.jit(lambda xs: jnp.iscomplexobj(xs))([1 + 1j, 2.0])
+    assert not jx.jit(lambda xs: jnp.iscomplexobj(xs))([1.0, 2])
+
+
+def test_whole_numbers_as_large_as_their_dtype() -> None:
+    most, words = 2**32 - 1, jnp.zeros(2, jnp.uint32)
+    for made in (
+        jnp.full(2, most, jnp.uint32),
+        jnp.full_like(words, most),
+        jx.jit(lambda: jnp.full(2, most, jnp.uint32))(),
+        words.at[:].set(most),
+        jnp.broadcast_to(jx.lax.convert_element_type(most, jnp.uint32), (2,)),
+    ):
+        assert made.dtype == jnp.uint32
+        np.testing.assert_array_equal(made, np.full(2, most, np.uint32))
+    assert jx.lax.convert_element_type(2**100, jnp.float32) == np.float32(2**100)
+    np.testing.assert_array_equal(jnp.full(2, 300, jnp.uint8), np.asarray([300, 300]).astype(np.uint8))
+    with pytest.raises(OverflowError, match="does not fit int32"):
+        jnp.full(2, 2**40, jnp.int32)

@@ -203,3 +203,19 @@ def test_folds_of_any_function(data: st.DataObject) -> None:
     for row, there in zip(*rows):
         value = np.where(there, double_and_add(value, row), value)
     np.testing.assert_array_equal(ours.reduce(x, axis, initial=7, where=where), value)
+
+
+@pytest.mark.parametrize("of", [jnp.add, jnp.frompyfunc(double_and_add, 2, 1, identity=0)])
+@pytest.mark.parametrize("name", ["nin", "nout", "nargs", "identity"])
+def test_what_a_ufunc_is_cannot_be_set(of: Any, name: str) -> None:
+    before = getattr(of, name)
+    with pytest.raises(AttributeError, match=f"{name} of the ufunc"):
+        setattr(of, name, 3)
+    assert getattr(of, name) == before
+    assert copy.copy(of)(2, 3) == of(2, 3)
+
+
+@pytest.mark.parametrize(("excluded", "error"), [({1.5}, TypeError), ({-1}, ValueError)])
+def test_vectorize_says_what_cannot_be_excluded(excluded: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="excluded holds positions"):
+        jnp.vectorize(double_and_add, excluded=excluded)

@@ -88,6 +88,8 @@ def test_repeated_factors_have_no_derivative_unless_promised_away() -> None:
 
 
 def test_slopes_of_powers_at_zero() -> None:
+    second = jx.jacfwd(jx.jacrev(jx.lax.pow, (0, 1)), (0, 1))(4.0, 0.0)
+    np.testing.assert_allclose(second, [[0, 1 / 4], [1 / 4, np.log(4) ** 2]], rtol=1e-6)
     close(jx.grad(ew.pow_p, argnums=0)(0.0, 0.0), 0)
     close(jx.grad(ew.pow_p, argnums=1)(0.0, 2.0), 0)
     close(jx.grad(lambda x: ew.integer_pow_p(x, y=2))(0.0), 0)

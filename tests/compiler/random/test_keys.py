@@ -312,3 +312,14 @@ def test_integers_of_four_bits():
     for draw in (lambda: random.uniform(key, None), lambda: random.randint(key, None, 0, 3)):
         with pytest.raises(TypeError, match="None"):
             draw()
+
+
+@pytest.mark.parametrize("name", ["threefry2x32", "rbg", "unsafe_rbg"])
+def test_the_dtype_of_keys_by_the_name_of_their_generator(name: str) -> None:
+    made = random.key(3, dtype=name)
+    assert made.dtype == random.key_dtype(name) == random.key(3, impl=name).dtype
+    assert random.wrap_key_data(random.key_data(made), dtype=name) == made
+    with pytest.raises(ValueError, match="there is no generator 'mersenne'"):
+        random.key(3, dtype="mersenne")
+    with pytest.raises(TypeError, match="the name of a generator"):
+        random.key(3, dtype=np.float32)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import OrderedDict, defaultdict, namedtuple
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -251,3 +253,72 @@ def test_classes_of_one_name_are_told_apart_by_where_they_were_registered() -> N
     second["Old"].__qualname__ = "Other"
     with pytest.raises(ValueError, match=r"has an Old where this one has an Old$"):
         tree.map(lambda a, b: a + b, first["Old"](1.0), second["Old"](2.0))
+
+
+class Cached:
+    """Says in its static data what its child is like."""
+
+    def __init__(self, leaves: list, structure: Any):
+        self.leaves, self.structure = leaves, structure
+
+
+def _cached(x: Any) -> Cached:
+    return Cached(*tree.flatten(x))
+
+
+tree.register_pytree_node(
+    Cached,
+    lambda x: (x.leaves, x.structure),
+    lambda structure, leaves: _cached(structure.unflatten(leaves)),
+)
+
+
+def test_transposing_nodes_that_say_what_they_hold() -> None:
+    rows = tree.transpose(
+        tree.structure(_cached({"a": 1, "b": 2})), tree.structure([0, 0]), _cached({"a": [3, 4], "b": [5, 6]})
+    )
+    assert [tree.leaves(row) for row in rows] == [[3, 5], [4, 6]]
+    assert [row.structure for row in rows] == [tree.structure({"a": 0, "b": 0})] * 2
+    with pytest.raises(TypeError, match="one inner tree has the structure"):
+        tree.transpose(tree.structure((1, 2)), tree.structure([0, 0]), ((3, 4), (5, 6)))
+
+
+def test_the_function_in_a_partial_equals_itself() -> None:
+    inside = functools.partial(max, 1)
+    one, other = tree.Partial(inside, 2), tree.Partial(inside, 2)
+    assert one.func == inside == one.func == other.func
+    assert hash(one.func) == hash(other.func) == hash(inside)
+    assert tree.structure(one) == tree.structure(other)
+
+
+def test_fields_that_init_does_not_take() -> None:
+    @dataclasses.dataclass
+    class Layer:
+        w: float
+        count: int = dataclasses.field(default=0, init=False)
+
+    with pytest.raises(ValueError, match=r"differ in \['count'\]"):
+        tree.register_dataclass(Layer)
+    tree.register_dataclass(Layer, drop_fields=["count"])
+    assert tree.leaves(Layer(2.0)) == [2.0]
+
+
+def test_static_keeps_what_its_metadata_say() -> None:
+    assert tree.static(metadata={"unit": "m"}).metadata == {"static": True, "unit": "m"}
+    assert tree.static(metadata={"static": False}).metadata == {"static": False}
+
+
+def test_a_program_that_takes_unravel_is_traced_once() -> None:
+    traces = []
+
+    def run(flat: Any, unravel: Any) -> Any:
+        traces.append(flat)
+        return unravel(flat + 1)
+
+    jitted, x = jx.jit(run, static_argnums=1), (np.arange(2.0, dtype=np.float32), np.float32(3))
+    for _ in range(2):
+        flat, unravel = jx.flatten_util.ravel_pytree(x)
+        out = jitted(flat, unravel)
+    assert len(traces) == 1
+    np.testing.assert_array_equal(out[0], [1, 2])
+    assert jx.jit(run)(flat, unravel)[1] == 4

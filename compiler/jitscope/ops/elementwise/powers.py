@@ -8,6 +8,7 @@ from ...core import dtypes
 from ...core.avals import ShapedArray, aval_of
 from ..families import Elementwise, check_kind, pure, scalar_like, zero_of
 from ..linear import add_p, convert, full, mul_p, sub_p, where
+from .bits import and_p
 from .comparison import eq_p, ge_p
 from .division import div_p
 from .doubled import computed, power_in_double
@@ -112,9 +113,9 @@ def integer_pow(x, y: int):
 
 def _pow_base_partial(t, z, x, y):
     exponent = sub_p(y, scalar_like(y, 1))
-    # Where y is 0 the slope is 0 for every base, 0 itself included.
-    slope = where(eq_p(y, scalar_like(y, 0)), scalar_like(x, 0), mul_p(y, pow_p(x, exponent)))
-    return mul_p(t, slope)
+    # The slope of 0 ** 0 in its base is 0. For other bases nothing is chosen: the slope there has one in y.
+    both = and_p(eq_p(x, scalar_like(x, 0)), eq_p(y, scalar_like(y, 0)))
+    return mul_p(t, mul_p(y, pow_p(where(both, scalar_like(x, 1), x), exponent)))
 
 
 def _pow_exponent_partial(t, z, x, y):
