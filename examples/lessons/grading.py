@@ -13,13 +13,17 @@ import io
 import textwrap
 
 import numpy as np
+import real_jax
 from predict import Verdict, cards
 
-import jitscope as jx
+import jitscope
 from jitscope_scope.advise import look, program
 from jitscope_scope.observe import ledger
 from jitscope_scope.regions import Cell
 from jitscope_scope.regions.finding import Watch
+
+
+jx = real_jax.library()
 
 
 class Complaint(Exception):
@@ -52,7 +56,8 @@ def called(function, *args):
         raise Complaint("it is not written yet. Write it in the cell above, and run both cells again.") from None
     except Exception as error:
         first = str(error).strip().partition("\n")[0]
-        raise Complaint(f"a call {_call(args)} raises {type(error).__name__}: {first}") from None
+        dots = " Are the dots still there?" if "ellipsis" in first.lower() else ""
+        raise Complaint(f"a call {_call(args)} raises {type(error).__name__}: {first}.{dots}") from None
     if result is ... or (result is None):
         raise Complaint(f"a call {_call(args)} gives {result!r}. Does it return what it computed?")
     return result
@@ -152,7 +157,7 @@ def kernels(draw, at_most):
 
     def requirement(function, rng):
         args = draw(rng)
-        count = called(jx.inspect(function), *args).fusion.document["summary"]["kernels"]
+        count = called(jitscope.inspect(function), *args).fusion.document["summary"]["kernels"]
         if count > at_most:
             raise Complaint(f"XLA makes {count} kernels of it, and {at_most} will do. `%fusion` shows them.")
         return f"{count} {'kernel' if count == 1 else 'kernels'}"

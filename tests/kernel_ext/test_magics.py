@@ -385,3 +385,34 @@ def test_a_cell_that_debug_nans_stopped_comes_with_the_way_to_hunt(layer) -> Non
     layer.cell("jitscope.config.update('debug_nans', False)")
     assert isinstance(ran.exception, FloatingPointError)
     assert [text for text in ran.texts if text.endswith("%nans root(bad)")]
+
+
+# --- %step ------------------------------------------------------------------------------------------------------------
+
+
+def test_step_shows_the_lines_of_the_cell_as_they_are_typed(layer) -> None:
+    layer.cell(
+        "%%jit --quiet\ndef bent(x):\n    y = layer(x, w)\n    if x.ndim == 1:\n        y = -y\n    return y\nbent(x)"
+    )
+    document = layer.cell("%step bent(x)").document
+    validate(document)
+    code = document["codes"][document["calls"][0]["code"]]
+    assert code["function"] == "bent" and code["position"]["line"] == 2 and code["position"]["cell"].startswith("In [")
+    assert code["lines"] == [
+        "def bent(x):",
+        "    y = layer(x, w)",
+        "    if x.ndim == 1:",
+        "        y = -y",
+        "    return y",
+    ]
+    assert document["calls"][0]["skipped"] == [{"first": 5, "last": 5, "why": "not taken"}]
+    assert [step["line"] for step in document["steps"] if step["kind"] == "line" and step["call"] == 0] == [3, 4, 6]
+    entered = [document["codes"][call["code"]]["function"] for call in document["calls"]]
+    assert entered == ["bent", "layer"]  # compiled before, and traced once more
+
+
+def test_step_of_an_error_raises_nothing(layer) -> None:
+    layer.cell("def asking(x):\n    return x if x > 0 else -x")
+    document = layer.cell("%step asking(1.0)").document
+    assert document["error"].startswith("TracerBoolConversionError") and document["steps"][-1]["kind"] == "error"
+    assert jitscope.step(layer.names["asking"])(1.0).document["error"] == document["error"]

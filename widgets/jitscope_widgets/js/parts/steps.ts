@@ -20,6 +20,10 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
   };
   const list = h("ol", { class: "jitscope-steps-list", "aria-label": part.name }, ...buttons.map((button) => h("li", {}, button)));
   new Roving(list, ".jitscope-step", (button) => show(buttons.indexOf(button)), () => {});
+  list.addEventListener("focusin", ({ target }) => {
+    const to = buttons.indexOf(target as HTMLElement); // arrows go on, and what they come to is looked at
+    if (to >= 0 && to !== at) show(to);
+  });
   show(at);
   return h("div", { class: "jitscope-steps" }, list, body);
 }
