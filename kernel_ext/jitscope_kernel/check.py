@@ -12,7 +12,7 @@ from jitscope_scope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope_scope.advise.program import Program, ProgramError, read
 from jitscope_scope.source_code.names import imported_by
 
-from .checking_answers import Answer, Found, Skipped, document, sarif, text
+from .checking_answers import Answer, PlacedDiagnostic, Skipped, document, sarif, text
 from .checking_files import Ran, run_file
 
 
@@ -91,7 +91,7 @@ def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
         return Answer(skipped=(Skipped(file, None, str(error).removeprefix(f"{file} ")),))
 
 
-def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[Found]:
+def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[PlacedDiagnostic]:
     """The sharp bits of a program, in its order; with `run` also those that its run shows, with these arguments if it is a file."""
     return list(answered(program, run, arguments).found)
 
@@ -118,6 +118,6 @@ def _run(program: Program, arguments: Sequence[str], looked: Sequence[Diagnostic
     return run_file(program, arguments, looked)
 
 
-def _placed(one: Diagnostic, program: Program) -> Found:
+def _placed(one: Diagnostic, program: Program) -> PlacedDiagnostic:
     cell, line = program.place(one.span.line)
-    return Found(program.file, cell, line, line + one.span.end_line - one.span.line, one)
+    return PlacedDiagnostic(program.file, cell, line, line + one.span.end_line - one.span.line, one)

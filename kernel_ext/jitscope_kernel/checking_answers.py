@@ -14,7 +14,7 @@ from jitscope_scope.advise.pages import address_of, page_of
 
 
 @dataclass(frozen=True)
-class Found:
+class PlacedDiagnostic:
     """A diagnostic with its place: the file, the cell if it has any (from 1), the line in the file (of a notebook: in the cell)."""
 
     file: str
@@ -52,7 +52,7 @@ class Ended:
 class Answer:
     """All that is known of some files. `looked`: how many were looked at; `ran`: they were run as well."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[PlacedDiagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     ended: tuple[Ended, ...] = ()
     looked: int = 0
@@ -118,14 +118,14 @@ def _ending(one: Ended, answer: Answer) -> str:
     return ", as is told above" if explained else f" with {one.error}"
 
 
-def _place(one: Found | Skipped | Ended) -> str:
+def _place(one: PlacedDiagnostic | Skipped | Ended) -> str:
     cell = f"cell {one.cell}" if one.cell and one.file.endswith(".ipynb") else ""
     line = f"line {one.line}" if not isinstance(one, Skipped) and one.line else ""
     inside = ", ".join(filter(None, [cell, line]))
     return f"{one.file}: {inside}" if inside else one.file
 
 
-def _found_text(one: Found) -> str:
+def _found_text(one: PlacedDiagnostic) -> str:
     lines = [f"{_place(one)}: {one.one.id} ({one.one.severity})", f"  {one.one.message}"]
     lines += [f"  {line}" for line in _evidence(one.one)]
     lines += [f"  fix: {one.one.fix.text}"] if one.one.fix.text else []
@@ -194,7 +194,7 @@ def _physical(file: str) -> dict[str, Any]:
     return {"artifactLocation": {"uri": quote(Path(file).as_posix())}}
 
 
-def _result(found: Found, rules: list[str]) -> dict[str, Any]:
+def _result(found: PlacedDiagnostic, rules: list[str]) -> dict[str, Any]:
     one = found.one
     region = {
         "startLine": found.line,

@@ -10,7 +10,7 @@ import jitscope
 from jitscope import tree
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core import records
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise.recompiling import edited
@@ -85,7 +85,9 @@ class Inspection(Shown["CompilationDocument"]):
         jitted = _jitted(function)
         with observe.ledger().looking():
             self._traced = jitted.trace(*args, **kwargs)
-            self._given = Given(Arguments(jitted._spec, args, kwargs, jitted._auto).leaves, self._traced._device)
+            self._given = CallArguments(
+                Arguments(jitted._spec, args, kwargs, jitted._auto).leaves, self._traced._device
+            )
             self._lowered = self._traced.lower()
             self._compiled = self._lowered.compile()
         self._row = self._filed()

@@ -25,7 +25,7 @@ from jitscope_scope import jaxwatch
 from jitscope_scope.advise.code.ipython import python_of
 
 
-class Taken:
+class NonFiniteReads:
     """The first numbers that are not finite which cells took from arrays, by file and line."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from jitscope.core.errors import Unavailable
-from jitscope.xla.dumps import Told
+from jitscope.xla.dumps import CompilationDump
 from jitscope_scope import jaxwatch, observe, targets as compiling
 from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.targets.helper import CompilerLost
@@ -161,7 +161,7 @@ def _passes(made: Compiled, positions: dict[str, Position]) -> PassesDocument:
         raise Unavailable(f"XLA's compiler for {made.target.told} writes no states of the program between its passes")
     try:
         return passes_document(
-            Told("", tuple(states), (), made.seconds), f"{made.function} for {made.target.told}", positions
+            CompilationDump("", tuple(states), (), made.seconds), f"{made.function} for {made.target.told}", positions
         )
     except (ValueError, KeyError, IndexError) as problem:
         raise Unavailable(f"the states between the passes cannot be read ({problem}); .hlo has the last one") from None

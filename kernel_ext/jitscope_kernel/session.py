@@ -40,7 +40,7 @@ from .jax_cells import AfterImports, JaxCells
 from .kept import Kept
 from .live import Live
 from .magics import JitscopeMagics, parser_of
-from .nan_hints import Taken, offer
+from .nan_hints import NonFiniteReads, offer
 from .nans import NanWatch, hunt_of_rows
 from .panel import Panel
 from .placing import Placing
@@ -124,7 +124,7 @@ class Session:
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
         self._kept = Kept(self.ledger)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
-        self._taken = Taken()
+        self._taken = NonFiniteReads()
         self._placing = Placing(shell)
         self._undo: list[Callable[[], Any]] = []
 

@@ -107,7 +107,7 @@ def _any_apart(prevent_cse: Any, args: tuple) -> bool:
     return any(tree.broadcast_prefix(prevent_cse, tree.structure(args), "checkpoint: prevent_cse"))
 
 
-class _Bound:
+class _PartialFunction:
     """A function with its static arguments, as a function of the other positional ones and those by name."""
 
     def __init__(self, fun: Callable[..., Any], statics: Statics):
@@ -134,21 +134,21 @@ def _has_weakref(fun: Any) -> bool:
 
 
 _MAX_STATIC = 256
-_bound: weakref.WeakKeyDictionary[Any, dict[Any, _Bound]] = weakref.WeakKeyDictionary()
+_bound: weakref.WeakKeyDictionary[Any, dict[Any, _PartialFunction]] = weakref.WeakKeyDictionary()
 
 
-def _bound_to(fun: Any, statics: Statics) -> _Bound:
+def _bound_to(fun: Any, statics: Statics) -> _PartialFunction:
     """The function of the arguments that are not static, the same object for the same static values."""
     try:
         known = _bound.setdefault(fun, {})
         while len(known) >= _MAX_STATIC and statics.key not in known:
             known.pop(next(iter(known)), None)
-        return known.setdefault(statics.key, _Bound(fun, statics))
+        return known.setdefault(statics.key, _PartialFunction(fun, statics))
     except TypeError:  # what cannot be hashed is traced anew each time
-        return _Bound(fun, statics)
+        return _PartialFunction(fun, statics)
 
 
-def _traced(bound: _Bound, in_tree: Any, avals: list[ShapedArray]) -> Body:
+def _traced(bound: _PartialFunction, in_tree: Any, avals: list[ShapedArray]) -> Body:
     try:
         return trace_body(bound, in_tree, avals)
     except ConcretizationTypeError as error:

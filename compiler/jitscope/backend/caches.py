@@ -18,7 +18,7 @@ from .signature import Signature
 _function_numbers = count(1)
 
 
-class Traced:
+class TraceEntry:
     """A traced function: its jaxpr and the structure of its result. `again` traces it once more, for those who look; it holds the
     function weakly."""
 
@@ -122,7 +122,7 @@ class Caches:
 
     def clear(self) -> None:
         self.cleared += 1
-        self.traces: dict[Any, Traced] = {}
+        self.traces: dict[Any, TraceEntry] = {}
         self.calls: dict[Any, CacheEntry] = {}
 
 

@@ -28,7 +28,7 @@ from ..xla.choice import PLAIN, Choice, choosing
 from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, checked_flag, compile_options
-from ..xla.spread import Named, Spread, called
+from ..xla.spread import MeshLayouts, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .disk.answer import Answer
@@ -302,7 +302,7 @@ def prepared(
 ) -> Prepared:
     """What `compile_jaxpr` compiles. `tell`: UserWarning tells of donated arguments that no result fits. Raises NotImplementedError for
     symbolic dimensions."""
-    device = device.group if type(device) is Named else device or client.default_device()
+    device = device.group if type(device) is MeshLayouts else device or client.default_device()
     closed = purified(closed)[0]
     if not all(is_static(a.shape) for a in closed.in_avals):
         raise NotImplementedError(
@@ -350,7 +350,7 @@ def compile_jaxpr(
     is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too. `orders`: how
     the axes of arguments and results lie in memory.
     """
-    names = device.outs if type(device) is Named else None
+    names = device.outs if type(device) is MeshLayouts else None
     made = prepared(closed, options, device, donated, keep_unused, orders, tell=lowered is None)
     closed, device, hidden, kept, orders = made.closed, made.device, made.hidden, made.kept, made.orders
     where = made.where

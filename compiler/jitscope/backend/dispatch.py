@@ -40,11 +40,11 @@ from ..xla.program import RuntimeFailure
 from . import conversions
 from .arguments import Arguments
 from .array import Array, device_for, one_device, placed, to_array
-from .caches import CacheEntry, CheckedEntry, Traced, caches_of
+from .caches import CacheEntry, CheckedEntry, TraceEntry, caches_of
+from .call_arguments import CallArguments
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .failing import explained
-from .given import Given
 from .input_layouts import LaidOutEntry, as_they_lie, orders_asked, orders_of, seen_in_rows
 from .memory import ReferenceEntry, ReferenceProgram
 from .placement import layouts_text
@@ -321,7 +321,7 @@ class JitFunction(Generic[P, R]):
             look(self, traced.number)
         recorders = self._recorders(traced.number, arguments) if records.before_running else ()
         given = [*(taken.captured if taken else ()), *arguments.leaves]
-        payload = (traced, ready, Given(given, device))
+        payload = (traced, ready, CallArguments(given, device))
         if program.reused:
             records.emit(note.step_of("reuse", 0.0, {"first": program.number}, payload))
         if converting >= _WORTH_TELLING:
@@ -344,7 +344,7 @@ class JitFunction(Generic[P, R]):
         args, kwargs = arguments.statics.merge(arguments.dynamic)
         return [look(self, number, args, kwargs) for look in tuple(records.before_running)]
 
-    def _spread(self, traced: Traced, closed: ClosedJaxpr, arrays: list[Array], device: Any) -> Any:
+    def _spread(self, traced: TraceEntry, closed: ClosedJaxpr, arrays: list[Array], device: Any) -> Any:
         """The device, or how the program is spread over several."""
         from .spreading import spread_for  # of several devices
 
@@ -357,7 +357,7 @@ class JitFunction(Generic[P, R]):
         given: list[Any] = [x.array if type(x) is Ref else to_array(x) for x in arrays]
         return taken.spread([a.buf._sharding for a in given], device)
 
-    def _ready(self, program: Program, traced: Traced) -> CacheEntry:
+    def _ready(self, program: Program, traced: TraceEntry) -> CacheEntry:
         ready = (CacheEntry if program.orders is None else LaidOutEntry)(program, traced.out_tree)
         run = watched(traced.closed, self._name, ready.run, in_library=False)
         return ready if run == ready.run else CheckedEntry(ready, seen_in_rows(run, program))

@@ -22,7 +22,7 @@ from .compile import Program, compile_jaxpr
 
 if TYPE_CHECKING:
     from .arguments import Arguments
-    from .caches import Traced
+    from .caches import TraceEntry
     from .spread_calls import Shardings
 
 
@@ -189,7 +189,7 @@ def as_they_lie(leaves: Sequence[Any]) -> list[Any]:
     return [x.as_it_lies() if type(x) is Arranged else x for x in leaves]
 
 
-def orders_of(traced: Traced, ins: tuple[Any, ...] | None, shardings: Shardings | None) -> Orders | None:
+def orders_of(traced: TraceEntry, ins: tuple[Any, ...] | None, shardings: Shardings | None) -> Orders | None:
     """The orders of a program; None where all are the usual ones. Results that a layout constraint gives are as XLA makes them."""
     from ..control.layout_constraint import layout_constraint_p
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..control.discharge import purified
 from ..control.indexers import Parts, adding, swapping
 from ..control.ref_errors import aliased
-from ..control.refs import AbstractRef, Held, Ref
+from ..control.refs import AbstractRef, Ref, ValueCell
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
 from ..core.recent import make_room
@@ -16,11 +16,11 @@ from ..core.references import ReferenceAval
 from ..core.trace import Tracer, leaked
 from .array import Array, one_device, placed, to_array
 from .caches import CacheEntry
+from .call_arguments import copied
 from .compile import Program, compile_jaxpr
-from .given import copied
 
 
-class Memory(Held):
+class Memory(ValueCell):
     """An array that its reference changes in place. `shared`: somebody else may have the array, too; then the first change
     makes a copy."""
 

@@ -19,7 +19,7 @@ from .spreading import moved_to, place_of, requested
 
 if TYPE_CHECKING:
     from .arguments import Arguments
-    from .caches import Traced
+    from .caches import TraceEntry
     from .stages import TracedStage
 
 
@@ -57,7 +57,7 @@ class Shardings:
             return None
         return list(map(_order, self._of_arguments(arguments)))
 
-    def layouts_of_results(self, traced: Traced) -> list[Any] | None:
+    def layouts_of_results(self, traced: TraceEntry) -> list[Any] | None:
         """The same of the results."""
         if not any(isinstance(x, Format) for x in tree.leaves(self.outs)):
             return None
@@ -94,7 +94,7 @@ class Shardings:
             found.append(moved_to(array, sharding))
         return found
 
-    def results(self, traced: Traced | TracedStage) -> list[Any]:
+    def results(self, traced: TraceEntry | TracedStage) -> list[Any]:
         """The layouts of the results; None where XLA chooses."""
         return list(map(_asked, tree.broadcast_prefix(self.outs, traced.out_tree, "out_shardings")))
 
@@ -107,7 +107,7 @@ class Shardings:
         """The arguments of a call inside a trace, laid out as asked."""
         return [x if s is None else constrained(x, s) for x, s in zip(arguments.leaves, self.wanted(arguments))]
 
-    def constrained_results(self, traced: Traced, outs: Sequence[Any]) -> list[Any]:
+    def constrained_results(self, traced: TraceEntry, outs: Sequence[Any]) -> list[Any]:
         return [x if s is None else constrained(x, s) for x, s in zip(outs, self.results(traced))]
 
 

@@ -18,7 +18,7 @@ from ..core.trace import evaluating
 from ..core.varying import manual
 from ..xla import client, parts
 from ..xla.resharding import in_layout
-from ..xla.spread import Group, Layout, Named, Spread
+from ..xla.spread import Group, Layout, MeshLayouts, Spread
 from .array import Array, put_on, stays, to_array
 
 
@@ -275,7 +275,7 @@ def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequ
     ins = tuple(home if at is None or at._device is not device else at for at in layouts)
     if mesh is None or place_of(mesh) is not device:
         put = any(isinstance(s, SingleDeviceSharding) for s in (*said, *outs))
-        return Named(device, ins, (put_on(device),) * len(closed.out_avals)) if put else device
+        return MeshLayouts(device, ins, (put_on(device),) * len(closed.out_avals)) if put else device
     mesh = _of_types(closed, mesh)
     first = said.index(told[0]) if told and by_itself else 0
     alike = told and said[first] is not None and not mesh.explicit_axes and all(s is said[first] for s in told)
@@ -284,7 +284,7 @@ def _on_one(closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequ
         _said(s, a, mesh) or (like if a.ndim == rank else NamedSharding(mesh, PartitionSpec()))
         for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)
     ]
-    return Named(device, ins, tuple(map(layout_for, results, closed.out_avals)))
+    return MeshLayouts(device, ins, tuple(map(layout_for, results, closed.out_avals)))
 
 
 def _mesh_in_force() -> Mesh | None:

@@ -27,7 +27,7 @@ from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
-from ..xla.spread import Named, Spread
+from ..xla.spread import MeshLayouts, Spread
 from .arguments import Arguments
 from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..core.shardings import PartitionSpec, Sharding
     from ..typing import ArrayLike, DTypeLike, PyTree, SupportsShape
     from ..xla.pytrees import PyTreeDef
-    from .caches import Traced
+    from .caches import TraceEntry
     from .dispatch import JitFunction
     from .input_layouts import Orders
 
@@ -227,7 +227,7 @@ def _named_by_structs(leaves: Sequence[Any]) -> Any:
     return next((device for device in said if device is not None), None)
 
 
-def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], traced: Traced, device: Any) -> Any:
+def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], traced: TraceEntry, device: Any) -> Any:
     """The device, or how the program is spread over several."""
     from .spreading import layout_for, says_nothing, spread_for
 
@@ -314,7 +314,7 @@ class TracedStage(_Stage):
     def __init__(
         self,
         function: JitFunction,
-        traced: Traced,
+        traced: TraceEntry,
         in_tree: PyTreeDef,
         device: Any,
         donated: tuple,
@@ -367,7 +367,7 @@ class TracedStage(_Stage):
             return self.out_tree.unflatten(outs)
 
     def __repr__(self) -> str:
-        return f"Traced({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
+        return f"TraceEntry({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
 
 
 class LoweredStage(_Stage):
@@ -506,7 +506,7 @@ class CompiledStage(_Stage):
             raise TypeError(
                 f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
             )
-        place = self._device.group if isinstance(self._device, (Spread, Named)) else self._device
+        place = self._device.group if isinstance(self._device, (Spread, MeshLayouts)) else self._device
         if (
             type(self._device) is not Spread
             and any(isinstance(x, Array) for x in leaves)
@@ -559,7 +559,7 @@ class CompiledStage(_Stage):
         """How each argument is laid out, in their structure."""
         device, count = self._device, self.in_tree.num_leaves
         return self.in_tree.unflatten(
-            _said(device.ins if isinstance(device, (Spread, Named)) else [None] * count, device)
+            _said(device.ins if isinstance(device, (Spread, MeshLayouts)) else [None] * count, device)
         )
 
     @property
@@ -597,6 +597,6 @@ def _said(layouts: Sequence[Any], device: Any) -> list[Any]:
     from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding
 
     if type(device) is not Spread:
-        one = SingleDeviceSharding(device.group if type(device) is Named else device)
+        one = SingleDeviceSharding(device.group if type(device) is MeshLayouts else device)
         return [one if at is None or at.said is None else at.said for at in layouts]
     return [NamedSharding(device.mesh, PartitionSpec()) if at.said is None else at.said for at in layouts]

@@ -21,7 +21,7 @@ from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.unfinished import keep_numbers
 from ..core.varying import manual
 from .arguments import Arguments
-from .caches import Traced
+from .caches import TraceEntry
 from .function_objects import made
 from .retrace import Retrace
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text
@@ -64,7 +64,7 @@ def traced_for(
     avals: tuple[ShapedArray, ...],
     device: Any,
     layouts: tuple[str, ...] = (),
-) -> Traced:
+) -> TraceEntry:
     """The jaxpr of a jitted function for arguments of these avals; from its cache unless it captured tracers of an outer
     trace. `device` is where it will run, None inside another trace; `layouts` say how arguments lie on several devices."""
     caches = function._caches
@@ -97,17 +97,19 @@ def _laid_out(leaves: Sequence[Leaf], layouts: Sequence[str]) -> tuple[Leaf, ...
     return tuple(leaf._replace(sharding=said) for leaf, said in zip(leaves, layouts)) if layouts else tuple(leaves)
 
 
-def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[str, ...]) -> Traced:
+def _known(function: JitFunction, traced: TraceEntry, device: Any, layouts: tuple[str, ...]) -> TraceEntry:
     """A known trace on its way to another device than before (or to its first one): a program of its own."""
     leaves = _laid_out(traced.signature.leaves, layouts)
     signature = traced.signature._replace(device=str(device), leaves=leaves)
-    traced = Traced(traced.closed, traced.out_tree, signature, records.new_program(), traced.again)
+    traced = TraceEntry(traced.closed, traced.out_tree, signature, records.new_program(), traced.again)
     detail = {"nested": False, "known": True}
     records.emit(_record(function, "trace", traced.number, 0.0, detail, traced))
     return traced
 
 
-def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...]) -> Traced:
+def _trace(
+    function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...]
+) -> TraceEntry:
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     signature = signature._replace(leaves=_laid_out(signature.leaves, layouts))
@@ -140,7 +142,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     out_tree, paths = results[0]
     closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
     again = Retrace(function._fun, arguments.in_tree, arguments.statics, avals, debug)
-    traced = Traced(closed, out_tree, signature, number, again)
+    traced = TraceEntry(closed, out_tree, signature, number, again)
     records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
     return traced
 

@@ -28,7 +28,7 @@ class Body:
         self.closed, self.out_tree = closed, out_tree
 
 
-class _Shown:
+class _LeafText:
     """A leaf of a tree that is printed."""
 
     def __init__(self, text: str):
@@ -40,7 +40,7 @@ class _Shown:
 
 def shown(structure: Any, leaves: Sequence[str]) -> str:
     """A structure as a tree of these texts."""
-    return repr(tree.unflatten(structure, list(map(_Shown, leaves))))
+    return repr(tree.unflatten(structure, list(map(_LeafText, leaves))))
 
 
 def short(avals: Sequence[ShapedArray]) -> list[str]:

@@ -43,7 +43,7 @@ class Cell:
         return value
 
 
-class Held(Cell):
+class ValueCell(Cell):
     """The value itself."""
 
     __slots__ = ("trace", "value")

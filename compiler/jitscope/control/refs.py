@@ -22,7 +22,7 @@ from ..core.staging import JaxprTrace, eval_jaxpr
 from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
 from ..ops.linear import convert, zeros
-from .cells import Cell, Dual, Example, Held, Staged
+from .cells import Cell, Dual, Example, Staged, ValueCell
 from .discharge import discharged, runs_rules
 from .indexers import Parts, element_of, parse, reading
 from .ref_errors import ended, leaked, of_another, refuse_aliases
@@ -64,7 +64,7 @@ class AbstractRef(ReferenceAval):
         return Ref(self, Staged(trace, var))
 
     def holding(self, trace, value):
-        return Ref(self, Held(trace, value))
+        return Ref(self, ValueCell(trace, value))
 
     def __reduce__(self):
         return AbstractRef, (self.inner_aval,)
@@ -221,7 +221,7 @@ class Ref(Reference):
         if not isinstance(tangent, Reference):
             if is_zero(tangent):
                 return self
-            tangent = Ref(AbstractRef(aval_of(tangent)), Held(trace.parent, tangent))
+            tangent = Ref(AbstractRef(aval_of(tangent)), ValueCell(trace.parent, tangent))
         return Ref(self.aval, Dual(trace, self, tangent))  # pyright: ignore[reportArgumentType]
 
     def origin(self) -> str:
@@ -443,7 +443,9 @@ def _base(ref: Any) -> tuple[Ref, tuple[Any, ...]]:
 
 def _through(ref: Ref, views: Sequence[Any], idx: Any, value: Any = None, add: bool = False, old: bool = False) -> Any:
     """Read or change a part of a part: the outermost part as a whole."""
-    inner = Ref(AbstractRef(_element_aval(ref.aval.inner_aval, views[0])), Held(current_trace(), get(ref, views[0])))
+    inner = Ref(
+        AbstractRef(_element_aval(ref.aval.inner_aval, views[0])), ValueCell(current_trace(), get(ref, views[0]))
+    )
     rest: Any = View(inner, tuple(views[1:])) if len(views) > 1 else inner
     if value is None:
         return get(rest, idx)
@@ -525,7 +527,7 @@ class NewRef(RefPrimitive):
             return Ref(aval, Staged(trace, trace.record(self, args, params).atom))  # pyright: ignore
         if getattr(trace, "parent", None) is None:
             return trace.process(self, args, params)
-        return Ref(aval, Held(trace, args[0]))
+        return Ref(aval, ValueCell(trace, args[0]))
 
     def abstract(self, aval, /):
         return AbstractRef(aval), frozenset([own_refs])

@@ -217,7 +217,7 @@ def capture() -> Any:
     if written is None:
         return tracebacks.capture()
     if type(written) is _Around:
-        return Written((tracebacks.capture(), written.names, written.transforms))
+        return ScopedHandle((tracebacks.capture(), written.names, written.transforms))
     return written
 
 
@@ -225,7 +225,7 @@ def capture() -> Any:
 # equation from the one that was written there.
 
 
-class Written(tuple):
+class ScopedHandle(tuple):
     """A handle of a position with the named scopes it was in, outermost first, and the transformations that made the equation
     from the one written there. (A tuple, since nothing is made faster.)"""
 
@@ -276,26 +276,26 @@ def names_now() -> tuple[str, ...]:
 
 def names_of(handle: Any) -> tuple[str, ...]:
     """The named scopes that the equation of this handle was written in, outermost first."""
-    return handle.names if type(handle) is Written else ()
+    return handle.names if type(handle) is ScopedHandle else ()
 
 
 def transforms_of(handle: Any) -> tuple[str, ...]:
     """What made the equation of this handle from the one written there: any of "jvp", "transpose", "vmap"."""
-    return handle.transforms if type(handle) is Written else ()
+    return handle.transforms if type(handle) is ScopedHandle else ()
 
 
-def made_by(transform: str, handle: Any) -> Written:
+def made_by(transform: str, handle: Any) -> ScopedHandle:
     """The handle of an equation that a transformation makes from the one at `handle`."""
-    if type(handle) is not Written:
-        return Written((handle, (), _ALONE[transform]))
+    if type(handle) is not ScopedHandle:
+        return ScopedHandle((handle, (), _ALONE[transform]))
     handle, names, others = handle
-    return Written((handle, names, in_order((*others, transform))))
+    return ScopedHandle((handle, names, in_order((*others, transform))))
 
 
-def moved(handle: Any, to: Any) -> Written:
+def moved(handle: Any, to: Any) -> ScopedHandle:
     """The handle of the same equation as it would be if it had been written at `to`."""
-    place = to.handle if type(to) is Written else to
-    return Written((place, names_of(handle), transforms_of(handle)))
+    place = to.handle if type(to) is ScopedHandle else to
+    return ScopedHandle((place, names_of(handle), transforms_of(handle)))
 
 
 TRANSFORMS = ("jvp", "transpose", "vmap")

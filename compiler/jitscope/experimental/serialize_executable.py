@@ -14,7 +14,7 @@ import numpy as np
 
 from ..backend import stages
 from ..backend.array import array_from_numpy
-from ..backend.caches import Traced
+from ..backend.caches import TraceEntry
 from ..backend.compile import Program, loaded_entry
 from ..backend.disk.machine import cpu
 from ..backend.disk.programs import needs_lapack
@@ -114,7 +114,7 @@ def _traced(found: dict[str, Any], closed: ClosedJaxpr, in_tree: Any, out_tree: 
 
     fun.__name__ = fun.__qualname__ = found["name"]
     unknown: Any = None  # the ledger's signature of the trace, and its static arguments
-    traced = Traced(closed, out_tree, unknown, 0)
+    traced = TraceEntry(closed, out_tree, unknown, 0)
     return stages.TracedStage(
         JitFunction(fun, StaticSpec(fun)), traced, in_tree, device, found["donated"], unknown, None
     )

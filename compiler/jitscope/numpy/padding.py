@@ -139,7 +139,7 @@ def _odd(x: Any, axis: int, width: int, mode: str, before: bool, size: int) -> A
     return x
 
 
-class _Traced:
+class _TracedNumPy:
     """The functions of NumPy that `_continued` uses, for traced values."""
 
     arange, clip, where = staticmethod(arange), staticmethod(clip), staticmethod(where)
@@ -147,7 +147,7 @@ class _Traced:
 
 def _continued(size: Any, low: Any, high: Any, mode: str) -> Any:
     """Where the elements of a continued axis come from: an array of NumPy's, or a traced one for symbolic sizes."""
-    xp, largest_of = (np, max) if is_static((size, low, high)) else (_Traced, max_dim)
+    xp, largest_of = (np, max) if is_static((size, low, high)) else (_TracedNumPy, max_dim)
     at = xp.arange(-low, size + high)
     if mode == "edge":
         return xp.clip(at, 0, size - 1)

@@ -44,7 +44,7 @@ class Source(NamedTuple):
         return Executable.compile(self.lowered, known.outputs, known.device, options, known.callbacks)
 
 
-class Written(NamedTuple):
+class DumpFile(NamedTuple):
     """One file: its number in the order of writing (None for those that have none), what the name says besides, the content."""
 
     number: int | None
@@ -56,38 +56,38 @@ class Written(NamedTuple):
         return self.content.decode("utf-8", "replace")
 
 
-class Told(NamedTuple):
+class CompilationDump(NamedTuple):
     """The module's name, the files XLA wrote, the phases of compiling, and the seconds that the two compilations took together."""
 
     module: str
-    files: tuple[Written, ...]
+    files: tuple[DumpFile, ...]
     phases: tuple[profiler.Phase, ...]
     seconds: float
 
 
-def compiled_again(source: Source) -> Told:
+def compiled_again(source: Source) -> CompilationDump:
     """Compile a program twice: once for the times, once for the files. Raises XlaError, and RuntimeError while the profiler is
     recording something else."""
     start = time.perf_counter()
     phases = profiler.phases(source.compile)
     files = _written(source, xla_dump_hlo_pass_re=".*")
-    return Told(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
+    return CompilationDump(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
 
 
-def compiled_once_more(source: Source, **options: str) -> Told:
+def compiled_once_more(source: Source, **options: str) -> CompilationDump:
     """Compile a program once for what XLA tells of the result: the optimised program, its buffers, its kernels; neither the states
     between the passes nor how long they took. `options`: XLA's, by name, that have it tell more. Raises XlaError."""
     start = time.perf_counter()
     files = _written(source, **options)
-    return Told(source.executable.hlo_modules()[0].name, files, (), time.perf_counter() - start)
+    return CompilationDump(source.executable.hlo_modules()[0].name, files, (), time.perf_counter() - start)
 
 
-def _written(source: Source, **options: str) -> tuple[Written, ...]:
+def _written(source: Source, **options: str) -> tuple[DumpFile, ...]:
     # After a Ctrl-C XLA goes on writing: the folder is removed by what waits for it.
     return to_the_end(lambda: _read(source, options))
 
 
-def _read(source: Source, options: Mapping[str, str]) -> tuple[Written, ...]:
+def _read(source: Source, options: Mapping[str, str]) -> tuple[DumpFile, ...]:
     with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
         source.compile(xla_dump_to=folder, xla_dump_hlo_as_text=True, **options)
         return tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
@@ -96,9 +96,9 @@ def _read(source: Source, options: Mapping[str, str]) -> tuple[Written, ...]:
 _NAME = re.compile(r"module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")
 
 
-def _file(path: Path) -> Written:
+def _file(path: Path) -> DumpFile:
     found = _NAME.fullmatch(path.name)
     if found is None:
-        return Written(None, path.name, path.read_bytes())
+        return DumpFile(None, path.name, path.read_bytes())
     number = found["number"]
-    return Written(int(number) if number else None, found["rest"], path.read_bytes())
+    return DumpFile(int(number) if number else None, found["rest"], path.read_bytes())

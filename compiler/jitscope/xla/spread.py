@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .runtime import xc
 
 
-__all__ = ["Group", "Layout", "Named", "Spread", "called", "is_spread"]
+__all__ = ["Group", "Layout", "MeshLayouts", "Spread", "called", "is_spread"]
 
 
 class Group:
@@ -95,7 +95,7 @@ class Spread(NamedTuple):
     __repr__ = __str__
 
 
-class Named(NamedTuple):
+class MeshLayouts(NamedTuple):
     """Where a program runs that is on one device (`group`), some of whose arguments or results are known by a mesh of it: how
     they lie."""
 

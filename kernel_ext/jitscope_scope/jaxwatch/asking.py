@@ -11,19 +11,19 @@ from jitscope.core.jaxpr import Jaxpr
 
 from ..observe.ledger import Ledger, Row
 from . import private
-from .programs import Given
+from .programs import CallArguments
 from .translating import Translation
 from .watching import attach, unwatched
 
 
-class Asked(NamedTuple):
+class ProgramOfCall(NamedTuple):
     """The program of a call: its row, what jax gives for it, and the arrays that it is given (None: those of the row); what was lowered,
     which keeps alive what it captured."""
 
     row: Row
     lowered: Any
     compiled: Any
-    given: Given | None
+    given: CallArguments | None
     jitted: Any
 
 
@@ -45,7 +45,7 @@ def _by(use: Callable[[Any], Any], function: Callable[..., Any], args: tuple[Any
     return use(_jitted(function, args, kwargs, (*_STATIC, int)))
 
 
-def with_options(asked: Asked, options: dict[str, Any]) -> Callable[..., Any]:
+def with_options(asked: ProgramOfCall, options: dict[str, Any]) -> Callable[..., Any]:
     """The function of a program, jitted anew with options for XLA. Raises Unavailable where another library than jax jitted it."""
     if getattr(asked.jitted, "_jit_info", None) is None:
         raise Unavailable("it is jitted by another library than jax, which takes no compiler_options")
@@ -63,7 +63,7 @@ def _jitted(
     return private.module("jax").jit(functools.partial(function), static_argnums=numbers, static_argnames=names)
 
 
-def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ProgramOfCall:
     """The program of `function(*args, **kwargs)`, which is not run. Raises what tracing it raises, and Unavailable where jax had the
     program before it was watched and will not compile it again."""
     watcher = attach()
@@ -88,7 +88,7 @@ def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwa
                 "cell that defines it), and ask then"
             )
         row = new[-1]
-    return Asked(row, lowered, compiled, Given(leaves) if leaves else None, jitted)
+    return ProgramOfCall(row, lowered, compiled, CallArguments(leaves) if leaves else None, jitted)
 
 
 def _inner(stage: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jitscope.backend.caches import Tally
-from jitscope.backend.given import kept_weakly
+from jitscope.backend.call_arguments import kept_weakly
 from jitscope.core.avals import physical
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, equations_in
@@ -119,7 +119,7 @@ class Entry:
 
     def __init__(self, compiled: Compiled, translation: Translation, loaded: bool, constants: Sequence[Any] = ()):
         self._compiled, self._module, self._loaded, self._translation = compiled, compiled.module, loaded, translation
-        self._constants = Given(constants)
+        self._constants = CallArguments(constants)
         self._kept = None if compiled.kept is None else sorted(compiled.kept)
         self.executable = Executable(compiled, lambda: self.lineage, translation.jaxpr)
         self.argument_avals = [v.aval for v in translation.jaxpr.invars]
@@ -200,7 +200,7 @@ def _random(aval: Any) -> Any:
     return private.module("jax").device_put(np.asarray(values).astype(aval.dtype))
 
 
-class Given:
+class CallArguments:
     """The leaves of a call's arguments: arrays weakly, numbers as they are."""
 
     def __init__(self, leaves: Sequence[Any]):
@@ -217,7 +217,7 @@ class Given:
             return None
 
 
-class Takes:
+class ProgramArguments:
     """What a program takes of its call's arguments: `kept` are their numbers, None where that is not known; `donated` the numbers of those
     among them whose memory results take."""
 
@@ -261,7 +261,7 @@ class Program:
 
     library = "jax"
 
-    def __init__(self, entry: Entry, takes: Takes, tally: Tally):
+    def __init__(self, entry: Entry, takes: ProgramArguments, tally: Tally):
         self.entry, self.takes, self.tally = entry, takes, tally
 
 

@@ -19,7 +19,7 @@ from .private import Entered
 _ATTRIBUTE, _ORIGIN = "traced_by_jax", "raised_by_jax"
 
 
-class Again:
+class FailedCall:
     """A call whose trace failed; with `jitted` false, of one of jax's own functions (`lax.scan`, what `vmap` gives), whose numbers and
     functions are no arguments of a trace. `names` are what the user calls the arguments, where a library gave jax others; `numbers`
     are the values of the arguments that are single booleans and integers, by their place;
@@ -58,9 +58,9 @@ class Again:
 
 
 def remember(error: BaseException, entered: Entered, names: Sequence[str]) -> None:
-    """Keep the call on the error that ended its trace; `names` see `Again`."""
+    """Keep the call on the error that ended its trace; `names` see `FailedCall`."""
     with suppress(Exception):
-        setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error), names=names))
+        setattr(error, _ATTRIBUTE, FailedCall(entered, raised_by_jax(error), names=names))
 
 
 def remember_direct_call(error: BaseException) -> None:
@@ -73,7 +73,7 @@ def remember_direct_call(error: BaseException) -> None:
         if hasattr(error, _ATTRIBUTE):
             return
         if (entered := private.entered_directly(error.__traceback__)) is not None:
-            setattr(error, _ATTRIBUTE, Again(entered, raised_by_jax(error), jitted=False))
+            setattr(error, _ATTRIBUTE, FailedCall(entered, raised_by_jax(error), jitted=False))
 
 
 def raised_by_jax(error: BaseException) -> bool:
@@ -85,7 +85,7 @@ def raised_by_jax(error: BaseException) -> bool:
     return inside or type(error).__module__.startswith("jax") or getattr(error, _ORIGIN, False)
 
 
-def remembered(error: BaseException) -> Again | None:
+def remembered(error: BaseException) -> FailedCall | None:
     """The call kept on an error, which is let go."""
     found = getattr(error, _ATTRIBUTE, None)
     if found is not None:

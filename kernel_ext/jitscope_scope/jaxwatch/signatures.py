@@ -19,7 +19,7 @@ from ..observe.stacks import is_installed
 from . import private
 from .handed import handed, of_lifted, wrapped
 from .private import Entered
-from .programs import Given
+from .programs import CallArguments
 from .translating import OtherAval, aval_of, one_line
 
 
@@ -56,7 +56,7 @@ class Call:
         names = [given[i] for i in args]
         paths = [_path(path, names, tree) for path, _ in with_paths]
         self.leaves = [leaf for _, leaf in with_paths]
-        self.given = Given(self.leaves)
+        self.given = CallArguments(self.leaves)
         lifted = private.lifted(fun, entered.args)
         if lifted is not None:
             own = of_lifted(lifted.module, paths, entered.kwargs)

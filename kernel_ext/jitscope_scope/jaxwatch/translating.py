@@ -20,7 +20,7 @@ from jitscope.core.avals import AbstractValue, ShapedArray
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from jitscope.core.primitive import Primitive
-from jitscope.core.source import Position, Written, is_internal
+from jitscope.core.source import Position, ScopedHandle, is_internal
 from jitscope.core.words import cut
 
 from ..observe.stacks import is_installed
@@ -252,7 +252,7 @@ class Translation:
             return handle
         names = tuple([name for name in names if not marks.MARK.fullmatch(name)])
         made = tuple(t for t in ("jvp", "transpose", "vmap") if t in transforms)
-        return Written((handle, names, made))
+        return ScopedHandle((handle, names, made))
 
     def _is_users(self, handle: Any) -> bool:
         if id(handle) not in self._users:

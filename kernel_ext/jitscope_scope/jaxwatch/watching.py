@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from jitscope.backend.caches import Tally, Traced
+from jitscope.backend.caches import Tally, TraceEntry
 from jitscope.backend.disk.answer import Answer
 from jitscope.backend.signature import message_of, short_repr
 from jitscope.core import records, source
@@ -267,14 +267,14 @@ class Watcher:
             if name in private.OF_PMAP and (code := _under_pmap(closed.jaxpr)) is not None:
                 name, line = code.co_name, code.co_firstlineno
                 defined = Position(code.co_filename, line, line, 0, 0, name)
-            traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
+            traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
             begin = Record("derive", name, number, 0.0, defined, site, {}, traced.closed)
         else:
             signature, spent = trace.call.signature, trace.seconds
             if trace.lowered:  # the same trace, for arguments that lie elsewhere
                 signature, spent = elsewhere(signature, private.local(frame, "args_flat")), 0.0
             self._traces[id(traced)] = trace._replace(lowered=True)
-            traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
+            traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, signature, number)
             site = site if trace.lowered else trace.call_site or site
             detail = {"nested": False, "known": trace.lowered, "direct": trace.direct}
             if trace.recorded is not None:
@@ -310,7 +310,7 @@ class Watcher:
         entry = programs.Entry(compiled, lowered.translation, answer is not None, lowered.constants)
         programs.keep(begin.program, entry)
         kept = None if compiled.kept is None else sorted(compiled.kept)
-        takes = programs.Takes(kept, lowered.donated, entry)
+        takes = programs.ProgramArguments(kept, lowered.donated, entry)
         given = lowered.trace.call.given if lowered.trace else None
         program = programs.Program(entry, takes, Tally())
         self._emit(begin.step_of("foreign", 0.0, payload=(program, given)))

@@ -11,7 +11,7 @@ from jitscope.core.jaxpr import Jaxpr, JaxprEqn, equations_in, running, subpath
 from jitscope.core.source import Position
 
 from .groups.names import function_name
-from .stacks import Frame, Stack, Stacks, Written, is_installed
+from .stacks import EquationOrigin, Frame, Stack, Stacks, is_installed
 
 
 OFTENEST = 3
@@ -87,7 +87,9 @@ class CallTree:
                 calling = call if call is not None else around
                 self._inside(eqn, path, calling, written.stack or holder, own, written.backward or backward)
 
-    def _place(self, written: Written, call: int | None, place: tuple[int, int] | None) -> tuple[int, int] | None:
+    def _place(
+        self, written: EquationOrigin, call: int | None, place: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
         if not written.stack:
             return place
         if call is None or written.frame is None:

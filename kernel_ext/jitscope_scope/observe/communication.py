@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.backend.spreading import chosen
 from jitscope.core.errors import Unavailable
 from jitscope.core.shardings import NamedSharding
@@ -57,7 +57,7 @@ _AXIS = re.compile(r"'([^']+)'")
 _PARTITIONS = re.compile(r"num_partitions=(\d+)")
 
 
-def instrument(row: Row, given: Given | None = None, measure: bool = False) -> CommunicationDocument:
+def instrument(row: Row, given: CallArguments | None = None, measure: bool = False) -> CommunicationDocument:
     """The communication document of a row's program; to `measure` how long collectives take, it is run on the arguments `given`.
 
     Raises Unavailable where the program is no longer kept, or runs on one device; to measure, what `rerun_of` raises.

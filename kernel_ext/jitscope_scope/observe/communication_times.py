@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.errors import Unavailable
 from jitscope.xla import processes, profiler
 
@@ -23,7 +23,7 @@ _MOST, _LIMIT = 20, 1.0
 """Recorded runs at most, and the seconds that they may take."""
 
 
-def with_times(document: CommunicationDocument, row: Row, given: Given | None) -> CommunicationDocument:
+def with_times(document: CommunicationDocument, row: Row, given: CallArguments | None) -> CommunicationDocument:
     """A communication document with the time that a device spends in each collective in one run of the program. It is run for about a
     second.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, cast
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.backend.signature import Signature
 from jitscope.core.collector import paused_collector
 from jitscope.core.errors import Unavailable
@@ -314,7 +314,7 @@ def _ledger_row(row: Row) -> LedgerRow:
     }
 
 
-def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = None) -> CompilationDocument:
+def measured(row_id: int, ledger: Ledger | None = None, given: CallArguments | None = None) -> CompilationDocument:
     """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
     anew. Raises Unavailable."""
     ledger = session_ledger() if ledger is None else ledger

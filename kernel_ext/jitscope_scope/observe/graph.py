@@ -13,7 +13,7 @@ from jitscope.core.printing import Names, atom_text, binder_text, literal_text, 
 from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
-from .stacks import Stacks, Written
+from .stacks import EquationOrigin, Stacks
 
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class _Builder:
                 origin = origins[id(written)] = self._origin(written, path)
             self._equation(eqn, path, scope, origin)
 
-    def _origin(self, written: Written, path: str) -> NodeOrigin:
+    def _origin(self, written: EquationOrigin, path: str) -> NodeOrigin:
         """What a node says of where its equation was written."""
         position, call = self.positions.get(path), self.calls.get(path)
         return {

@@ -19,8 +19,8 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jitscope.backend.call_arguments import CallArguments, ProgramArguments
 from jitscope.backend.disk.answer import Answer
-from jitscope.backend.given import Given, Takes
 from jitscope.backend.signature import Signature
 from jitscope.control.callbacks import calls_python
 from jitscope.core import records
@@ -97,8 +97,8 @@ class Row:
     _entry: Any = None
     _traced: Any = None
     _tally: Any = None
-    takes: Takes | None = None
-    given: Given | None = None
+    takes: ProgramArguments | None = None
+    given: CallArguments | None = None
     library: str = ""
     looked: bool = False
     led: Position | None = None
@@ -427,7 +427,7 @@ class Ledger:
 
     def _program(self, row: Row, record: Record) -> None:
         program, row.given = record.payload
-        row.takes, row._entry, row.tuned = Takes(program), weakref.ref(program.entry), program.entry.tuned
+        row.takes, row._entry, row.tuned = ProgramArguments(program), weakref.ref(program.entry), program.entry.tuned
 
     def _foreign(self, row: Row, record: Record) -> None:
         """A program that another library compiled; whoever watches that library keeps it."""
@@ -444,7 +444,7 @@ class Ledger:
     def _attach(self, row: Row, record: Record) -> None:
         _, ready, row.given = record.payload
         row._tally = ready.tally
-        row.takes, row.tuned = Takes(ready.program), ready.program.entry.tuned
+        row.takes, row.tuned = ProgramArguments(ready.program), ready.program.entry.tuned
         row._entry = weakref.ref(ready.program.entry)
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:

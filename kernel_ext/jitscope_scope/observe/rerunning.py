@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.array import Array, array_from_numpy
-from jitscope.backend.given import Given, copied, laid_out
+from jitscope.backend.call_arguments import CallArguments, copied, laid_out
 from jitscope.core import dtypes
 from jitscope.core.avals import ShapedArray, physical
 from jitscope.core.errors import Unavailable
@@ -48,7 +48,7 @@ class Rerun(NamedTuple):
         return time.perf_counter() - start
 
 
-def rerun_of(row: Row, given: Given | None = None) -> Rerun:
+def rerun_of(row: Row, given: CallArguments | None = None) -> Rerun:
     """How to run the row's program again: on the arguments `given`, by default those of the row's first call, while they are still
     there; what the program takes over is copied for each run. Else on random numbers of the same shapes, but only a program whose
     work does not depend on values.
@@ -73,7 +73,7 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
     return Rerun(entry, _stand_ins(row), made, True)
 
 
-def _given(row: Row, given: Given | None) -> Callable[[], list[Any]] | None:
+def _given(row: Row, given: CallArguments | None) -> Callable[[], list[Any]] | None:
     """What makes the buffers of one run on the arguments of a call; None where they are gone."""
     takes, arrays = row.takes, given.arrays() if given is not None else None
     if takes is None or arrays is None:

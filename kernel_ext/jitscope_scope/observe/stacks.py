@@ -31,7 +31,7 @@ Stack = tuple[Frame, ...]
 """The user's frames, outermost first."""
 
 
-class Written(NamedTuple):
+class EquationOrigin(NamedTuple):
     """What a handle says: the user's frames, the innermost of them (which may be a comprehension's), what made the equation from the one
     that was written there (any of "jvp", "transpose", "vmap", in this order), whether that is part of a backward pass, and the named
     scopes it is in, outermost first."""
@@ -49,11 +49,11 @@ class Stacks:
     """What handles say. That of equal ones is one object, and so are equal stacks: they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[Written, Any]] = {}  # by identity: to hash a handle takes ten times as long
-        self._known: dict[Any, Written] = {None: Written((), None, (), False, ())}
+        self._seen: dict[int, tuple[EquationOrigin, Any]] = {}  # by identity: to hash a handle takes ten times as long
+        self._known: dict[Any, EquationOrigin] = {None: EquationOrigin((), None, (), False, ())}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
-        self._levels: dict[int, tuple[list[Written], Any]] = {}
+        self._levels: dict[int, tuple[list[EquationOrigin], Any]] = {}
 
     def of(self, handle: Any) -> Stack:
         """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
@@ -64,27 +64,27 @@ class Stacks:
         """The innermost of the user's frames, which may be a comprehension's."""
         return self.found(handle).frame
 
-    def found(self, handle: Any) -> Written:
+    def found(self, handle: Any) -> EquationOrigin:
         """All that a handle says."""
         seen = self._seen.get(id(handle))
         if seen is None:
             seen = self._seen[id(handle)] = (self._equal(handle), handle)
         return seen[0]
 
-    def all(self, eqns: Sequence[JaxprEqn]) -> list[Written]:
+    def all(self, eqns: Sequence[JaxprEqn]) -> list[EquationOrigin]:
         """What the handles of a jaxpr's equations say, in their order."""
         known = self._levels.get(id(eqns))
         if known is None:
             known = self._levels[id(eqns)] = ([self.found(eqn.traceback) for eqn in eqns], eqns)
         return known[0]
 
-    def _equal(self, handle: Any) -> Written:
+    def _equal(self, handle: Any) -> EquationOrigin:
         found = self._known.get(handle)  # handles of one stack are equal
         if found is None:
             found = self._known[handle] = self._looked_up(handle)
         return found
 
-    def _looked_up(self, handle: Any) -> Written:
+    def _looked_up(self, handle: Any) -> EquationOrigin:
         codes, offsets = handle.raw_frames()
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         library, own = own, [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
@@ -97,7 +97,7 @@ class Stacks:
         stack = self._shared.setdefault(stack, stack)
         known = cast("tuple[Transform, ...]", transforms)
         within = self._library(library[: library.index(own[0])]) if own else ()
-        return Written(stack, frame, known, "transpose" in transforms, source.names_of(handle), within)
+        return EquationOrigin(stack, frame, known, "transpose" in transforms, source.names_of(handle), within)
 
     def _library(self, pairs: Sequence[tuple[CodeType, int]]) -> Stack:
         """Frames of libraries, innermost first, without those of functions without a name and of Python's own library."""

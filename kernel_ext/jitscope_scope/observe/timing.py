@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.words import counted
 from jitscope.xla import hlo_module, profiler
 
@@ -64,7 +64,7 @@ def _note(row: Row, step: str) -> str:
     return f"{told}; {row.tuned}" if row.tuned and step in ("compile", "run") else told
 
 
-def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0) -> TimingDocument:
+def measure_steady(row: Row, given: CallArguments | None = None, budget: float = 1.0) -> TimingDocument:
     """Run the row's program again and again, for about `budget` seconds (at least once), and file the times of single runs.
 
     What it runs on, and what it raises: see `rerun_of`.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any, cast
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
 from jitscope.core import source
 from jitscope.core.errors import Unavailable
@@ -40,7 +40,7 @@ STEPS, LINES = 40, 300
 """The steps that a document holds, and the lines of each of its programs; how many more there are stands beside them."""
 
 
-def instrument(row: Row, given: Given | None = None) -> TransformationsDocument:
+def instrument(row: Row, given: CallArguments | None = None) -> TransformationsDocument:
     """The transformations document of a row's program. Raises Unavailable where its function is gone or another library's, and
     where it calls Python while it runs: tracing it again might run such code again."""
     if row.library:

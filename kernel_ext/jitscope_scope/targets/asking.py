@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import Written
+from jitscope.xla.dumps import DumpFile
 from jitscope.xla.hlo_module import Computation
 
 from ..observe.hlo_flow import Flow, flow_of
@@ -53,7 +53,7 @@ class Compiled:
     function: str
     lowered: Lowered
     hlo: str
-    files: Sequence[Written]
+    files: Sequence[DumpFile]
     memory: dict[str, int]
     seconds: float
     told_device: str
@@ -187,8 +187,8 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
 
 
 def _record(
-    request: dict[str, Any], files: Sequence[Written], helper: Helper, waiting: Waiting | None
-) -> tuple[list[Written], tuple[str, ...]]:
+    request: dict[str, Any], files: Sequence[DumpFile], helper: Helper, waiting: Waiting | None
+) -> tuple[list[DumpFile], tuple[str, ...]]:
     """XLA's record of its fusion decisions, and what is to be said of it. The program is compiled once more: together with the states
     between the passes, XLA would write each picture of the record for every one of these."""
     size = max((file.text.count(" = ") for file in files if "before_priority-fusion" in file.name), default=0)
@@ -205,7 +205,7 @@ def _record(
     return [file for file in _files(folder) if _PAGE in file.name], ()
 
 
-def _files(folder: Path) -> list[Written]:
+def _files(folder: Path) -> list[DumpFile]:
     """What XLA wrote into a folder."""
     return [_file(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name not in _OURS]
 
@@ -232,9 +232,9 @@ def _devices(row: Row, target: Target, lowered: Lowered) -> int:
     return lowered.devices
 
 
-def _file(path: Path) -> Written:
+def _file(path: Path) -> DumpFile:
     found = _NAME.fullmatch(path.name)
     if found is None or _PAGE in path.name:
-        return Written(None, path.name, path.read_bytes())
+        return DumpFile(None, path.name, path.read_bytes())
     number = found["number"]
-    return Written(int(number) if number else None, found["rest"], path.read_bytes())
+    return DumpFile(int(number) if number else None, found["rest"], path.read_bytes())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import Written
+from jitscope.xla.dumps import DumpFile
 
 from ..observe.hlo_flow import paths_in, unique
 
@@ -42,7 +42,7 @@ _DATABASE = b"SQLite format 3"
 _BEFORE_FUSION = re.compile(r"(?:^|\.)fusion\.after_pipeline-start|before_priority-fusion|pre-fusion\.after")
 
 
-def labels_of(files: Iterable[Written]) -> list[str]:
+def labels_of(files: Iterable[DumpFile]) -> list[str]:
     """What each picture of the record shows, in order; nothing where there is no record."""
     found: list[str] = []
     for file in files:
@@ -86,7 +86,7 @@ _ABOUT = re.compile(r"About to fuse (?:sibling )?\|([^|]*)\| into (?:sibling )?\
 _DONE = re.compile(r"Fused (?:\|([^|]*)\| )?into \|([^|]*)\| inside (.*)")
 
 
-def decisions_of(files: Sequence[Written]) -> list[Decision]:
+def decisions_of(files: Sequence[DumpFile]) -> list[Decision]:
     """XLA's decisions in their order, each once; nothing where it kept no record."""
     members = _Members(_paths_before(files))
     times = _times(files)
@@ -143,7 +143,7 @@ def _pass(name: str) -> str:
     return {"PriorityFusion": "priority fusion"}.get(name.strip(), name.strip())
 
 
-def _paths_before(files: Iterable[Written]) -> dict[str, tuple[str, ...]]:
+def _paths_before(files: Iterable[DumpFile]) -> dict[str, tuple[str, ...]]:
     """The equations of each instruction of the program before the pass, with those of the computations that fusions call."""
     states = [f for f in files if f.number is not None and _BEFORE_FUSION.search(f.name)]
     if not states:
@@ -191,7 +191,7 @@ def _steps(text: str) -> Iterator[_Step]:
     return (_Step(found[1], tuple(_FIELD.findall(found[2]))) for found in _STEP.finditer(steps))
 
 
-def _times(files: Iterable[Written]) -> dict[tuple[str, str], tuple[float, float]]:
+def _times(files: Iterable[DumpFile]) -> dict[tuple[str, str], tuple[float, float]]:
     """(seconds fused, seconds apart) that XLA's model gave last for a producer and each of its consumers; with several consumers, for
     fusing it into all of them."""
     found: dict[tuple[str, str], tuple[float, float]] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from jitscope.xla.dumps import Written
+from jitscope.xla.dumps import DumpFile
 
 
 class Thunk(NamedTuple):
@@ -28,7 +28,7 @@ _KERNEL = re.compile(r"^(\S+)\s+grid: \[([\d, ]+)\] threads: \[([\d, ]+)\]\s*(?:
 _ANNOTATION = re.compile(r'profile_annotation: "([^"]*)"[^}]*?thunk_id: (\d+)')
 
 
-def thunks_of(files: Iterable[Written]) -> list[Thunk]:
+def thunks_of(files: Iterable[DumpFile]) -> list[Thunk]:
     """The schedule, in the order in which it is started; nothing where none was written."""
     names: dict[int, str] = {}
     sequence = ""
@@ -63,7 +63,7 @@ _ENTRY = re.compile(r"^\.(?:visible|weak) \.entry ([\w$]+)\(", re.MULTILINE)
 _DEFINE = re.compile(r"^define [^@\n]*ptx_kernel [^@\n]*@\"?([\w.$]+)\"?\(.*?^\}", re.MULTILINE | re.DOTALL)
 
 
-def ptx_of(files: Iterable[Written]) -> dict[str, str]:
+def ptx_of(files: Iterable[DumpFile]) -> dict[str, str]:
     """PTX by kernel: what belongs to the file (version, target, constants) before it."""
     found: dict[str, str] = {}
     for file in files:
@@ -79,7 +79,7 @@ def _entries(text: str) -> dict[str, str]:
     return {one[1]: f"{head}\n\n{text[one.start() : end].strip()}\n" for one, end in zip(starts, ends)}
 
 
-def llvm_of(files: Iterable[Written], before: bool = False) -> dict[str, str]:
+def llvm_of(files: Iterable[DumpFile], before: bool = False) -> dict[str, str]:
     """LLVM's IR by kernel, as LLVM's passes leave it, or as XLA hands it to them."""
     ending = "ir-no-opt.ll" if before else "ir-with-opt.ll"
     return {

@@ -11,10 +11,10 @@ import jitscope
 from jitscope.backend import tuned
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.caches import forget_calls
+from jitscope.backend.call_arguments import CallArguments, copied
 from jitscope.backend.compile import Prepared, forget_program, prepared
 from jitscope.backend.disk import programs as on_disk
 from jitscope.backend.disk.key import DiskQuery
-from jitscope.backend.given import Given, copied
 from jitscope.backend.guards import needs
 from jitscope.control.callbacks import calls_python
 from jitscope.control.discharge import uses_refs
@@ -159,7 +159,7 @@ class OwnSubject:
     def of_call(cls, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OwnSubject:
         """The program of a call. Raises Unavailable as `prepared_call`."""
         jitted, traced, made, leaves = prepared_call(function, args, kwargs)
-        arrays = Given(leaves, traced._device).arrays()
+        arrays = CallArguments(leaves, traced._device).arrays()
         if arrays is None:
             raise Unavailable(f"{traced.fun_name} is tuned on arrays: shapes and dtypes are not enough")
         bufs = [*made.hidden, *[arrays[i].buf for i in made.kept]]

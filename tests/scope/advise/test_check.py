@@ -19,7 +19,7 @@ import pytest
 import jitscope
 from jitscope_kernel import cli
 from jitscope_kernel.check import check
-from jitscope_kernel.checking_answers import Found
+from jitscope_kernel.checking_answers import PlacedDiagnostic
 from jitscope_kernel.checking_cells import run_cells
 from jitscope_kernel.checking_files import run_file
 from jitscope_scope.advise import CATALOGUE, Diagnostic, Span
@@ -30,7 +30,7 @@ from tests.extent import one_in
 from tests.scope.advise.programs import HEADER, Program, programs
 
 
-def ran(file: Path) -> list[Found]:
+def ran(file: Path) -> list[PlacedDiagnostic]:
     """What a run finds; the warnings of a program that is checked are its own."""
     with warnings.catch_warnings(record=True):
         return check(read(str(file)), run=True)

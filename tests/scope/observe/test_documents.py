@@ -16,7 +16,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, Literal, Var
 from jitscope_scope import observe
@@ -305,7 +305,7 @@ def test_measuring_donates_nothing_and_ends(ledger):
     f(x, y)
     row = list(ledger)[-1]
     assert "stand-ins" in note_of(observe.measured(row.id, ledger)) and not y.is_deleted()
-    given = Given([held := jx.device_put(X), y])
+    given = CallArguments([held := jx.device_put(X), y])
     for _ in range(2):
         assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger, given))
     assert not held.is_deleted()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jitscope.xla.dumps import Written
+from jitscope.xla.dumps import DumpFile
 from jitscope_scope.observe.cost import Work
 from jitscope_scope.targets.chips import CHIPS
 from jitscope_scope.targets.decisions import SLOWER, decided_between, decisions_of, labels_of
@@ -68,14 +68,14 @@ def _archive(folder: Path, labels: list[str]) -> bytes:
 @pytest.mark.parametrize("form", ["page", "archive"])
 def test_labels_of_both_forms(form: str, tmp_path: Path) -> None:
     content = _page(LABELS) if form == "page" else _archive(tmp_path, LABELS)
-    assert labels_of([Written(None, "main.2.module_0001.jit_f._fusion.html", content)]) == LABELS
+    assert labels_of([DumpFile(None, "main.2.module_0001.jit_f._fusion.html", content)]) == LABELS
 
 
 def test_decisions_have_names_reasons_times_and_equations() -> None:
     files = [
-        Written(None, "main.m._fusion.html", _page(LABELS)),
-        Written(37, "fusion.after_pipeline-start.before_variadic-op-splitter.txt", HLO.encode()),
-        Written(None, "priority_fusion_dump.txt", DUMP.encode()),
+        DumpFile(None, "main.m._fusion.html", _page(LABELS)),
+        DumpFile(37, "fusion.after_pipeline-start.before_variadic-op-splitter.txt", HLO.encode()),
+        DumpFile(None, "priority_fusion_dump.txt", DUMP.encode()),
     ]
     fused, apart, none, model = decisions_of(files)
     assert (fused.fused, fused.producer, fused.consumer) == (True, "tanh.1.0", "multiply.1.0")
@@ -92,14 +92,17 @@ def test_decisions_have_names_reasons_times_and_equations() -> None:
 
 def test_nothing_is_claimed_without_a_record() -> None:
     assert decisions_of([]) == []
-    assert decisions_of([Written(None, "main.m._fusion.html", b"<html></html>")]) == []
+    assert decisions_of([DumpFile(None, "main.m._fusion.html", b"<html></html>")]) == []
 
 
 def test_the_schedule_names_kernels_with_their_threads() -> None:
     metadata = 'thunk_metadata {\n  thunk_info {\n    profile_annotation: "loop.2"\n    thunk_id: 1\n  }\n  thunk_kind: "kCustomKernel"\n}\n'
     sequence = "001: kCustomKernel [source | next=002 (1)] loop_2 grid: [16, 1, 1] threads: [64, 2, 1]  shared_memory: 1024 bytes\n002: kGemm [prev=001 (1) | sink ]\n"
     first, second = thunks_of(
-        [Written(None, "thunk_metadata.txt", metadata.encode()), Written(None, "thunk_sequence.txt", sequence.encode())]
+        [
+            DumpFile(None, "thunk_metadata.txt", metadata.encode()),
+            DumpFile(None, "thunk_sequence.txt", sequence.encode()),
+        ]
     )
     assert (first.kernel, first.instruction, first.grid, first.threads, first.shared) == (
         "loop_2",
@@ -113,14 +116,14 @@ def test_the_schedule_names_kernels_with_their_threads() -> None:
 
 def test_code_is_cut_into_kernels() -> None:
     ptx = ".version 8.8\n.target sm_90a\n\n.visible .entry a(\n)\n{\n\tret;\n}\n.visible .entry b_2(\n)\n{\n\tret;\n}\n"
-    found = ptx_of([Written(None, "1.ptx", ptx.encode()), Written(None, "2.ptx", b"")])
+    found = ptx_of([DumpFile(None, "1.ptx", ptx.encode()), DumpFile(None, "2.ptx", b"")])
     assert list(found) == ["a", "b_2"]
     assert all(text.startswith(".version 8.8") and text.count(".entry") == 1 for text in found.values())
     ir = "declare void @x()\n\ndefine ptx_kernel void @a(ptr %0) #0 {\n  ret void\n}\n\ndefine float @helper() {\n  ret float 0.0\n}\n"
-    assert llvm_of([Written(None, "1.ir-with-opt.ll", ir.encode())]) == {
+    assert llvm_of([DumpFile(None, "1.ir-with-opt.ll", ir.encode())]) == {
         "a": "define ptx_kernel void @a(ptr %0) #0 {\n  ret void\n}\n"
     }
-    assert llvm_of([Written(None, "1.ir-with-opt.ll", ir.encode())], before=True) == {}
+    assert llvm_of([DumpFile(None, "1.ir-with-opt.ll", ir.encode())], before=True) == {}
 
 
 def _cubin() -> bytes:

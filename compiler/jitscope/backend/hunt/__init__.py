@@ -8,9 +8,21 @@ result (`finding`).
 """
 
 from ..watching import infinities, nans, nans_and_infinities
-from .finding import Finding, Given, Iteration, Step, message
+from .finding import BadInput, Finding, Iteration, Step, message
 from .search import HasCallbacks, Hunt, failure, find_first
 
 
-__all__ = ["Finding", "Given", "HasCallbacks", "Hunt", "Iteration", "Step", "failure", "find_first", "infinities",
-           "message", "nans", "nans_and_infinities"]  # fmt: skip
+__all__ = [
+           "BadInput",
+           "Finding",
+           "HasCallbacks",
+           "Hunt",
+           "Iteration",
+           "Step",
+           "failure",
+           "find_first",
+           "infinities",
+           "message",
+           "nans",
+           "nans_and_infinities",
+]  # fmt: skip

@@ -34,7 +34,7 @@ class Step(NamedTuple):
     iterations: tuple[Iteration, ...]
 
 
-class Given(NamedTuple):
+class BadInput(NamedTuple):
     """An argument or a captured value that was bad already."""
 
     name: str
@@ -79,7 +79,7 @@ def _has_numbers(x: Any) -> bool:
 # In words ------------------------------------------------------------------------------------------------------------
 
 
-def message(name: str, finding: Finding | None, what: str, given: Sequence[Given] = ()) -> str:
+def message(name: str, finding: Finding | None, what: str, given: Sequence[BadInput] = ()) -> str:
     """What was found, for people; `what` is "NaN", say."""
     if given:
         names = ", ".join(one.name for one in given)

@@ -11,7 +11,7 @@ from ...core import source
 from ...core.jaxpr import Atom, ClosedJaxpr, Literal, Var
 from ..array import to_array
 from ..watching import WHAT, Test, is_bad, nans
-from .finding import Finding, Given, Step, message
+from .finding import BadInput, Finding, Step, message
 from .frames import Branch, Frame, Loop, LoopIteration
 from .programs import CLEAN, FROM_THE_START, run
 
@@ -188,7 +188,7 @@ class Hunt:
         start = time.perf_counter()
         self.closed, self.test, self.whole = closed, test, Frame(closed, [to_array(x) for x in args])
         self.results = list(run(closed, args) if results is None else results)
-        self.search, self.given, self.origin = Search(test), list[Given](), None
+        self.search, self.given, self.origin = Search(test), list[BadInput](), None
         bad = self.bad_results() or (range(len(self.results)) if thorough else [])
         outs = _variables(self.whole.flat.closed.jaxpr.outvars[i] for i in bad)
         self.again = self.whole.look_through(outs, test, outs) if outs else []
@@ -202,13 +202,13 @@ class Hunt:
         """The numbers of the results of the compiled program that have a bad element."""
         return [i for i, x in enumerate(self.results) if is_bad(to_array(x), self.test)]
 
-    def _given(self, var: Var) -> Given:
+    def _given(self, var: Var) -> BadInput:
         flat = self.whole.flat
         captured, place = len(flat.closed.consts), flat.inputs.index(var)
         (value,) = self.whole.values([var])
         if place < captured:
-            return Given(f"captured value {place}", value)
-        return Given(flat.closed.jaxpr.debug.argument(place - captured), value)
+            return BadInput(f"captured value {place}", value)
+        return BadInput(flat.closed.jaxpr.debug.argument(place - captured), value)
 
     def _finding(self, search: Search, origin: Origin) -> Finding:
         frame, i = origin.frame, origin.index
@@ -230,7 +230,7 @@ class Hunt:
 
     class Earlier(NamedTuple):
         finding: Finding | None
-        given: list[Given]
+        given: list[BadInput]
 
 
 def find_first(closed: ClosedJaxpr, args: Sequence[Any], test: Test = nans) -> Finding | None:

@@ -27,7 +27,7 @@ class Step(NamedTuple):
     gradient: Any
 
 
-class Found(NamedTuple):
+class LineSearchResult(NamedTuple):
     """What a line search gives: the step, whether it failed, why (1: while zooming, 3: too many steps), how often the function
     was evaluated."""
 
@@ -48,7 +48,7 @@ def dot(x: Any, y: Any) -> Any:
 
 def line_search(
     fun: Callable[[Any], Any], x: Any, direction: Any, value: Any, gradient: Any, before: Any = None, most: int = 20
-) -> Found:
+) -> LineSearchResult:
     """Search from `x` in `direction`, where `fun` has `value` and `gradient`; `before` is its value one step earlier."""
     slope = jnp.real(dot(gradient, direction))
 
@@ -85,7 +85,7 @@ def line_search(
     start = (1, here, here, jnp.asarray(False), jnp.asarray(False), 0)
     i, _, star, done, failed, count = lax.while_loop(lambda s: ~s[3] & ~s[4] & (s[0] <= most), body, start)
     status = jnp.where(failed, 1, jnp.where(i > most, 3, 0))
-    return Found(star._replace(length=_floored(star.length)), failed | ~done, status, count)
+    return LineSearchResult(star._replace(length=_floored(star.length)), failed | ~done, status, count)
 
 
 def _first_length(value: Any, before: Any, slope: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .functions import Traced
+from .functions import TracedFunction
 from .text import Function
 from .values import Kind
 
@@ -31,7 +31,7 @@ class Region:
     which arguments are objects from outside of the trace."""
 
     function: Function | None
-    traced: Traced | None
+    traced: TracedFunction | None
     depth: int = 0
     outer: frozenset[str] = frozenset()
 

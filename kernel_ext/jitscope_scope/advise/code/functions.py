@@ -15,7 +15,7 @@ from .tree import below
 
 
 @dataclass(frozen=True)
-class Traced:
+class TracedFunction:
     """A function that is traced. `by` is the transformation ("jit", "scan", …), `static` the arguments that stay Python values,
     `bound` those of them that it has already (`self` of a method, what `partial` gave), `site` where it is said."""
 
@@ -93,9 +93,9 @@ class Functions:
         self._layers: set[tuple[ast.AST, str]] = set()
         """Names and attributes that are given a layer of a library."""
         self._arguments: dict[tuple[ast.AST, str], ast.ClassDef | None] = {}
-        self.compiled: dict[tuple[ast.AST, str], list[tuple[int, Traced]]] = {}
+        self.compiled: dict[tuple[ast.AST, str], list[tuple[int, TracedFunction]]] = {}
         """The compiled functions that names are given, by scope, each with its line: `step = jax.jit(f)`."""
-        self.traced: list[Traced] = []
+        self.traced: list[TracedFunction] = []
         self._collect()
         self._find()
         self._nest()
@@ -342,7 +342,7 @@ class Functions:
         scope = self.code.scopes.binding(name, at)
         return self._by_scope.at(scope, name, at) if scope is not None else None
 
-    def compiled_at(self, call: ast.Call) -> Traced | None:
+    def compiled_at(self, call: ast.Call) -> TracedFunction | None:
         """The compiled function that a call calls, if the program tells: by a decorator, a name, or at once."""
         match call.func:
             case ast.Name(id=name):
@@ -361,7 +361,7 @@ class Functions:
                 return next((one for one in made if one.by == "jit"), None)
         return None
 
-    def _meant_at(self, call: ast.Call, scope: ast.AST, given: list[tuple[int, Traced]]) -> Traced:
+    def _meant_at(self, call: ast.Call, scope: ast.AST, given: list[tuple[int, TracedFunction]]) -> TracedFunction:
         """Which of the functions that a name was given one after the other a call calls: in the same scope the one before it."""
         before = [traced for line, traced in given if line <= call.lineno]
         return before[-1] if before and self.scope_of(call) is scope else given[-1][1]
@@ -378,7 +378,7 @@ class Functions:
                     self._note(found, (self.scope_of(node), node.name))
                 if not node.decorator_list and (cell := self._compiling_cell(node)):
                     static = cell.static.get(node.name, frozenset())
-                    self._note([Traced(node, "jit", node, static)], (self.scope_of(node), node.name))
+                    self._note([TracedFunction(node, "jit", node, static)], (self.scope_of(node), node.name))
             else:
                 found = self._of_call(node)
                 above = self.code.parents.get(node)
@@ -394,7 +394,7 @@ class Functions:
                 return owner, name
         return None
 
-    def _note(self, found: list[Traced], bound: tuple[ast.AST, str] | None) -> None:
+    def _note(self, found: list[TracedFunction], bound: tuple[ast.AST, str] | None) -> None:
         self.traced += found
         jitted = next((one for one in found if one.by == "jit"), None)
         if jitted and bound:
@@ -428,32 +428,32 @@ class Functions:
             return None
         return cell
 
-    def _decorated(self, node: Function, decorator: ast.expr) -> list[Traced]:
+    def _decorated(self, node: Function, decorator: ast.expr) -> list[TracedFunction]:
         """`@jit`, `@partial(jit, static_argnums=0)`, `@jit(static_argnames="n")`."""
         call = decorator if isinstance(decorator, ast.Call) else None
         dotted = self.code.dotted(call.func if call else decorator)
         if call and dotted == "functools.partial" and call.args:
             dotted = self.code.dotted(call.args[0])
         if dotted in _SORTING:
-            return [Traced(node, _SORTING[dotted], decorator, frozenset(parameters(node)))]
+            return [TracedFunction(node, _SORTING[dotted], decorator, frozenset(parameters(node)))]
         if dotted not in _TAKES or dotted.startswith("jax.lax."):
             return []
         static = static_names(node, call.keywords) if call else frozenset()
         if call and dotted == "jax.vmap":
             static |= _unmapped(node, call)
-        return [Traced(node, dotted.rpartition(".")[2], decorator, static)]
+        return [TracedFunction(node, dotted.rpartition(".")[2], decorator, static)]
 
-    def _of_call(self, call: ast.Call) -> list[Traced]:
+    def _of_call(self, call: ast.Call) -> list[TracedFunction]:
         """`jit(f)`, `jit(grad(f))`, `lax.scan(body, …)`."""
         dotted = self.code.dotted(call.func)
         if dotted in _SORTING:
             meant = self._meant(call.args[0], call) if call.args else []
-            return [Traced(f, _SORTING[dotted], call, frozenset(parameters(f)), bound) for f, bound in meant]
+            return [TracedFunction(f, _SORTING[dotted], call, frozenset(parameters(f)), bound) for f, bound in meant]
         if dotted not in _TAKES:
             return []
         given = [call.args[i] for i in _TAKES[dotted] if i < len(call.args)]
         given += [k.value for k in call.keywords if k.arg in _KEYWORDS]
-        found: list[Traced] = []
+        found: list[TracedFunction] = []
         for one in given:
             for part in one.elts if isinstance(one, ast.List | ast.Tuple) else [one]:
                 before = [""] if self.applied(part, call) is not None else []
@@ -461,7 +461,7 @@ class Functions:
                     static = static_names(function, call.keywords, bound, before) | bound
                     if dotted == "jax.vmap":
                         static |= _unmapped(function, call, bound, before)
-                    found.append(Traced(function, dotted.rpartition(".")[2], call, static, bound))
+                    found.append(TracedFunction(function, dotted.rpartition(".")[2], call, static, bound))
         return found
 
     def _meant(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
@@ -505,7 +505,7 @@ def _given(function: Function, name: str, call: ast.Call) -> list[ast.expr]:
     return [given[name]] if name in given else []
 
 
-def _wrapping(traced: Traced, wrapper: Function) -> Traced:
+def _wrapping(traced: TracedFunction, wrapper: Function) -> TracedFunction:
     """What a decorator below `jit` made of a function, traced in its place."""
     static = frozenset(parameters(wrapper)) if traced.static else traced.static
     return replace(traced, function=wrapper, static=static)

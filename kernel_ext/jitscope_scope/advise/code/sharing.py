@@ -17,7 +17,7 @@ from .tree import below
 _LIBRARIES = FOR_JAX | {JITSCOPE}
 
 
-class _Named(NamedTuple):
+class _CellNames(NamedTuple):
     """What a cell names outside of its functions' own names: what it `imports`, `arrays` from libraries that compute with arrays ("*" is
     all that one has) or compiles with `%%jit`, and what else is `shared` with other cells."""
 
@@ -47,10 +47,10 @@ def with_arrays(cells: Sequence[str]) -> list[bool]:
 
 
 @functools.lru_cache(1024)
-def _named(text: str) -> _Named:
+def _named(text: str) -> _CellNames:
     python = python_of(text)
     if python is None:
-        return _Named(frozenset(), frozenset(), frozenset())
+        return _CellNames(frozenset(), frozenset(), frozenset())
     nodes = below(ast.parse(python.text))
     scopes = Scopes(nodes)
     names = {node.id for node in nodes if isinstance(node, ast.Name) and _is_outer(node, scopes)}
@@ -64,7 +64,7 @@ def _named(text: str) -> _Named:
                 module = alias.name if isinstance(node, ast.Import) else node.module or ""
                 if module.partition(".")[0] in _LIBRARIES:
                     arrays.add(name)
-    return _Named(frozenset(names - imports - _BUILTINS), frozenset(imports), frozenset(arrays))
+    return _CellNames(frozenset(names - imports - _BUILTINS), frozenset(imports), frozenset(arrays))
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

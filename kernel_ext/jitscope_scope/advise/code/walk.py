@@ -14,7 +14,7 @@ from typing import Any
 
 from . import forms, values
 from .events import Event, Region
-from .functions import Functions, Traced, defaulted, parameters
+from .functions import Functions, TracedFunction, defaulted, parameters
 from .holders import Holders
 from .text import Code, Function
 from .tree import below
@@ -62,7 +62,7 @@ class Walk:
         for one in self.functions.traced:
             self.enter(one)
 
-    def enter(self, traced: Traced) -> None:
+    def enter(self, traced: TracedFunction) -> None:
         """Walk a traced function with traced arguments."""
         known = traced.static | defaulted(traced.function)
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}

@@ -11,7 +11,7 @@ from typing import Literal
 from jitscope.core.words import counted, root_of
 
 from ..code.forms import bound, keyword, stored
-from ..code.functions import Traced, parameters
+from ..code.functions import TracedFunction, parameters
 from ..code.text import Code, Function
 from ..code.tree import below, children
 from ..code.walk import Walk
@@ -324,7 +324,7 @@ def not_threaded(walk: Walk) -> Iterator[Diagnostic]:
             yield from _fixed(traced, walk)
 
 
-def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
+def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
     code, function = walk.code, traced.function
     names = bound(function)
     each = _REPEATED[traced.by]

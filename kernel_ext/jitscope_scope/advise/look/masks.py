@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..code.forms import keyword
-from ..code.functions import Traced, parameters
+from ..code.functions import TracedFunction, parameters
 from ..code.text import Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic
@@ -115,7 +115,7 @@ def _around(node: ast.AST, walk: Walk) -> Iterator[Function]:
         yield from (one for one in walk.code.around(site) if isinstance(one, Function))
 
 
-def _lasts(traced: Traced, scope: ast.AST | None) -> bool:
+def _lasts(traced: TracedFunction, scope: ast.AST | None) -> bool:
     """Whether a function is compiled once for a key: one that is made in the function that has the key may be made with each."""
     return traced.by in ("scan", "fori_loop") or (traced.by in _EACH and not isinstance(scope, Function))
 

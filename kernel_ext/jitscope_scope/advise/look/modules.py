@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..code.forms import keyword
-from ..code.functions import Traced, parameters
+from ..code.functions import TracedFunction, parameters
 from ..code.text import Function
 from ..code.tree import below
 from ..code.walk import Walk
@@ -27,7 +27,7 @@ def lost_changes(walk: Walk) -> Iterator[Diagnostic]:
             yield from _lost(traced.function, traced, walk)
 
 
-def _lost(function: ast.FunctionDef, traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
+def _lost(function: ast.FunctionDef, traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
     for name in parameters(function):
         if name in traced.static or not _is_of_nnx(function, name, walk) or _is_given_back(function, name):
             continue

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator
 
 from ..code.forms import stored
-from ..code.functions import Traced, parameters
+from ..code.functions import TracedFunction, parameters
 from ..code.text import Code, Function
 from ..code.tree import below
 from ..code.values import gives_static
@@ -38,7 +38,7 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
             yield from _of_objects(walk, scope, name, own, changes, id)
 
 
-def _compiled_at_once(walk: Walk) -> dict[ast.FunctionDef, Traced]:
+def _compiled_at_once(walk: Walk) -> dict[ast.FunctionDef, TracedFunction]:
     """The functions of a name that are compiled where they are called, `jit(f)(x)`: what was traced is found by the function."""
     return {
         traced.function: traced
@@ -173,7 +173,7 @@ def _path(node: ast.AST) -> str:
     return ""
 
 
-def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
+def _read(traced: TracedFunction, walk: Walk) -> dict[str, ast.expr]:
     """What a function, and those of the program that it calls by name, read from outside, by path."""
     found: dict[str, ast.expr] = {}
     todo: list[tuple[Function, frozenset[str]]] = [(traced.function, traced.static)]
@@ -240,7 +240,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
                 yield diagnostic(code, "donation-misuse", call, message, Fix(fix), "warning")
 
 
-def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:
+def _donated_names(call: ast.Call, traced: TracedFunction) -> Iterator[str]:
     keywords = traced.site.keywords if isinstance(traced.site, ast.Call) else []
     names = parameters(traced.function)
     for keyword in keywords:

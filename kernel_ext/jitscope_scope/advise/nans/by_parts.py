@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jitscope.backend.hunt import Finding, Given, Iteration, Step
+from jitscope.backend.hunt import BadInput, Finding, Iteration, Step
 from jitscope.core import source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs, subpath, walk
@@ -35,7 +35,7 @@ class _Origin(NamedTuple):
     """Where a bad value comes from: an equation, an argument or a captured value (None: it is not known), the infinity that it was made
     of, and the equations that carried it since, the latest first, linked."""
 
-    made: Finding | Given | None
+    made: Finding | BadInput | None
     infinity: Finding | None
     carried: tuple[Step, Any] | None
 
@@ -70,7 +70,7 @@ class _Trail(Follower):
 
     def made(self, path: str, result: int, value: Any, iterations: tuple[int, ...]) -> None:
         if path in self._names and self.bad(value):
-            self.keep(value, _Origin(Given(self._names[path], value), None, None))
+            self.keep(value, _Origin(BadInput(self._names[path], value), None, None))
 
     def equation(
         self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
@@ -230,9 +230,9 @@ class PartsReport(Answer):
         return Ran(self._compiled)
 
     @property
-    def given(self) -> list[Given]:
+    def given(self) -> list[BadInput]:
         made = self._origin.made if self._origin else None
-        return [made] if isinstance(made, Given) else []
+        return [made] if isinstance(made, BadInput) else []
 
     @cached_property
     def finding(self) -> Finding | None:

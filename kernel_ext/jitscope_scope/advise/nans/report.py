@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.array import to_array
-from jitscope.backend.hunt import Finding, Given, Hunt, infinities, nans
+from jitscope.backend.hunt import BadInput, Finding, Hunt, infinities, nans
 from jitscope.backend.hunt.frames import Frame
 from jitscope.backend.hunt.programs import run
 from jitscope.core import source
@@ -120,7 +120,7 @@ class Report(Answer):
         return self.hunt.closed.jaxpr
 
     @property
-    def given(self) -> list[Given]:
+    def given(self) -> list[BadInput]:
         return self.hunt.given
 
     @property

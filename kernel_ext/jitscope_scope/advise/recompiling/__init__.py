@@ -14,10 +14,10 @@ from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
 from .checking import Unchecked, Wrong, prove
-from .sites import Found
+from .sites import ProposedEdit
 
 
-_EDITS: dict[str, Callable[[Group], Found | None]] = {
+_EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {
     "shape": padding.padded,
     "tree structure": filling.filled,
     "none": filling.filled,

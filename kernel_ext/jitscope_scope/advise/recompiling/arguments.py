@@ -10,13 +10,13 @@ from ...observe.recompiling.replay import common_dtype
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .checking import of_calls
-from .sites import Found, Site, given_for, parameters_of, sites_of
+from .sites import ProposedEdit, Site, given_for, parameters_of, sites_of
 
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "bf": "bfloat", "bool": "bool_"}
 
 
-def converted(group: Group) -> Found | None:
+def converted(group: Group) -> ProposedEdit | None:
     """Every call converts the argument to one dtype: `f(x)` becomes `f(jnp.asarray(x, jnp.float32))`."""
     paths = set(group.paths)
     dtype = common_dtype(group)
@@ -44,7 +44,7 @@ def converted(group: Group) -> Found | None:
             text = f"{numpy}.asarray({text_of(site.code, argument)}, {name})"
             edits.append(Edit(site.code.span(argument), text))
     code = sites[0].code
-    return Found(f"Convert {', '.join(group.paths)} to {name} in the call.", code, edits, of_calls(code, edits))
+    return ProposedEdit(f"Convert {', '.join(group.paths)} to {name} in the call.", code, edits, of_calls(code, edits))
 
 
 def text_of(code: Code, node: ast.expr) -> str:
@@ -57,7 +57,7 @@ def alias(code: Code, dotted: str) -> str:
     return next((name for name, known in code.names.table.items() if known == dotted), "")
 
 
-def by_position(group: Group) -> Found | None:
+def by_position(group: Group) -> ProposedEdit | None:
     """Arguments that stand in their place are given without their names: `f(x, n=2)` becomes `f(x, 2)`."""
     sites = sites_of(group.history)
     parameters = parameters_of(group.rows[-1])
@@ -68,7 +68,7 @@ def by_position(group: Group) -> Found | None:
     if not edits or len(counts) > 1:
         return None
     code = sites[0].code
-    return Found("Give the arguments by position in all calls.", code, edits, of_calls(code, edits))
+    return ProposedEdit("Give the arguments by position in all calls.", code, edits, of_calls(code, edits))
 
 
 def _without_names(site: Site, parameters: Sequence[str]) -> list[Edit]:

@@ -30,7 +30,7 @@ from ..code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
 from ..diagnostic import Edit, Span, applied
 from ..repair.acting import acts
-from .sites import Found, Site, site_at
+from .sites import ProposedEdit, Site, site_at
 
 
 MOST_SECONDS = 2.0
@@ -52,7 +52,7 @@ class Proof(NamedTuple):
     exact: bool
 
 
-def prove(group: Group, found: Found) -> Proof:
+def prove(group: Group, found: ProposedEdit) -> Proof:
     """Run an edit on a group's recorded calls. Raises Unchecked and Wrong."""
     calls = _calls(group)
     _refuse(group, found)
@@ -83,7 +83,7 @@ def _calls(group: Group) -> list[tuple[Row, Recorded]]:
     return known
 
 
-def _refuse(group: Group, found: Found) -> None:
+def _refuse(group: Group, found: ProposedEdit) -> None:
     """Raises Unchecked for programs that are not to be run again."""
     for row in group.history:
         jaxpr, entry = row.jaxpr, row.entry
@@ -167,7 +167,7 @@ Trial = Callable[[str, tuple[Row, Recorded]], Program]
 """Makes the edited program of the edited text, for a recorded call."""
 
 
-class _Counted:
+class _CountingJit:
     """A jitted function made anew of the Python function of a call; it counts how often that is traced."""
 
     def __init__(self, fun: Callable[..., Any], jit: Callable[[Any], Any]):
@@ -186,7 +186,7 @@ def of_calls(code: Code, edits: Sequence[Edit]) -> Trial:
 
     def made(text: str, first: tuple[Row, Recorded]) -> Program:
         function = first[1].function()
-        again = _Counted(function, first[1].jit)
+        again = _CountingJit(function, first[1].jit)
 
         def call(row: Row, recorded: Recorded) -> Any:
             if recorded.function() is not function:
@@ -235,7 +235,7 @@ def _same_calls(
 ) -> Program:
     """The calls as they were, of the same function compiled by `jit`; `given` is what is passed for each argument."""
     function = first[1].function()
-    again = _Counted(function, jit)
+    again = _CountingJit(function, jit)
 
     def call(row: Row, recorded: Recorded) -> Any:
         if recorded.function() is not function:

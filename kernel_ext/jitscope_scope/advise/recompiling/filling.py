@@ -24,7 +24,7 @@ from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .arguments import alias, text_of
 from .checking import of_calls
-from .sites import Found, Site, given_for, parameters_of, sites_of
+from .sites import ProposedEdit, Site, given_for, parameters_of, sites_of
 
 
 MOST_BYTES = 1 << 24
@@ -41,7 +41,7 @@ _DTYPES = {
 }
 
 
-def filled(group: Group) -> Found | None:
+def filled(group: Group) -> ProposedEdit | None:
     """`f(x, None)` becomes `f(x, jnp.ones((3,), jnp.float32))`, `f(state)` becomes `f({"v": jnp.zeros((2,)), **state})`."""
     rows = [row for row in group.history if row.signature is not None]
     if not rows:
@@ -67,7 +67,7 @@ def filled(group: Group) -> Found | None:
         return None
     what = ", ".join(missing)
     words = f"Give {what} in every call, as {'zeros' if value == 0 else 'ones'} where there is none: for random arguments both programs give the same then."
-    return Found(words, sites[0].code, edits, of_calls(sites[0].code, edits))
+    return ProposedEdit(words, sites[0].code, edits, of_calls(sites[0].code, edits))
 
 
 def _shapes(row: Row) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _in_place_of_none(code: Code, argument: ast.expr, text: str) -> str:
     return f"{text} if {given} is None else {given}"
 
 
-def _of_one_kind(rows: list[Row]) -> Found | None:
+def _of_one_kind(rows: list[Row]) -> ProposedEdit | None:
     """A list in some calls and a tuple in others: the calls that came later make it what it was first."""
     first = rows[0]
     assert first.signature is not None
@@ -161,7 +161,7 @@ def _of_one_kind(rows: list[Row]) -> Found | None:
         edits.append(Edit(site.code.span(argument), f"{wanted}({text_of(site.code, argument)})"))
     code = sites[0].code
     words = f"Give {root} as a {wanted} in every call: the programs are the same."
-    return Found(words, code, edits, of_calls(code, edits))
+    return ProposedEdit(words, code, edits, of_calls(code, edits))
 
 
 def _top(row: Row) -> str | None:

@@ -10,7 +10,7 @@ from ...observe.recompiling.groups import Group
 from ..code.text import Code, first_line
 from ..diagnostic import Edit, Span, applied
 from .checking import of_definition
-from .sites import Found, Site, only_site
+from .sites import ProposedEdit, Site, only_site
 
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -25,7 +25,7 @@ class Making(NamedTuple):
     name: str
 
 
-def hoisted(group: Group) -> Found | None:
+def hoisted(group: Group) -> ProposedEdit | None:
     """The function is made once, before what makes it anew."""
     site = only_site(group)
     making = _making(site) if site else None
@@ -35,10 +35,10 @@ def hoisted(group: Group) -> Found | None:
     if moved is None:
         return None
     words, code, edits = moved
-    return Found(words, code, edits, of_definition(edits[0].text, making.name, site, edits, making.node))
+    return ProposedEdit(words, code, edits, of_definition(edits[0].text, making.name, site, edits, making.node))
 
 
-def passed(group: Group) -> Found | None:
+def passed(group: Group) -> ProposedEdit | None:
     """The captured values that change become parameters, and the function is made once."""
     site = only_site(group)
     making = _making(site) if site else None
@@ -64,7 +64,7 @@ def passed(group: Group) -> Found | None:
         return None
     words = f"Pass {', '.join(group.paths)} as an argument, and make the compiled function once."
     edits = [*moved[2], call]
-    return Found(words, moved[1], edits, of_definition(edits[0].text, making.name, site, edits, making.node))
+    return ProposedEdit(words, moved[1], edits, of_definition(edits[0].text, making.name, site, edits, making.node))
 
 
 def _making(site: Site) -> Making | None:

@@ -11,10 +11,10 @@ from ..diagnostic import Edit, Span
 from .arguments import alias, text_of
 from .checking import of_calls
 from .rowwise import result_axis
-from .sites import Found, Site, given_for, only_site, parameters_of
+from .sites import ProposedEdit, Site, given_for, only_site, parameters_of
 
 
-def padded(group: Group) -> Found | None:
+def padded(group: Group) -> ProposedEdit | None:
     """`y = f(b)` becomes `y = f(jnp.pad(b, ((0, 32 - b.shape[0]), (0, 0))))[: b.shape[0]]`."""
     sizes, site = sizes_of(group), only_site(group)
     axis = _result_axis(group, sizes)
@@ -40,7 +40,7 @@ def padded(group: Group) -> Found | None:
         "of one row of what is padded, so the rows that are added change none of the others."
     )
     every = [*begin, *edits, cut]
-    return Found(words, site.code, every, of_calls(site.code, every))
+    return ProposedEdit(words, site.code, every, of_calls(site.code, every))
 
 
 def _result_axis(group: Group, sizes: list[Sizes]) -> int | None:

@@ -17,7 +17,7 @@ from ..code.text import Code
 from ..diagnostic import Edit
 
 
-class Found(NamedTuple):
+class ProposedEdit(NamedTuple):
     """Edits of a piece of code that spare recompilations, what they do in words, and what makes the edited program, to run it."""
 
     text: str

@@ -12,14 +12,14 @@ from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .arguments import text_of
 from .checking import of_class, of_declaration, of_fewer_statics
-from .sites import Found, code_of, parameters_of
+from .sites import ProposedEdit, code_of, parameters_of
 
 
 _STATIC = ("static_argnames", "static_argnums")
 _DONATED = ("donate_argnames", "donate_argnums")
 
 
-def traced(group: Group) -> Found | None:
+def traced(group: Group) -> ProposedEdit | None:
     """The argument is no longer declared static."""
     row = group.rows[-1]
     if row.position is None:
@@ -27,7 +27,7 @@ def traced(group: Group) -> Found | None:
     code, parameters = code_of(row.position.file), parameters_of(row)
     words = f"Do not make {', '.join(group.paths)} static: it is only computed with."
     if (edit := _of_the_magic(code, row, group.paths)) is not None:
-        return Found(words, code, [edit], of_fewer_statics(group.paths))
+        return ProposedEdit(words, code, [edit], of_fewer_statics(group.paths))
     for call, keyword in _declarations(code, row, _STATIC):
         names = [_name(part, parameters) for part in _parts(keyword.value)]
         kept = [part for part, name in zip(_parts(keyword.value), names) if name not in group.paths]
@@ -38,7 +38,7 @@ def traced(group: Group) -> Found | None:
             edits = [Edit(code.span(keyword.value), f"({text},)")]
         else:
             edits = [Edit(_with_comma(code, call, keyword), "")]
-        return Found(words, code, edits, of_declaration(call, code, edits, _decorates(code, call)))
+        return ProposedEdit(words, code, edits, of_declaration(call, code, edits, _decorates(code, call)))
     return None
 
 
@@ -52,7 +52,7 @@ def _of_the_magic(code: Code, row: Row, names: list[str]) -> Edit | None:
     return None
 
 
-def kept(group: Group) -> Found | None:
+def kept(group: Group) -> ProposedEdit | None:
     """No argument is donated: a donated one is gone after the call, one that is kept is not."""
     row = group.rows[-1]
     if row.position is None or group.paths != ["donated arguments"]:
@@ -63,7 +63,9 @@ def kept(group: Group) -> Found | None:
     words = f"Donate no argument of {row.function}: the results are the same, and the argument's memory is held beside the result's."
     if len(declared) != 1:
         return None
-    return Found(words, code, edits, of_declaration(declared[0][0], code, edits, _decorates(code, declared[0][0])))
+    return ProposedEdit(
+        words, code, edits, of_declaration(declared[0][0], code, edits, _decorates(code, declared[0][0]))
+    )
 
 
 def _decorates(code: Code, call: ast.Call) -> bool:
@@ -119,7 +121,7 @@ _METHODS = """
 {indent}    return hash((type(self), *sorted(vars(self).items())))"""
 
 
-def compared(group: Group) -> Found | None:
+def compared(group: Group) -> ProposedEdit | None:
     """The class of a static object gets `__eq__` and `__hash__`, which compare what it holds."""
     row = group.rows[-1]
     types = {static.type for static in (row.signature.statics if row.signature else ()) if static.name in group.paths}
@@ -132,5 +134,5 @@ def compared(group: Group) -> Found | None:
                 end = Span(last.end_line, last.end_column, last.end_line, last.end_column)
                 words = f"Give {node.name} __eq__ and __hash__, so that objects that hold the same are found again."
                 edits = [Edit(end, "\n" + text)]
-                return Found(words, code, edits, of_class(node, code, edits))
+                return ProposedEdit(words, code, edits, of_class(node, code, edits))
     return None

@@ -7,7 +7,7 @@ import ast
 from jitscope.core.source import Position
 
 from ..code.forms import keyword
-from ..code.functions import Functions, Traced
+from ..code.functions import Functions, TracedFunction
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .candidates import Candidate
@@ -39,7 +39,7 @@ def _in_words(name: str, defined: Position) -> Candidate:
     return Candidate(_WORDS.format(f'Make {name} static, jit({function}, static_argnames="{name}")'), ())
 
 
-def _edit(code: Code, traced: Traced, name: str) -> Edit | None:
+def _edit(code: Code, traced: TracedFunction, name: str) -> Edit | None:
     site = traced.site
     if not isinstance(site, ast.Call):
         span = code.span(site)

@@ -33,7 +33,7 @@ _PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
 _SCALARS = (int, float, complex, bool, str, bytes, type(None))
 
 
-class Read(NamedTuple):
+class CapturedValue(NamedTuple):
     """A path as the code writes it (`config['lr']`), where it stands, whether it is of a static argument, and its value."""
 
     path: str
@@ -46,7 +46,7 @@ class Captures:
     """To be put into `notices.trace_listeners` (`traced`) and `notices.run_listeners` (`ran`)."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, tuple[Any, Any, list[Read]]] = OrderedDict()
+        self._known: OrderedDict[int, tuple[Any, Any, list[CapturedValue]]] = OrderedDict()
 
     def traced(self, closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         """A function was traced; the program is known again by the identity of `closed`."""
@@ -66,7 +66,7 @@ class Captures:
                 _tell(name, read, value)
 
 
-def _tell(name: str, read: Read, value: Any) -> None:
+def _tell(name: str, read: CapturedValue, value: Any) -> None:
     message = (
         f"`{read.path}` was {_shown(read.value)} when {name} was traced and is {_shown(value)} now: the compiled program keeps "
         "the old value."
@@ -88,7 +88,7 @@ def _shown(value: Any) -> str:
 
 def _reads(
     fun: Any, args: tuple, kwargs: dict[str, Any], depth: int = 0, seen: frozenset[Any] = frozenset()
-) -> Iterator[Read]:
+) -> Iterator[CapturedValue]:
     """What a function reads from outside; `args` may hold anything for arguments that are not known."""
     given = len(args)
     fun, args, named = _plain(fun, args)
@@ -115,7 +115,7 @@ def _reads(
         value = look.value(part)
         if value is not NOT_GIVEN and _is_data(value):
             static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
-            yield Read(ast.unparse(part), where.at(part), static, _kept(value))
+            yield CapturedValue(ast.unparse(part), where.at(part), static, _kept(value))
 
 
 def _nodes(function: ast.AST) -> Iterator[ast.AST]:

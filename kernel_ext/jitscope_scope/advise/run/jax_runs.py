@@ -29,7 +29,7 @@ from ..nans.report import where_around
 from .captures import Captures
 from .jax_keys import KeysOfJax
 from .nans import FIXES, SLOPES, tell_report
-from .values import CHECKS, OF_INDICES, Check, Passed
+from .values import CHECKS, OF_INDICES, Check, LibraryFrames
 
 
 _SECONDS, _MOST_HUNTS, _MOST_LOOKS = 20.0, 3, 200
@@ -144,7 +144,7 @@ class _Looks(Follower):
             return None  # `jax.ops`, `jax.nn` and their like index as they mean to
         if others and not (check in OF_INDICES and all(_is_layer(file) for file in others)):
             return None
-        return check if Passed(own).is_the_users(check, eqn) else None
+        return check if LibraryFrames(own).is_the_users(check, eqn) else None
 
     def _place(self, path: str) -> tuple[Position | None, list[CodeType]]:
         """The user's line of an equation, and the code between, of the equation, of what holds it, of what runs the program."""

@@ -29,9 +29,9 @@ from .nans import tell_nans
 
 MOST_EQUATIONS, MOST_ITERATIONS = 5_000, 100
 Arrays = Sequence[np.ndarray]
-Told = tuple[str, str, str] | None
+Alarm = tuple[str, str, str] | None
 """An id, a message and a fix."""
-Check = Callable[[JaxprEqn, Arrays, Arrays], Told]
+Check = Callable[[JaxprEqn, Arrays, Arrays], Alarm]
 """Looks at an equation with the values of its operands and results."""
 
 
@@ -92,7 +92,7 @@ class _Checks(Evaluation):
     def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = CHECKS[eqn.primitive.name] if _may_tell(eqn) else None
         where = self._place or source.user_position(eqn.traceback) if check else None
-        if check is None or where is None or not Passed.of(eqn).is_the_users(check, eqn):
+        if check is None or where is None or not LibraryFrames.of(eqn).is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return
@@ -108,7 +108,7 @@ _INDEXING = {
 }  # fmt: skip
 
 
-class Passed:
+class LibraryFrames:
     """The code of the library between an equation and the user's line, the innermost first."""
 
     def __init__(self, codes: Sequence[CodeType]) -> None:
@@ -117,7 +117,7 @@ class Passed:
         """Its functions of `lax` and `numpy`."""
 
     @classmethod
-    def of(cls, eqn: JaxprEqn) -> Passed:
+    def of(cls, eqn: JaxprEqn) -> LibraryFrames:
         frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
         return cls(list(itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames)))
 
@@ -159,7 +159,7 @@ def _overflow(exact: Callable[..., Any], sign: str) -> Check:
     """A check of integers of up to 32 bits; `exact` computes in float64, which holds them and says of what is beyond how large it
     is."""
 
-    def check(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+    def check(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
         result = results[0]
         if result.dtype.kind not in "iu" or result.dtype.name in ("uint64", "int64") or not result.size:
             return None
@@ -185,14 +185,14 @@ def _number(value: float) -> str:
     return f"{int(value)}" if abs(value) < 1 << 53 else f"{value:.4g}"
 
 
-def _of_division(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_division(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     if results[0].dtype.kind not in "iu" or operands[1].all():
         return None
     message = "an integer was divided by zero, which gives some number here and no error."
     return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
 
 
-def _of_guard(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_guard(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     """`n % 0`: before it divides, the library asks whether the divisor is zero."""
     divisor, zero = operands[0], eqn.invars[1]
     if divisor.dtype.kind not in "iu" or not isinstance(zero, Literal) or not results[0].any():
@@ -201,7 +201,7 @@ def _of_guard(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
 
 
-def _of_shift(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_shift(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     """Shifts by the width of the integer or more, and by negative numbers."""
     result, bits = results[0], 8 * results[0].dtype.itemsize
     by = np.broadcast_to(operands[1], result.shape)
@@ -214,7 +214,7 @@ def _of_shift(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     return "int-overflow", message, f"Shift by 0 to {bits - 1}, or convert to a wider integer first."
 
 
-def _of_conversion(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_conversion(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     x, result = operands[0], results[0]
     narrower = x.dtype.kind == "i" and result.dtype.itemsize < x.dtype.itemsize
     if not (x.dtype.kind == "f" or narrower) or result.dtype.kind not in "iu":
@@ -232,7 +232,7 @@ def _of_conversion(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     )
 
 
-def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     """`dynamic_slice` and `dynamic_update_slice`: the window is shifted until it fits."""
     updates = eqn.primitive.name == "dynamic_update_slice"
     sizes = operands[1].shape if updates else eqn.params["slice_sizes"]
@@ -244,7 +244,7 @@ def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
     return None
 
 
-def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     numbers, sizes = eqn.params["dimension_numbers"], eqn.params.get("slice_sizes")
     axes = getattr(numbers, "start_index_map", None) or getattr(numbers, "scatter_dims_to_operand_dims", ())
     indices = operands[1].reshape(-1, operands[1].shape[-1]) if operands[1].ndim else operands[1].reshape(1, 1)
@@ -296,7 +296,7 @@ def _dot(a: np.ndarray, b: np.ndarray, dimension_numbers: Any = None, **_: Any) 
     return np.einsum(a, left, b, right, out)
 
 
-def _of_choice(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Told:
+def _of_choice(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     count, index = len(eqn.params["branches"]), int(operands[0])
     if 0 <= index < count:
         return None

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.xla import client
 
 from .sides import Side
@@ -58,7 +58,7 @@ def _same_stand_ins(one: Side, other: Side) -> bool:
     return not captured and other.row.takes is not None and other.row.takes.arguments == (0, read)
 
 
-def _same(one: Given | None, other: Given | None) -> bool:
+def _same(one: CallArguments | None, other: CallArguments | None) -> bool:
     """Whether two calls had equal arguments."""
     if one is other:
         return True

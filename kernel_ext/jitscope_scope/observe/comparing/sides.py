@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.digest import blake2b
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr
@@ -28,7 +28,7 @@ class Side:
     title: str
     jaxpr: Jaxpr
     rerun: Rerun
-    given: Given | None
+    given: CallArguments | None
     compile_seconds: float | None
     compile_note: str
     row: Row
@@ -54,7 +54,7 @@ class Side:
         return [str(v.aval) for v in self.jaxpr.invars]
 
 
-def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
+def side_of(row: Row, given: CallArguments | None = None, title: str = "") -> Side:
     """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
@@ -87,7 +87,7 @@ def _compiling(row: Row) -> tuple[float | None, str]:
     return seconds, f"{whose} is the same; the time is what compiling that took"
 
 
-def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) -> Side:
+def side_with(row: Row, options: Mapping[str, Any], given: CallArguments | None = None) -> Side:
     """The program of a row, compiled once more with other options of XLA's. Raises Unavailable as `rerun_of`, ValueError for an
     unknown option, XlaError."""
     if row.library:

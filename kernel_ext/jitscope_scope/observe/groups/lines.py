@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import NamedTuple
 
-from ..stacks import Frame, Written
+from ..stacks import EquationOrigin, Frame
 from .blocks import Block, Item, leaves
 from .names import name_of_line
 from .runs import shared_depth
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     backward: bool
 
 
-def by_line(items: list[Item], places: Sequence[Written]) -> list[Item]:
+def by_line(items: list[Item], places: Sequence[EquationOrigin]) -> list[Item]:
     """The items of a level; of a long one, what follows each other and was written in one line of its function is one block. What has
     a name already, a call or a named scope, stays by itself."""
     if len(items) <= MOST:
@@ -44,7 +44,7 @@ def by_line(items: list[Item], places: Sequence[Written]) -> list[Item]:
     return found
 
 
-def _line_of(places: Sequence[Written], depth: int) -> Callable[[Item], Line | None]:
+def _line_of(places: Sequence[EquationOrigin], depth: int) -> Callable[[Item], Line | None]:
     known: dict[Frame, int] = {}
 
     def line(number: int) -> Line | None:

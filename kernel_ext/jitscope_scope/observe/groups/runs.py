@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from types import CodeType
 
-from ..stacks import Frame, Stack, Written
+from ..stacks import EquationOrigin, Frame, Stack
 from .blocks import Block, Item, leaves
 from .names import function_name, library_name, name_of_line
 
@@ -28,7 +28,7 @@ def shared_depth(stacks: Sequence[Stack]) -> int:
     return max(depth - 1, 0)
 
 
-def runs(places: Sequence[Written], start: int = 0) -> list[Item]:
+def runs(places: Sequence[EquationOrigin], start: int = 0) -> list[Item]:
     """The equations as nested runs; the first `start` calls are left out. Where a call and a named scope begin together, the
     longer one is outside."""
     return _Runs(dict(enumerate(places))).between(0, len(places), start, 0)
@@ -39,7 +39,7 @@ MANY_OF_A_CALL = 6
 
 
 class _Runs:
-    def __init__(self, places: Mapping[int, Written]):
+    def __init__(self, places: Mapping[int, EquationOrigin]):
         self.places = places
 
     def between(self, start: int, end: int, depth: int, named: int) -> list[Item]:
@@ -134,7 +134,7 @@ class _Runs:
 class _LibraryRuns(_Runs):
     """The same within one call of a library's function, at `caller`: runs of calls of what it calls."""
 
-    def __init__(self, places: Mapping[int, Written], start: int, end: int, caller: Frame):
+    def __init__(self, places: Mapping[int, EquationOrigin], start: int, end: int, caller: Frame):
         super().__init__({at: _inside(places[at], caller) for at in range(start, end)})
         self.caller = caller
 
@@ -149,7 +149,7 @@ class _LibraryRuns(_Runs):
         return items
 
 
-def _inside(place: Written, caller: Frame) -> Written:
+def _inside(place: EquationOrigin, caller: Frame) -> EquationOrigin:
     return place._replace(stack=(caller, *place.library))
 
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 
 from ..ledger import Row
 from .offer import Offer as Offer
@@ -43,7 +43,7 @@ def offers() -> list[dict[str, str]]:
     return [{"name": name, "button": o.button, "shows": o.shows, "costs": o.costs} for name, o in named]
 
 
-def look(row: Row, name: str, given: Given | None = None, **options: Any) -> InstrumentDocument:
+def look(row: Row, name: str, given: CallArguments | None = None, **options: Any) -> InstrumentDocument:
     """What an instrument says of a row's program. Raises ValueError for an unknown instrument, TypeError for an unknown option, and
     what the instrument raises."""
     place = offer_of(name).place or f"{__name__}.{name}"

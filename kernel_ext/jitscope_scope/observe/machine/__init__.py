@@ -10,7 +10,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import WITH_LLVM, Source, Written, compiled_once_more
+from jitscope.xla.dumps import WITH_LLVM, DumpFile, Source, compiled_once_more
 from jitscope.xla.errors import XlaError
 from jitscope.xla.serialized import Parts, parts_of
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["code_of", "instrument", "machine_document"]
 
 _MOST = 4
-_written: weakref.WeakKeyDictionary[Any, tuple[tuple[Written, ...], float]] = weakref.WeakKeyDictionary()
+_written: weakref.WeakKeyDictionary[Any, tuple[tuple[DumpFile, ...], float]] = weakref.WeakKeyDictionary()
 """What compiling again wrote, compressed, and the seconds it took: of the last few programs, while these are there."""
 
 
@@ -61,7 +61,7 @@ _FROM_DISK = (
 )
 
 
-def _files(entry: Any) -> tuple[list[Written], float]:
+def _files(entry: Any) -> tuple[list[DumpFile], float]:
     """What compiling again writes, and the seconds that it took earlier if that is not done again now."""
     key, spent = entry.executable, 0.0
     if key in _written:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jitscope.core.words import counted
-from jitscope.xla.dumps import Written
+from jitscope.xla.dumps import DumpFile
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.serialized import Parts
 
@@ -66,7 +66,7 @@ class Code:
     runs: Callable[[str], int | None]
     computations: Sequence[Computation]
     parts: Parts | None
-    files: Sequence[Written]
+    files: Sequence[DumpFile]
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
     modules: list[Module] = field(default_factory=list)
@@ -97,7 +97,7 @@ def read(code: Code) -> Code:
     return code
 
 
-def _modules(files: Sequence[Written]) -> list[Module]:
+def _modules(files: Sequence[DumpFile]) -> list[Module]:
     found: dict[str, Module] = {}
     for file in files:
         name = _FILE.fullmatch(file.name)

@@ -61,7 +61,7 @@ def memory_document(
 ) -> MemoryDocument:
     """The memory document of a program, from the plan in XLA's dumps, the optimised program that runs, its flow (with origins), and
     what the executable says of its memory (`stats`, bytes). `backward` are the equations that a backward pass is made of."""
-    made = _Made(plan, computations, flow, names, backward)
+    made = _Descriptions(plan, computations, flow, names, backward)
     buffers = buffers_of(plan)
     curve = curve_of(plan, buffers)
     highest = curve.peak()
@@ -145,7 +145,7 @@ def _thinned(positions: list[int], bytes: dict[Any, list[int]], schedule: Sequen
     return cast("MemoryCurve", curve)
 
 
-class _Made:
+class _Descriptions:
     """What is said of buffers and instructions: names, kernels, equations."""
 
     def __init__(

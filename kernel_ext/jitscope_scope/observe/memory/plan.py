@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from jitscope.core.errors import Unavailable
-from jitscope.xla.dumps import Told
+from jitscope.xla.dumps import CompilationDump
 
 
 Kind = Literal["argument", "result", "temporary", "constant", "thread"]
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
         return sum(a.size for a in self.allocations if a.kind == kind)
 
 
-def plan_of(told: Told) -> Plan:
+def plan_of(told: CompilationDump) -> Plan:
     """The plan in what XLA wrote down. Raises Unavailable where it wrote none, or one that cannot be read."""
     assigned = text_of(told, "buffer-assignment.txt")
     schedule, alive, positions, peak = _live(_ranges(told, assigned))
@@ -65,13 +65,13 @@ def plan_of(told: Told) -> Plan:
     return Plan(allocations, schedule, positions, peak)
 
 
-def _ranges(told: Told, assigned: str) -> str:
+def _ranges(told: CompilationDump, assigned: str) -> str:
     """XLA's live ranges. Before 0.10 they stand at the end of the buffer assignment, not in a file of their own."""
     _, mark, ranges = assigned.partition("\nHloLiveRange ")
     return mark + ranges if mark else text_of(told, "live-range.txt")
 
 
-def text_of(told: Told, ending: str) -> str:
+def text_of(told: CompilationDump, ending: str) -> str:
     """What XLA wrote to the file whose name ends so. Raises Unavailable where there is none."""
     for file in told.files:
         if file.name.endswith(ending):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from jitscope.core import words
 from jitscope.xla import hlo_module
-from jitscope.xla.dumps import Told
+from jitscope.xla.dumps import CompilationDump
 
 from ..hlo import shortened
 from ..timing import quantity
@@ -38,7 +38,7 @@ ROWS = 400
 
 
 def passes_document(
-    told: Told, title: str, positions: Mapping[str, Position], rows: int | None = ROWS
+    told: CompilationDump, title: str, positions: Mapping[str, Position], rows: int | None = ROWS
 ) -> PassesDocument:
     """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
     equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no

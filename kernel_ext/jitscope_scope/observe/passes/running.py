@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from jitscope.core.errors import Unavailable
-from jitscope.xla.dumps import Told, Written
+from jitscope.xla.dumps import CompilationDump, DumpFile
 from jitscope.xla.profiler import Phase
 
 
@@ -34,7 +34,7 @@ class Pass:
     texts: list[str] = field(default_factory=list)
 
 
-def run_of(told: Told) -> tuple[str, list[Pass]]:
+def run_of(told: CompilationDump) -> tuple[str, list[Pass]]:
     """The text of the program before the passes, and the passes in order. Raises Unavailable where XLA wrote down no state of it."""
     states = sorted((file for file in told.files if file.number is not None), key=lambda file: file.number or 0)
     before = [file for file in told.files if file.name == "before_optimizations.txt"] or states
@@ -102,7 +102,7 @@ def _run_in(pipeline: _Node) -> list[_Node]:
 _STATE = re.compile(r"(?P<pipeline>.+?)\.after_(?P<name>.+?)(?P<next>\.before_.+)?\.txt")
 
 
-def _with_texts(passes: list[Pass], states: Sequence[Written]) -> list[Pass]:
+def _with_texts(passes: list[Pass], states: Sequence[DumpFile]) -> list[Pass]:
     """The passes, each with the texts it left. One that was not recorded stands where its text does."""
     found, at = list(passes), 0
     for file in states:

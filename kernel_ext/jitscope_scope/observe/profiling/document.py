@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.core.errors import Unavailable
 from jitscope.core.words import counted
 from jitscope.xla import client, hlo_module
@@ -30,12 +30,12 @@ from ..stacks import Stacks
 from ..timing import quantity
 from .bounds import Bounds, bounds_of, owners_of
 from .estimate import Estimate, shares_of, split
+from .measurement import Measurement, take
 from .owners import Line, line_position, lines_above, lines_written, scopes_around
 from .peaks import Peaks, peaks_of
 from .recorded_call import call_document
 from .roofline import Verdict, element_of, verdict_of
 from .spans import Span
-from .taking import Taken, take
 
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     )
 
 
-def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> ProfileDocument:
+def instrument(row: Row, given: CallArguments | None = None, *, limit: float = 2.0) -> ProfileDocument:
     """The profile document of a row's program; it also files the share of each kernel, which other views show.
 
     The program runs for about `limit` seconds on the arguments `given`, by default those of the row's first call: see `rerun_of`,
@@ -81,7 +81,7 @@ _COST = "wall time of this profile: compiling nothing, running the program, read
 
 
 class _Profile:
-    def __init__(self, row: Row, taken: Taken, after: Sequence[Computation], peaks: Peaks):
+    def __init__(self, row: Row, taken: Measurement, after: Sequence[Computation], peaks: Peaks):
         self.row, self.taken, self.peaks = row, taken, peaks
         self.instructions = {i.name: i for c in after for i in c.instructions}
         self.spans = {span.name: span for span in taken.recording.spans}

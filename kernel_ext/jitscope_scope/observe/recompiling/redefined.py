@@ -41,7 +41,7 @@ class Redefined(NamedTuple):
         return self.before.co_name != self.now.co_name
 
 
-class _Read(NamedTuple):
+class _NameRead(NamedTuple):
     path: str
     called: bool
     where: Position
@@ -107,7 +107,7 @@ class _Search:
                 yield Redefined(read.path, function.__name__, read.where, before, called.__code__)
 
     def _before(
-        self, read: _Read, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
+        self, read: _NameRead, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
     ) -> types.CodeType | None:
         """What ran under a name, if that was another function than the one of today."""
         if known is not None:
@@ -115,7 +115,7 @@ class _Search:
             return known.code if ran and not inside_of(now).is_same(known) else None
         return self._other(read.path.rpartition(".")[2], now.__code__)
 
-    def _of_class(self, read: _Read, now: type, reader: types.FunctionType) -> Iterator[Redefined]:
+    def _of_class(self, read: _NameRead, now: type, reader: types.FunctionType) -> Iterator[Redefined]:
         """The methods that ran of a class of which the code makes an object."""
         for name, method in vars(now).items():
             method = python_function(method)
@@ -144,27 +144,27 @@ def _branches(code: types.CodeType) -> bool:
 
 
 @functools.lru_cache(512)
-def _reads(code: types.CodeType) -> tuple[_Read, ...]:
+def _reads(code: types.CodeType) -> tuple[_NameRead, ...]:
     """The names and attributes of names that code, and the code inside it, reads from outside."""
-    found: dict[str, _Read] = {}
+    found: dict[str, _NameRead] = {}
     for read in _reads_at_once(code):
         known = found.get(read.path)
         found[read.path] = read._replace(called=read.called or (known is not None and known.called))
     return tuple(found.values())
 
 
-def _reads_at_once(code: types.CodeType) -> Iterator[_Read]:
+def _reads_at_once(code: types.CodeType) -> Iterator[_NameRead]:
     path, called, at = "", False, 0
     for one in dis.get_instructions(code):
         if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             if path:
-                yield _Read(path, called, source.position_in(code, at))
+                yield _NameRead(path, called, source.position_in(code, at))
             path, at = str(one.argval), one.offset
             called = one.opname == "LOAD_GLOBAL" and bool((one.arg or 0) & 1)
         elif path and one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             path, called, at = f"{path}.{one.argval}", False, one.offset
         elif path and one.opname != "CACHE":
-            yield _Read(path, called, source.position_in(code, at))
+            yield _NameRead(path, called, source.position_in(code, at))
             path = ""
     for part in code.co_consts:
         if isinstance(part, types.CodeType):

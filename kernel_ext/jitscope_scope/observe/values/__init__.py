@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.array import Array, to_array
-from jitscope.backend.given import Given
+from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
 from jitscope.control.discharge import uses_refs
 from jitscope.core import source
@@ -35,7 +35,7 @@ SECONDS, MEMORY = 60.0, 4e9
 
 def instrument(
     row: Row,
-    given: Given | None = None,
+    given: CallArguments | None = None,
     path: str | None = None,
     result: int = 0,
     iteration: int | None = None,
@@ -105,7 +105,7 @@ class Evaluable(NamedTuple):
     compiled: Callable[[Sequence[Var]], list[Any]] | None = None
 
 
-def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
+def _program(row: Row, given: CallArguments | None, callbacks: bool) -> Evaluable:
     closed = row.needed("closed")
     if uses_refs(closed.jaxpr):
         raise Unavailable(

@@ -16,13 +16,13 @@ from .compile import Program
 from .input_layouts import taken_so
 
 
-class Given:
+class CallArguments:
     """The leaves of a call's arguments: arrays weakly, numbers as they are."""
 
     __slots__ = ("_device", "_leaves")
 
     def __init__(self, leaves: Sequence[Any], device: Any = None):
-        self._device = device.group if isinstance(device, (client.Spread, client.Named)) else device
+        self._device = device.group if isinstance(device, (client.Spread, client.MeshLayouts)) else device
         self._leaves = [kept_weakly(x) for x in leaves]
 
     def arrays(self) -> list[Array] | None:
@@ -37,7 +37,7 @@ class Given:
             return None
 
 
-class Takes:
+class ProgramArguments:
     """What a program takes, remembered without keeping it: which of the call's arguments, and its captured arrays weakly."""
 
     __slots__ = ("_donated", "_hidden", "_kept", "_orders", "_place")

@@ -23,7 +23,7 @@ _EVENTS = 200_000  # that are read; each takes some microseconds
 
 
 @dataclass(frozen=True)
-class Taken:
+class Measurement:
     """The recording, a call of it that took about as long as most, the seconds of calls that were not recorded, and those that all of it
     took."""
 
@@ -38,7 +38,7 @@ class Taken:
         return float(np.median(self.plain))
 
 
-def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Taken:
+def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Measurement:
     """Call a program again and again for about `limit` seconds (at least twice): half of the calls recorded, half of the others before
     them and half after. Raises RuntimeError while something else is recorded."""
     start = time.perf_counter()
@@ -55,7 +55,7 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Tak
     plain += _plain(rerun, calls - calls // 2)
     usual = float(np.median([run.seconds for run in runs]))
     call = min(runs, key=lambda run: abs(run.seconds - usual))
-    return Taken(recording_of(runs, computations), call, np.asarray(plain), time.perf_counter() - start)
+    return Measurement(recording_of(runs, computations), call, np.asarray(plain), time.perf_counter() - start)
 
 
 def _plain(rerun: Rerun, times: int) -> list[float]:
