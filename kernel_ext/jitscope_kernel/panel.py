@@ -201,7 +201,7 @@ class Panel:
             return list(self._pages.values())
 
     def _message(self) -> Message:
-        return {"type": "ledger", "document": self._document()}
+        return {"type": "ledger", "document": viewed(self._document())}
 
     def _diagnostics(self, page: Page) -> Message:
         """The sharp bits of a page's cells, with their view. `cells` are those that were looked at: not those that are no Python as they stand.

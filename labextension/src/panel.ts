@@ -102,8 +102,7 @@ export class SidePanel extends Widget {
   }
 
   private recompiles(): unknown {
-    const cards = this.sessions.current()?.ledger?.recompilations?.cards ?? [];
-    return { kind: "recompilations", version: 1, title: "", cards };
+    return this.sessions.current()?.ledger?.recompilations ?? said("recompilations", "Nothing was compiled or traced more than once.");
   }
 
   private bits(): unknown {

@@ -38,7 +38,7 @@ READ = """root => {
   }));
   return { kernels, headline: text(root, ".jitscope-headline") };
 }"""
-COSTS = "root => [...root.querySelectorAll('.jitscope-costs dd')].map(cost => cost.textContent)"
+COSTS = "root => [...root.querySelectorAll('[data-kind=timing] .jitscope-facts dd')].map(cost => cost.textContent)"
 _UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
 
 

@@ -30,10 +30,10 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "      broadcast, add, compare, exponential, subtract, multiply ×2, select",
         "",
         "layer: the last batch is smaller: axis 0 of x is 64, then 40 (1 recompilation, 61 ms lost)",
-        "  called from In [3], line 1, columns 1-30, once: def layer(x, w, b):",
+        "    called from In [3], line 1, columns 1-30, once, 61 ms: def layer(x, w, b):",
         "    x  f32[64,20] -> f32[40,20]",
-        "  fix: Pad axis 0 of x to 64 in the last batch.",
-        "    checked: The edited code ran on 2 recorded calls: 2 compilations become 1, same results.",
+        "    fix: Pad axis 0 of x to 64 in the last batch.",
+        "      checked: The edited code ran on 2 recorded calls: 2 compilations become 1, same results.",
         "reused without compiling: step (3 calls)",
         "left alone: Model (a class), report (no parameters)",
     ]
@@ -158,8 +158,8 @@ def test_without_an_estimate_a_line_is_the_slowest_only_where_that_is_certain() 
 
 
 def test_timing_tells_what_was_not_measured() -> None:
-    assert "not measured" in text(made.timing(run=None))
-    assert "median of 100 runs, from 200 µs to 230 µs" in text(made.timing())
+    assert "Not timed" in text(made.timing(run=None))
+    assert "210 µs between 200 µs and 230 µs, median of" in text(made.timing())
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,10 @@ from jitscope_widgets.view.as_data import as_data
 from jitscope_widgets.view.as_html import as_html
 from jitscope_widgets.view.as_text import as_text
 from jitscope_widgets.view.markup import Markup, element
-from jitscope_widgets.view.parts import KINDS, Column, Row, Section, Sentence, Table
+from jitscope_widgets.view.parts import KINDS, Cards, Column, Row, Section, Sentence, Table
 from jitscope_widgets.view.typescript import FILE, text as typescript
 from jitscope_widgets.views import has_view, view_of
+from jitscope_widgets.views.recompilations import counted
 from tests.widgets import documents as made
 
 
@@ -67,7 +68,8 @@ def test_the_three_renderers_take_every_view(document: dict[str, Any]) -> None:
 def test_what_is_said_is_said_by_all_three(document: dict[str, Any]) -> None:
     """Sentences stand in text, static HTML and in what the live page gets, word for word."""
     parts = view_of(document)
-    sentences = [inline.words(part.content) for part in parts if isinstance(part, Sentence)]
+    inside = [one for part in parts if isinstance(part, Cards) for card in part.cards for one in card.parts]
+    sentences = [inline.words(part.content) for part in (*parts, *inside) if isinstance(part, Sentence)]
     assert sentences
     flat = re.sub(r"\s+", " ", " ".join(as_text(parts, 10_000)))
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", fit(as_html(parts), 10**9)))
@@ -151,3 +153,22 @@ def test_the_forms_of_the_front_end_are_those_of_the_parts() -> None:
 def test_every_kind_of_part_is_drawn_by_the_front_end() -> None:
     source = (Path(FILE).parent / "view.ts").read_text(encoding="utf-8")
     assert set(re.findall(r'case "(\w+)":', source)) == {kind.__name__.lower() for kind in KINDS}
+
+
+def test_a_card_counts_what_was_compiled_traced_and_lost() -> None:
+    card = made.card(299) | {"retraces": 1, "seconds": made.quantity(12.34)}
+    assert counted(card) == "299 recompilations and 1 retrace, 12.3 s lost"
+    assert counted(card | {"compilations": 0, "retraces": 3000}) == "3,000 retraces, 12.3 s lost"
+    unknown = {"compilations": 0, "retraces": 0, "seconds": made.quantity(None, origin="unknown")}
+    assert counted(card | unknown) == "run again"
+
+
+def test_rows_of_a_matrix_keep_their_columns_and_its_text_says_what_changed() -> None:
+    card = made.card(2)
+    card["matrix"] |= {"columns_left": 300, "columns_left_after": 2, "rows_left": 4}
+    (cards,) = view_of(made.recompilations(card))
+    assert isinstance(cards, Cards)
+    (matrix,) = [part for part in cards.cards[0].parts if isinstance(part, Table)]
+    assert [column.title for column in matrix.columns] == ["program", "1", "2", "…", "3"]
+    assert all(len(row.cells) == 5 for row in matrix.rows) and "4 more rows left out" in matrix.left_out
+    assert "x  f32[64,20] -> f32[40,20] -> (300 more) -> f32[40,20]" in " ".join(as_text((cards,), 100))

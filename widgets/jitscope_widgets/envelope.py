@@ -143,7 +143,7 @@ def _outside(
     for at, one in enumerate(compilations):
         if at in inside:
             one = {name: value for name, value in one.items() if name not in HEAVY} | _told(one)
-        shells.append(brief(one) if at in few else one)
+        shells.append(viewed(brief(one) if at in few else one))
     told = [{"at": part.at, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
     shell = {**{name: viewed(value) for name, value in document.items()}, key: shells} if key else shells[0]
     return {"document": shell, "parts": told, "rows": rows}

@@ -6,9 +6,10 @@ the view code on it makes a live view. What is too long for the output gives way
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from . import recompiles, words
+from . import words
 from .budget import Part, fit
 from .envelope import Packed, pack
 from .grouping import in_full
@@ -83,8 +84,9 @@ def _pieces(document: Document) -> Iterator[str | Part]:
 
 def _cell(cell: Document) -> Iterator[str | Part]:
     kept = in_full(cell["compilations"])
-    cards = words.cards_of(cell)
-    again = recompiles.by_function(cards)
+    again: Counter[str] = Counter()
+    for card in words.cards_of(cell):
+        again[card["function"]] += card["compilations"]
     for at, compilation in enumerate(cell["compilations"]):
         if at in kept:
             count = again.pop(compilation["function"], 0)
@@ -95,7 +97,10 @@ def _cell(cell: Document) -> Iterator[str | Part]:
     rows = [one for at, one in enumerate(cell["compilations"]) if at not in kept]
     if rows:
         yield from attempt_all("the other compilations", lambda: [_rows(rows)])
-    yield from attempt_all("the recompilations", lambda: _cards(cards))
+    shown, rest = words.few_cards(cell)
+    yield from pane(shown) if shown else ()
+    if rest:
+        yield f'<p class="dim">{escape(rest)}</p>'
     if bits := cell.get("diagnostics"):
         yield from attempt_all("the sharp bits", lambda: folded(bits))
     if cell["reused"]:
@@ -116,13 +121,6 @@ def _cell(cell: Document) -> Iterator[str | Part]:
             yield from attempt_all("what was traced before the error", lambda: pane(stopped))
     if not any(cell[field] for field in ("compilations", "reused", "note", "error")):
         yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
-
-
-def _cards(cards: list[Document]) -> Iterator[str | Part]:
-    for at, card in enumerate(cards[: recompiles.MOST]):
-        yield part("this card", lambda card=card, at=at: recompiles.card_html(card, at == 0))
-    if rest := recompiles.more(cards):
-        yield f'<p class="dim">{escape(rest)}</p>'
 
 
 def _rows(compilations: list[Document]) -> Part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from . import code, recompiles, words
+from . import code, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -15,17 +15,16 @@ from .painter import Hues, line_hues
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
-from .quantities import amount, origin, seconds, show
+from .quantities import seconds, show
 from .sentences import say
 from .view.as_html import as_html, inline
 from .view.markup import element
 from .view.parts import Sentence
-from .viewed import parts_of, title_of
+from .viewed import parts_of, timing_of, title_of
 from .views import has_view
 from .words import Document, plural
 
 
-_OPEN_CARDS = 3
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 _MOST_KERNELS = (3000, 500, 200, 80, 20)
 _MOST_CHANGES = (_MOST_LINES, 300, 60)
@@ -56,11 +55,11 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         told = f"{plural(summary['before'], 'operation')} → {plural(summary['kernels'], 'kernel')}"
         yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], compilation["graph"], hues, here))
     total = show(compilation["timing"]["total"])
-    yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
+    yield from _pane("Timing", total, lambda: pane(timing_of(compilation)))
     for name, found in compilation.get("instruments", {}).items():
         yield from _pane(title_of(name), "", lambda found=found: pane(found))
     label = f"Recompiles ({count})" if count else "Recompiles"
-    yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
+    yield from _pane(label, "" if count else "none", lambda: pane(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
 
 
@@ -144,62 +143,6 @@ def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[
     return f"<tr><td>{name}</td><td>{escape(kind)}</td>{gives}{share}<td{_WHOLE}>{escape(place)}</td></tr>{below}"
 
 
-# --- timing -----------------------------------------------------------------------------------------------------------
-
-
-def _timing(timing: Document) -> Pieces:
-    spent = [(stage["name"], stage["seconds"]) for stage in timing["stages"]]
-    longest = max((amount(quantity) or 0.0 for _, quantity in spent), default=0.0)
-    rows = "".join(_bar(name, quantity, longest) for name, quantity in spent)
-    rows += _bar("total", timing["total"], 0.0)
-    steady = timing["steady"]
-    if steady:
-        rows += _bar("run", steady["median"], 0.0, words.spread_words(steady))
-    else:
-        rows += '<tr><td>run</td><td></td><td></td><td class="dim">not measured</td></tr>'
-    call = [said(clean(timing["call"]))] if timing.get("call") else []
-    return [f"<table><tbody>{rows}</tbody></table>", *call]
-
-
-def _bar(name: str, quantity: Document, longest: float, told: str = "") -> str:
-    share = 100 * (amount(quantity) or 0.0) / longest if longest else 0.0
-    bar = f'<span class="bar" style="width:{min(max(share, 0.0), 100.0):.1f}%"></span>' if share > 0 else ""
-    return (
-        f'<tr><td>{escape(name)}</td><td class="wide">{bar}</td><td>{_quantity(quantity)}</td>'
-        f'<td class="dim">{escape(told)}</td></tr>'
-    )
-
-
-def _cost(cost: Document) -> str:
-    names = (("flops", "computes"), ("bytes", "moves"), ("memory", "holds"))
-    told = ", ".join(f"{verb} {_quantity(cost[name])}" for name, verb in names if amount(cost[name]) is not None)
-    unknown: dict[str, list[str]] = {}
-    for name, verb in names:
-        if amount(cost[name]) is None:
-            unknown.setdefault(clean(cost[name]["note"]), []).append(verb)
-    lines = [f"One run {told}."] if told else []
-    for note, verbs in unknown.items():
-        lines.append(f"What it {' and '.join(verbs)} is unknown{f': {escape(note)}' if note else ''}.")
-    return f"<p>{' '.join(lines)}</p>"
-
-
-def _quantity(quantity: Document) -> str:
-    return f'<span title="{escape(origin(quantity))}">{escape(show(quantity))}</span>'
-
-
-# --- recompilations ---------------------------------------------------------------------------------------------------
-
-
-def _cards(document: Document) -> Pieces:
-    if not document["cards"]:
-        return [said(recompiles.NOTHING)]
-    cards = document["cards"]
-    return [
-        part("this card", lambda card=card, at=at: recompiles.card_html(card, at < _OPEN_CARDS))
-        for at, card in enumerate(cards)
-    ]
-
-
 # --- the other kinds --------------------------------------------------------------------------------------------------
 
 
@@ -277,8 +220,6 @@ def pane(document: Document) -> Pieces:
 PANES: dict[str, Callable[[Document], Pieces]] = {
     "graph": _graph,
     "fusion": _whole_fusion,
-    "timing": _timing,
-    "recompilations": _cards,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

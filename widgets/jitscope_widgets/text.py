@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import recompiles, words
+from . import words
 from .changes import Group, fold, groups
 from .grouping import in_full
 from .kernel_order import listed
@@ -14,6 +14,7 @@ from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
 from .view.as_text import as_text
+from .view.parts import Sentence
 from .viewed import parts_of, title_of
 from .views import has_view
 from .words import Document, plural
@@ -46,9 +47,13 @@ def _written(document: Document, width: int) -> list[str]:
     lines = _lines(document, width)
     if not has_view(document["kind"]) or not document.get("title") or not lines:
         return lines
-    title = clean(document["title"])
-    head = "" if lines[0].startswith(title) else f"{title_of(document['kind'])} of {title}: "
-    return [f"{head}{lines[0]}", *lines[1:]]
+    title, name = clean(document["title"]), title_of(document["kind"])
+    if lines[0].startswith(title):
+        return lines
+    head = title if title.startswith(name) else f"{name} of {title}"
+    if isinstance(parts_of(document)[0], Sentence):
+        return [f"{head}: {lines[0]}", *lines[1:]]
+    return [f"{head}:", f"  {lines[0]}", *lines[1:]]
 
 
 def _lines(document: Document, width: int) -> list[str]:
@@ -65,11 +70,10 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
             lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr, cards=False)]
     if more := len(cell["compilations"]) - len(kept):
         lines += wrap(f"{plural(more, 'more compilation')}: %ledger lists them", width, "  ")
-    cards = words.cards_of(cell)
-    for card in cards[: recompiles.MOST]:
-        lines += [*([""] if lines else []), *recompiles.card_text(card, width)]
-    if rest := recompiles.more(cards):
-        lines += wrap(rest, width, "  ")
+    shown, rest = words.few_cards(cell)
+    for card in shown["cards"] if shown else ():
+        lines += [*([""] if lines else []), *_lines({**(shown or {}), "cards": [card]}, width)]
+    lines += wrap(rest, width, "  ") if rest else []
     for label, entries in (
         ("reused without compiling", [words.reused_words(entry) for entry in cell["reused"]]),
         ("left alone", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
@@ -95,8 +99,8 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
         lines += _kernels(compilation["fusion"]["kernels"], width, here, _MOST_KERNELS)
         more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
-    for card in compilation["recompilations"]["cards"] if cards else ():
-        lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
+    if cards and compilation["recompilations"]["cards"]:
+        lines += _lines(compilation["recompilations"], width)
     for name, found in compilation.get("instruments", {}).items():
         if name not in _WRITERS and not has_view(name):
             continue  # of a later version
@@ -223,24 +227,6 @@ def _marked(mark: str, line: Document, width: int) -> list[str]:
     return wrap(f"  {mark} {clean(line['text'].strip())}", width, "        ")
 
 
-def _timing(timing: Document, width: int) -> list[str]:
-    rows = [(stage["name"], show(stage["seconds"]), clean(stage["seconds"]["note"])) for stage in timing["stages"]]
-    rows.append(("total", show(timing["total"]), clean(timing["total"]["note"])))
-    if timing["steady"]:
-        rows.append(("run", show(timing["steady"]["median"]), words.spread_words(timing["steady"])))
-    else:
-        rows.append(("run", "not measured", ""))
-    lines = wrap(clean(timing["title"]), width, "  ") + [line for row in table(rows, width) for line in row]
-    return lines + wrap(clean(timing.get("call", "")), width, "  ") if timing.get("call") else lines
-
-
-def _recompilations(document: Document, width: int) -> list[str]:
-    lines = wrap(clean(document["title"]), width, "  ") if document["title"] else []
-    for card in document["cards"]:
-        lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
-    return lines if document["cards"] else [*lines, f"  {recompiles.NOTHING}"]
-
-
 def _source(source: Document, width: int) -> list[str]:
     lines: list[str] = []
     for index, function in enumerate(source["functions"]):
@@ -297,8 +283,6 @@ def _code(line: str, width: int) -> list[str]:
 _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "graph": _graph,
     "fusion": _fusion,
-    "timing": _timing,
-    "recompilations": _recompilations,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

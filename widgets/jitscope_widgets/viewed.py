@@ -18,11 +18,18 @@ def viewed(value: Any) -> Any:
     """A document, or what holds documents, with the views of all that have one."""
     if not isinstance(value, dict):
         return value
+    if any(isinstance(one, dict) and "kind" in one for one in value.values()):
+        value = {name: viewed(one) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
         return {**value, FIELD: as_data(parts_of(value))}
-    if any(isinstance(one, dict) and "kind" in one for one in value.values()):
-        return {name: viewed(one) for name, one in value.items()}
+    if value.get("kind") == "compilation" and "timing" in value:
+        return {**value, "timing": {**value["timing"], FIELD: as_data(parts_of(timing_of(value)))}}
     return value
+
+
+def timing_of(compilation: Document) -> Document:
+    """The timing of a compilation, with what a run of it takes."""
+    return {**compilation["timing"], "cost": compilation["cost"]}
 
 
 def parts_of(document: Document) -> View:

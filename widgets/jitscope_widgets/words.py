@@ -199,6 +199,19 @@ def cards_of(cell: Document) -> list[Document]:
     return list(cell.get("recompilations", {}).get("cards", ()))
 
 
+def few_cards(cell: Document) -> tuple[Document | None, str]:
+    """The dearest recompilations of a cell as a document, None where there are none; and what is said of the others."""
+    cards = cards_of(cell)
+    if not cards:
+        return None, ""
+    more = f"{plural(len(cards) - _CARDS, 'more cause')}: %recompiles shows all." if len(cards) > _CARDS else ""
+    return {**cell["recompilations"], "cards": cards[:_CARDS]}, more
+
+
+_CARDS = 5
+"""Cards below a cell; %recompiles has all."""
+
+
 def steady_words(timing: Document) -> str:
     """`runs in 210 µs`, "" when nobody measured it."""
     steady = timing["steady"]

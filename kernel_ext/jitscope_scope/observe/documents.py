@@ -36,11 +36,11 @@ from .timing import measure_steady, quantity, timing_document
 if TYPE_CHECKING:
     from jitscope_widgets.documents.cell import CellDocument, CellError
     from jitscope_widgets.documents.communication import CommunicationDocument
-    from jitscope_widgets.documents.compilation import CompilationDocument, Cost
+    from jitscope_widgets.documents.compilation import CompilationDocument
     from jitscope_widgets.documents.fusion import FusionDocument
     from jitscope_widgets.documents.graph import GraphDocument
     from jitscope_widgets.documents.ledger import LedgerDocument, LedgerRow, RowState
-    from jitscope_widgets.documents.parts import Position
+    from jitscope_widgets.documents.parts import Cost, Position
     from jitscope_widgets.documents.recompilations import RecompilationsDocument
 
 

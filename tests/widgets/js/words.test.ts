@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import table from "../../../widgets/jitscope_widgets/numbers.json";
 import { test } from "node:test";
-import type { DiffRow, Kernel, RecompilationCard } from "../../../widgets/jitscope_widgets/js/documents";
+import type { DiffRow, Kernel } from "../../../widgets/jitscope_widgets/js/documents";
 import { runs } from "../../../widgets/jitscope_widgets/js/diff";
 import { hloTokens, pythonTokens } from "../../../widgets/jitscope_widgets/js/highlight";
 import { what } from "../../../widgets/jitscope_widgets/js/kernels";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
-import { counted } from "../../../widgets/jitscope_widgets/js/recompiles";
 import { say } from "../../../widgets/jitscope_widgets/js/sentences";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
@@ -21,15 +20,6 @@ test("modelled and unknown quantities are marked", () => {
   assert.equal(quantity({ value: 9800, unit: "B", origin: "modelled", note: "" }), "≈ 9.8 kB");
   assert.equal(quantity({ value: null, unit: "s", origin: "unknown", note: "" }), "?");
   assert.equal(quantity({ value: Number.NaN, unit: "s", origin: "measured", note: "" }), "?");
-});
-
-test("a card counts what was compiled, traced, and lost", () => {
-  const lost = { value: 12.34, unit: "s", origin: "measured", note: "" };
-  const card = (compilations: number, retraces: number, seconds: unknown = lost) =>
-    ({ compilations, retraces, seconds }) as unknown as RecompilationCard;
-  assert.equal(counted(card(299, 1)), "299 recompilations and 1 retrace, 12.3 s lost");
-  assert.equal(counted(card(0, 3000)), "3,000 retraces, 12.3 s lost");
-  assert.equal(counted(card(0, 0, { ...lost, value: null, origin: "unknown" })), "run again");
 });
 
 function rows(kinds: string): DiffRow[] {

@@ -7,7 +7,7 @@ from .fusion import FusionDocument
 from .graph import GraphDocument
 from .machine import MachineDocument
 from .memory import MemoryDocument
-from .parts import Quantity
+from .parts import Cost
 from .passes import PassesDocument
 from .profile import ProfileDocument
 from .recompilations import RecompilationsDocument
@@ -40,14 +40,6 @@ InstrumentDocument: TypeAlias = (
     | MachineDocument
     | CommunicationDocument
 )
-
-
-class Cost(TypedDict):
-    """What a run takes."""
-
-    flops: Quantity
-    bytes: Quantity
-    memory: Quantity
 
 
 class ProgramPart(TypedDict):

@@ -32,6 +32,14 @@ class Quantity(TypedDict):
     """How it was obtained; may be empty."""
 
 
+class Cost(TypedDict):
+    """What a run takes."""
+
+    flops: Quantity
+    bytes: Quantity
+    memory: Quantity
+
+
 class Position(TypedDict):
     """A place in the source, as Python's `co_positions` has it."""
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from .parts import Quantity
+from .parts import Cost, Quantity
 
 
 StageName = Literal["trace", "lower", "compile", "load", "convert arguments", "first run"]
@@ -36,5 +36,7 @@ class TimingDocument(TypedDict):
     steady: SteadyRun | None
     call: NotRequired[str]
     """What the user's call takes, where something wraps the jitted function."""
+    cost: NotRequired[Cost]
+    """What a run takes, where a view of a compilation tells it together."""
     can_measure: bool
     """A live kernel can time steady runs when asked."""

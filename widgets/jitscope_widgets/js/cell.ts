@@ -5,10 +5,10 @@ import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
 import { announceCarried } from "./heat";
 import { groups, headline, type Group } from "./headline";
+import { positionLink } from "./linewords";
 import { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
-import { cardsOfCell, positionLink } from "./recompiles";
 import { foldedView, partsMissing, partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
 
@@ -114,16 +114,17 @@ export class CellView implements View {
     this.store = new Store(doc.cell_id ? `jitscope:${doc.cell_id}` : null);
     this.state = { open: false, name: this.groups[0]?.name ?? "", id: null, ...(memory ?? this.store.read()) };
     if (!this.groups.some((group) => group.name === this.state.name)) this.state.name = this.groups[0]?.name ?? "";
-    const { error, diagnostics } = doc;
+    const { error, diagnostics, recompilations } = doc;
     const known = this.state.own ?? {};
     if (error?.stopped) this.own.stopped = ownView(error.stopped, `The trace of ${error.stopped.function}`, host, known.stopped, root);
+    if (recompilations?.cards.length) this.own.again = ownView(recompilations, "What this cell compiled again", host, known.again, root);
     if (diagnostics?.items.length) this.own.bits = ownView(diagnostics, "What was said of this cell's code", host, known.bits, root, foldedView);
     this.element = h(
       "div",
       { class: "jitscope-cell" },
       this.lines,
       this.body,
-      ...cardsOfCell(doc.recompilations, host),
+      this.own.again?.element ?? null,
       this.own.bits?.element ?? null,
       ...asides(doc, host, this.own.stopped?.element),
     );

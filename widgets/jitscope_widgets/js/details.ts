@@ -8,7 +8,7 @@ import { kernelNames } from "./kernels";
 import { bytes } from "./numbers";
 import { hlo } from "./highlight";
 import type { Links, Selected, Selection } from "./links";
-import { positionLink } from "./recompiles";
+import { positionLink } from "./linewords";
 import { valueCard, valuesOfNode } from "./valuecard";
 
 interface DetailsContext {

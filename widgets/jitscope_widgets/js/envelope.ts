@@ -1,7 +1,7 @@
 // Documents as outputs carry them: pieces of base64, compressed; what a compilation holds is read when it is opened.
 import { expand } from "./compact";
 import type { AnyDocument, CellDoc, CompilationDoc, GraphDoc } from "./documents";
-import { withoutView } from "./viewdata";
+import { withoutViews } from "./viewdata";
 
 type Held = Pick<CompilationDoc, "source" | "jaxpr" | "graph" | "fusion">;
 
@@ -46,19 +46,12 @@ export async function completed(shell: CompilationDoc, piece: string): Promise<C
   return { ...shell, ...((await read(piece)) as Held) };
 }
 
-/** A document without the views that came with it. */
-function bare<Doc extends object>(doc: Doc): Doc {
-  const { instruments } = doc as { instruments?: Record<string, object> };
-  if (!instruments) return withoutView(doc);
-  return { ...withoutView(doc), instruments: Object.fromEntries(Object.entries(instruments).map(([name, one]) => [name, withoutView(one)])) };
-}
-
 /** A document with everything that is at hand in it. */
 export async function whole(shown: AnyDocument): Promise<AnyDocument> {
   const one = async (compilation: CompilationDoc) => (await partOf(compilation)?.load()) ?? compilation;
-  if (shown.kind === "compilation") return bare(await one(shown));
-  if (shown.kind !== "cell") return bare(shown);
-  return { ...shown, compilations: (await Promise.all(shown.compilations.map(one))).map(bare) };
+  if (shown.kind === "compilation") return withoutViews(await one(shown));
+  if (shown.kind !== "cell") return withoutViews(shown);
+  return withoutViews({ ...shown, compilations: await Promise.all(shown.compilations.map(one)) });
 }
 
 async function read(piece: string): Promise<any> {

@@ -2,7 +2,6 @@
 import type { CompilationDoc, Stage } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { origin, quantity, seconds } from "./numbers";
-import { recompilationsOf } from "./recompiles";
 
 /** Compilations of one function in one cell, oldest first. */
 export interface Group {
@@ -56,6 +55,13 @@ function runsIn({ timing }: CompilationDoc): HTMLElement | null {
     "runs in ",
     h("b", {}, quantity(timing.steady.median)),
   );
+}
+
+/** How often a function was compiled again: each card once, which all programs have that it tells of. */
+export function recompilationsOf(compilations: CompilationDoc[]): number {
+  const cards = compilations.flatMap(({ recompilations }) => recompilations.cards);
+  const told = new Map(cards.map((card) => [JSON.stringify([card.function, card.cause, card.because, card.definition]), card]));
+  return [...told.values()].reduce((sum, card) => sum + card.compilations, 0);
 }
 
 function again({ compilations }: Group): HTMLElement | null {

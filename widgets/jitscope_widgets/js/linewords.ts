@@ -1,5 +1,7 @@
 // The lines of positions in words.
-import type { Position } from "./documents";
+import type { Host, Position } from "./documents";
+import { h } from "./dom";
+import { place } from "./graph/tooltip";
 
 /** "In [2] lines 3, 5; model.py line 2"; without their homes "lines 3, 5". */
 export function linesInWords(positions: Position[], withHomes = true): string {
@@ -10,4 +12,10 @@ export function linesInWords(positions: Position[], withHomes = true): string {
   }
   const said = [...homes].map(([home, lines]) => `${home}${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`);
   return said.join("; ");
+}
+
+export function positionLink(position: Position, host: Host): HTMLElement {
+  const text = place(position);
+  if (!host.goto) return h("span", {}, text);
+  return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text);
 }

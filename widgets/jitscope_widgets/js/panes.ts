@@ -5,6 +5,7 @@ import { exportMenu } from "./exporting";
 import { fusionView, type FusionMemory } from "./fusion";
 import { announce } from "./heat";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
+import { recompilationsOf } from "./headline";
 import { Help } from "./help";
 import { iconButton } from "./icons";
 import { furtherInstruments, InstrumentPane, type InstrumentName } from "./instruments";
@@ -12,16 +13,17 @@ import { Links, Selection } from "./links";
 import { SearchBox } from "./searchbox";
 import { stagesPane, type StagesMemory } from "./stages";
 import type { View } from "./mount";
-import { recompilationCount, recompilesView } from "./recompiles";
+import { partsMissing, partsView, type Around } from "./parts/view";
 import { tabs, type Tab, type Tabs } from "./tabs";
 import { takeShares } from "./measured";
-import { timingView } from "./timing";
+import { viewOf } from "./viewdata";
 
 export interface PanesMemory {
   tab: string;
   graph?: GraphPaneMemory;
   fusion?: FusionMemory;
   stages?: StagesMemory;
+  own?: Record<string, unknown>;
   instruments?: Partial<Record<InstrumentName, unknown>>;
 }
 
@@ -47,6 +49,7 @@ export class Panes {
   pane: GraphPane | null = null;
   private fusion: View | null = null;
   private stages: View | null = null;
+  private readonly own = new Map<string, View>();
   private readonly instruments = new Map<InstrumentName, InstrumentPane>();
   private readonly help: Help;
   private readonly searchBox: SearchBox;
@@ -78,8 +81,8 @@ export class Panes {
   }
 
   private list(): Tab[] {
-    const { compilation, host } = this.options;
-    const again = recompilationCount(compilation.recompilations);
+    const { compilation } = this.options;
+    const again = recompilationsOf([compilation]);
     return [
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
@@ -92,7 +95,7 @@ export class Panes {
         id: "recompiles",
         title: "Recompiles",
         badge: again ? String(again) : undefined,
-        make: () => recompilesView(compilation.recompilations, host).element,
+        make: () => this.makeOwn(compilation.recompilations, "recompiles").element,
       },
       ...Object.keys(compilation.instruments ?? {})
         .filter((name) => !PLACED.has(name))
@@ -164,9 +167,20 @@ export class Panes {
 
   private makeTiming(): HTMLElement {
     const { compilation, host } = this.options;
-    const { element } = timingView(compilation.timing, host, compilation);
-    element.append(h("h3", {}, "Time per kernel"), this.makeInstrument("profile").element);
-    return element;
+    const { measure } = host;
+    const ask = measure ? async () => measure.call(host, compilation.id) : null;
+    const { element } = this.makeOwn(compilation.timing, "timing", ask);
+    return h("div", { class: "jitscope-timing" }, element, h("h3", {}, "Time per kernel"), this.makeInstrument("profile").element);
+  }
+
+  /** What comes with every compilation, drawn from its parts. */
+  private makeOwn(doc: { kind: string }, name: string, ask: Around["ask"] = null): View {
+    const { compilation, host, root, memory } = this.options;
+    const { links, selection } = this;
+    const parts = viewOf(doc);
+    const view = parts ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.own?.[name], ask }, doc.kind) : partsMissing(compilation.function);
+    this.own.set(name, view);
+    return view;
   }
 
   private makeInstrument(name: InstrumentName): InstrumentPane {
@@ -230,6 +244,7 @@ export class Panes {
       graph: this.pane?.memory() ?? this.options.memory?.graph,
       fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion,
       stages: (this.stages?.memory?.() as StagesMemory) ?? this.options.memory?.stages,
+      own: { ...this.options.memory?.own, ...Object.fromEntries([...this.own].map(([name, view]) => [name, view.memory?.()])) },
       instruments: { ...this.options.memory?.instruments, ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])) },
     };
   }
@@ -237,13 +252,13 @@ export class Panes {
   themed(): void {
     this.pane?.themed();
     this.fusion?.themed?.();
-    for (const pane of this.instruments.values()) pane.themed();
+    for (const pane of [...this.instruments.values(), ...this.own.values()]) pane.themed?.();
   }
 
   dispose(): void {
     this.pane?.dispose();
     this.fusion?.dispose();
     this.stages?.dispose();
-    for (const pane of this.instruments.values()) pane.dispose();
+    for (const pane of [...this.instruments.values(), ...this.own.values()]) pane.dispose();
   }
 }

@@ -23,8 +23,10 @@ function withRows(value: object, rows: Row[]): void {
   }
 }
 
-/** A document without its view: as it was made. */
-export function withoutView<Doc extends object>(doc: Doc): Doc {
-  const { view: _, ...rest } = doc as Doc & { view?: unknown };
-  return rest as Doc;
+/** A document, and those in it, without their views: as they were made. */
+export function withoutViews<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withoutViews) as Value;
+  if (!value || typeof value !== "object") return value;
+  const entries = Object.entries(value).filter(([name]) => !(name === "view" && "kind" in value));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, withoutViews(inner)])) as Value;
 }

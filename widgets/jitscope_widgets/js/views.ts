@@ -9,9 +9,7 @@ import type { Part } from "./parts/forms";
 import { partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
 import { passesView } from "./passes";
-import { recompilesView } from "./recompiles";
 import { fusionAlone, graphView, sourceView } from "./single";
-import { timingView } from "./timing";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -36,8 +34,6 @@ const VIEWS: Record<string, Open> = {
   compilation: compilationView,
   graph: graphView,
   fusion: fusionAlone,
-  timing: (doc, host) => timingView(doc, host),
-  recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: passesView,
   machine: (doc, host, memory) => machineView(doc, { host, memory }),

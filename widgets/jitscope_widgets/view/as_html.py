@@ -85,7 +85,7 @@ def _inline(piece: Inline) -> Markup:
 
 def _text(text: str, tone: str, title: str) -> Markup:
     names = {"strong": "b", "code": "code", "good": "b", "bad": "b", "mark": "b"}
-    classes = {"muted": "dim", "bad": "bad"}.get(tone)
+    classes = {"muted": "dim", "bad": "bad", "mark": "is"}.get(tone)
     if tone == "plain" and not title:
         return join(text)
     return element(names.get(tone, "span"), text, class_=classes, title=title or None)

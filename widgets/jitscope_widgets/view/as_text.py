@@ -55,6 +55,8 @@ def as_text(parts: Sequence[Part], width: int, graph: Callable[[Graph, int], lis
             found = graph(part, width) if graph else []
         else:
             found = lines_of(part, width)
+        if not lines and found[:1] == [""]:
+            found = found[1:]
         lines += found if lines or not found else [found[0].lstrip(" "), *found[1:]]
     return lines
 
@@ -95,7 +97,7 @@ def _(part: Steps, width: int) -> list[str]:
 @lines_of.register
 def _(part: Card, width: int) -> list[str]:
     shown = [one for one in part.parts if not (isinstance(one, Section) and one.opened is False)]
-    inside = [f"  {line}".rstrip() for one in shown for line in lines_of(one, width - 2)]
+    inside = [f"  {line}" for one in shown for line in lines_of(one, width - 2) if line]
     return ["", *wrap(f"  {clean(words(part.head))}", width, "    "), *inside]
 
 
@@ -167,6 +169,8 @@ def _(part: Choice, width: int) -> list[str]:
 def _(part: Table, width: int) -> list[str]:
     if not part.rows:
         return wrap(f"  {part.empty}", width, "    ") if part.empty else []
+    if part.drawing:
+        return [piece for line in part.drawing for piece in wrap(f"  {clean(line)}", width, "      ")]
     head = wrap(f"  {clean(part.name)}:", width, "    ")
     shown = [at for at, column in enumerate(part.columns) if column.kind not in _PICTURES]
     rows = list(_rows(part.rows, 0))

@@ -122,6 +122,10 @@ class Table:
     left_out: str = ""
     axis: str = ""
     empty: str = ""
+    matrix: bool = False
+    """It is read down its columns, too: it keeps them where there is little room."""
+    drawing: tuple[str, ...] = ()
+    """What a text view says in its place."""
 
 
 @dataclass(frozen=True, slots=True)

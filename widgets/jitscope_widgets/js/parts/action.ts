@@ -18,8 +18,9 @@ export function actionPart(part: Action, stage: Stage): HTMLElement | null {
     answer.textContent = part.doing;
     try {
       const options = { ...(part.options as Record<string, unknown>), ...(field ? { [number.option]: Number(field.value) } : {}) };
-      const found = viewOf(await ask(options)) ?? [];
-      if (part.renews) stage.renew(part.renews, found, button);
+      const found = viewOf(await ask(options));
+      if (!found) answer.textContent = ""; // the whole document comes anew
+      else if (part.renews) stage.renew(part.renews, found, button);
       else stage.show(found);
     } catch (error) {
       answer.textContent = sentence(error);

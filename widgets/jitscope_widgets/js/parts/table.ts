@@ -45,7 +45,7 @@ class TableView {
     const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: table.rows.flatMap((row, n) => (row.opened ? [String(n)] : [])) };
     this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
     this.open = new Set(this.state.open);
-    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "aria-label": table.name, style: { "--columns": table.columns.map((column, n) => width(column, n === this.widest)).join(" ") } }, this.head(), this.body);
+    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "data-matrix": table.matrix ? "" : null, "aria-label": table.name, style: { "--columns": table.columns.map((column, n) => width(column, n === this.widest, table.matrix === true)).join(" ") } }, this.head(), this.body);
     grid.addEventListener("click", (event) => this.clicked(event));
     grid.addEventListener("keydown", (event) => this.key_(event));
     this.element = h("div", { class: "jitscope-table-part" }, h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()), h("div", { class: "jitscope-table-scroll" }, grid), this.below);
@@ -309,8 +309,8 @@ class TableView {
   }
 }
 
-function width({ kind }: Column, isWidest: boolean): string {
-  if (kind === "number" || kind === "short") return "max-content";
+function width({ kind }: Column, isWidest: boolean, inMatrix: boolean): string {
+  if (inMatrix || kind === "number" || kind === "short") return "max-content";
   if (kind === "bar") return "minmax(48px, 90px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
   return isWidest ? "minmax(24ch, 1fr)" : "fit-content(42ch)";
