@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
+from ..backend.stages import ShapeDtypeStruct
 from ..control.bodies import check_leaves, name_of
 from ..control.transposing import LinearFunction
 from ..core import dtypes
@@ -29,7 +30,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequen
     """
     refuse_reduce_axes(reduce_axes, "linear_transpose")
     check_callable(fun, "linear_transpose")
-    leaves, in_tree = tree.flatten(primals)
+    leaves, in_tree = tree.flatten(tree.map(_described, primals))
     linear = LinearFunction(
         fun, in_tree, check_leaves(leaves, primals, "linear_transpose was called with, at arguments")
     )
@@ -46,9 +47,15 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequen
     return transposed
 
 
+def _described(x: Any) -> Any:
+    """What has a shape and a dtype and is no array, as ShapeDtypeStruct."""
+    return x if hasattr(x, "aval") or not (hasattr(x, "shape") and hasattr(x, "dtype")) else ShapeDtypeStruct.like(x)
+
+
 def _fitting(ct: Any, wanted: Any, name: str) -> Any:
     aval = aval_of(ct)
-    fits = aval.dtype == wanted.dtype or (aval.weak_type and dtypes.is_inexact(aval.dtype))
+    alike = dtypes.is_inexact(aval.dtype) and dtypes.is_complex(aval.dtype) == dtypes.is_complex(wanted.dtype)
+    fits = aval.dtype == wanted.dtype or (aval.weak_type and alike)
     if aval.shape != wanted.shape or not fits:
         raise TypeError(f"the result of {name} is {wanted.short()} and its cotangent {aval.short()}; they must agree")
     return ct if aval.dtype == wanted.dtype else convert(ct, wanted.dtype)

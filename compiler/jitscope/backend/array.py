@@ -94,14 +94,15 @@ class Array(Operators):
         return (1, 0)
 
     def _scalar(self, what: str) -> Any:
-        if self.aval.size != 1:
-            raise TypeError(f"only an array of one element can become {what}; this one is {self.aval.short()}")
-        return np.asarray(self).reshape(())[()]
+        if self.aval.shape:
+            one = "; x.item() is its element" if self.aval.size == 1 else ""
+            raise TypeError(f"only an array without axes can become {what}; this one is {self.aval.short()}{one}")
+        return np.asarray(self)[()]
 
     def __bool__(self) -> bool:
         if self.aval.size != 1:
             raise ValueError(f"the truth of {self.aval.short()} is ambiguous: use .any() or .all()")
-        return bool(self._scalar("a bool"))
+        return bool(np.asarray(self).reshape(())[()])
 
     def __int__(self) -> int:
         return int(self._scalar("an int"))

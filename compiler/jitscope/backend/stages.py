@@ -90,6 +90,8 @@ class ShapeDtypeStruct:
             raise ValueError("ShapeDtypeStruct needs a dtype")
         if manual_axis_type is not None:
             raise later("manual_axis_type of ShapeDtypeStruct")
+        if None in shape:
+            raise ValueError(f"the shape of ShapeDtypeStruct is of integers, it cannot have None: {shape}")
         self.shape: tuple[Any, ...] = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.layout = sharding.layout if isinstance(sharding, Format) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -16,6 +17,9 @@ def as_tuple(value: Any) -> tuple:
     if value is None:
         return ()
     return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 
 
 class StaticSpec:
@@ -75,8 +79,17 @@ class StaticSpec:
             raise wrong_kind from None
         if not all(isinstance(n, str) for n in names):
             raise wrong_kind
+        if names and what == "donate" and self.parameters.signature is None:
+            raise ValueError(
+                f"donate_argnames={argnames!r}: {self.called} has no signature to look them up in; give donate_argnums"
+            )
         if (not numbers and not names) or self.parameters.signature is None:
             return numbers, names
+        by_position = {p.name for p in self.parameters.signature.parameters.values() if p.kind in _BY_POSITION}
+        if wrong_names := sorted(names & by_position):
+            raise ValueError(
+                f"{what}_argnames={argnames!r}: {self.called} takes {wrong_names[0]!r} by position only; give {what}_argnums"
+            )
         known = self.parameters.positional
         if self.parameters.rest is None:
             wrong = [i for i in numbers if not -len(known) <= i < len(known)]
@@ -94,7 +107,7 @@ class StaticSpec:
                     f"has {', '.join(self.parameters.names)}"
                 )
         completed = numbers | {known.index(n) for n in names if n in known}
-        return completed, names | {known[i] for i in numbers if 0 <= i < len(known)}
+        return completed, names | ({known[i] for i in numbers if 0 <= i < len(known)} - by_position)
 
     def static_positions(self, count: int) -> set[int]:
         """The static ones among `count` arguments by position."""

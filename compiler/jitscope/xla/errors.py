@@ -7,7 +7,7 @@ from typing import Any
 from . import donations
 
 
-__all__ = ["DeletedBufferError", "ForkedProcessError", "XlaError"]
+__all__ = ["CompileOptionError", "DeletedBufferError", "ForkedProcessError", "XlaError"]
 
 
 _STATUS = re.compile(r"^([A-Z_]+): ")
@@ -20,6 +20,10 @@ class XlaError(RuntimeError):
         found = _STATUS.match(message)
         self.status = found.group(1) if found else ""
         super().__init__(_readable(message))
+
+
+class CompileOptionError(XlaError, ValueError):
+    """XLA has no option of that name, or the option does not take the value."""
 
 
 class DeletedBufferError(RuntimeError):

@@ -15,7 +15,7 @@ from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
 from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
-from .errors import translate
+from .errors import CompileOptionError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
 from .spread import Spread
@@ -342,10 +342,10 @@ def _load_text(client: Any, module: str | bytes, device: Any, options: Any, call
     return client.compile_and_load(module, list(device.group.devices) if type(device) is Spread else [device], options)
 
 
-def _option_error(error: BaseException) -> ValueError | None:
+def _option_error(error: BaseException) -> CompileOptionError | None:
     message = str(error)
     if "No such compile option" in message or "While setting option" in message:
-        return ValueError(message.removeprefix("INVALID_ARGUMENT: "))
+        return CompileOptionError(message.removeprefix("INVALID_ARGUMENT: "))
     return None
 
 

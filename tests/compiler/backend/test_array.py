@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope.backend.array import Array, array_from_numpy, to_array
 from jitscope.core.errors import DeletedArrayError
 from tests.compiler.programs import add, floats, in_new_process, mul
@@ -69,7 +70,7 @@ def test_python_numbers():
     one = to_array(1.5)
     assert (float(one), int(to_array(3)), complex(to_array(1j)), bool(to_array(False))) == (1.5, 3, 1j, False)
     assert [10, 20, 30][to_array(2)] == 30 and list(range(to_array(np.uint8(3)))) == [0, 1, 2]
-    assert float(jx.device_put(np.full((1, 1), 2.5, np.float32))) == 2.5
+    assert jx.device_put(np.full((1, 1), 2.5, np.float32)).item() == 2.5
     assert (one.item(), jx.device_put(sample("int32")).tolist()) == (1.5, [[0, 1, 2], [0, 1, 2]])
     assert f"{one:.3f}" == "1.500" and f"{to_array(3)}" == "3"
     tenth = np.float32(0.1)
@@ -150,7 +151,7 @@ def test_memory():
     for use in (lambda: np.asarray(a), lambda: a.block_until_ready(), lambda: a.is_ready(), lambda: pickle.dumps(a),
                 lambda: a.unsafe_buffer_pointer(), lambda: list(a), lambda: a.copy_to_host_async(), lambda: float(a),
                 lambda: str(a) and mul(a, a), lambda: np.from_dlpack(jx.device_put(a)), lambda: a.tolist()):  # fmt: skip
-        with pytest.raises((DeletedArrayError, TypeError), match=r"deleted|one element"):
+        with pytest.raises((DeletedArrayError, TypeError), match=r"deleted|without axes"):
             use()
     assert "deleted" in repr(a) and "deleted" in str(a)
 
@@ -206,3 +207,14 @@ def test_dispatch_does_not_wait():
 def test_array_from_numpy_keeps_weak_types():
     assert array_from_numpy(np.float32(1), True).aval.weak_type
     assert not jx.device_put(np.float32(1)).aval.weak_type and jx.device_put(1.0).aval.weak_type
+
+
+def test_only_arrays_without_axes_are_numbers():
+    one = jnp.ones(1)
+    for kind in (int, float, complex):
+        with pytest.raises(TypeError, match=r"only an array without axes can become .*; x.item\(\) is its element"):
+            kind(one)
+        assert kind(one[0]) == kind(1)
+    assert bool(one) and one.item() == 1
+    with pytest.raises(ValueError, match="cannot have None"):
+        jx.ShapeDtypeStruct((None, 2), np.int32)

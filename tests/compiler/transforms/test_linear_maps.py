@@ -1,5 +1,8 @@
 """Which inputs of `vjp` and `linearize` vary, and what programs are as values."""
 
+import types
+
+import numpy as np
 import pytest
 
 import jitscope as jx
@@ -36,3 +39,15 @@ def test_a_program_with_its_constants_is_a_jaxpr() -> None:
 def test_complex_numbers_are_no_real_ones(make: str) -> None:
     with pytest.raises(TypeError, match="complex number 1j"):
         eval(make, {"jnp": jnp})
+
+
+def test_cotangents_that_do_not_fit_are_refused():
+    for fun, ct in ((lambda x: x, 1j), (lambda x: 1j * x, 1.0), (lambda x: jnp.stack([x, x]), 1.0)):
+        with pytest.raises(TypeError, match="they must agree"):
+            jx.linear_transpose(fun, 1.0)(ct)
+
+
+def test_arguments_of_a_linear_function_may_be_described_by_any_object():
+    like = types.SimpleNamespace(shape=(3,), dtype=np.dtype(np.float32))
+    (ct,) = jx.linear_transpose(lambda x: 2 * x, like)(np.arange(3, dtype=np.float32))
+    np.testing.assert_array_equal(ct, [0, 2, 4])
