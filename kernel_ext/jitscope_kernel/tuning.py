@@ -193,6 +193,7 @@ def _form(one: Outcome) -> TunedForm:
         "high": high,
         "pairs": one.pairs,
         "same": None if one.same is None else _same(one.same),
+        "share": None if one.same is None else one.same.share,
         "compile": quantity(one.compile_s, "s", note="XLA, in a process of its own"),
         "memory": quantity(None if one.memory is None else float(one.memory), "B", "modelled", "as XLA plans it"),
     }

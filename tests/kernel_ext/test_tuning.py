@@ -59,6 +59,18 @@ def test_what_may_not_run_again_is_said_in_a_sentence(shell) -> None:
     assert "it is not tuned" in str(shell.cell("%tune prints(x)").exception)
 
 
+def test_ctrl_c_says_that_nothing_was_changed(shell) -> None:
+    shell.cell(SETUP)
+    shell.cell("def f(x):\n    return (x @ x).sum()")
+    ran = shell.cell(
+        "import os, signal, threading\nthreading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n%tune --seconds 60 f(x)"
+    )
+    assert ran.exception is None
+    assert "tuning was stopped; everything is as it was" in said(ran)
+    assert not ran.documents
+    assert "there is nothing to forget" in said(shell.cell("%tune --untune f(x)"))
+
+
 def test_the_programs_of_a_cell_are_tuned(shell, monkeypatch) -> None:
     from jitscope_kernel import tuning
 

@@ -17,13 +17,15 @@ from ml_dtypes import finfo
 
 class Same(NamedTuple):
     """How far apart: the largest absolute and relative difference of two numbers and that in units of the last place, whether all bits are
-    equal, and why it is too much ("" where it is not)."""
+    equal, why it is too much ("" where it is not), and the largest difference as a share of the number or of its array's root mean
+    square, whichever is larger: what the bound is of."""
 
     max_abs: float = 0.0
     max_rel: float = 0.0
     bits: bool = True
     ulp: float = 0.0
     why: str = ""
+    share: float = 0.0
 
     def joined(self, other: Same) -> Same:
         """The bound over both."""
@@ -33,6 +35,7 @@ class Same(NamedTuple):
             self.bits and other.bits,
             max(self.ulp, other.ulp),
             self.why or other.why,
+            max(self.share, other.share),
         )
 
 
@@ -80,4 +83,4 @@ def _of_floats(a: np.ndarray, b: np.ndarray, info: Any, tolerance: float, name: 
     relative = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
     share = float((gaps / np.maximum(np.maximum(sizes, mean), np.finfo(np.float64).tiny)).max())
     why = f"{name} differs by {share:.1e} of its size, more than {tolerance:.1e}" if share > tolerance else ""
-    return Same(float(gaps.max()), float(relative.max()), False, float((gaps / last).max()), why)
+    return Same(float(gaps.max()), float(relative.max()), False, float((gaps / last).max()), why, share)

@@ -9,7 +9,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.backend import tuned
 from jitscope.backend.compile import compile_jaxpr, forget_program, prepared
-from jitscope.backend.disk import in_use, tuned as on_disk
+from jitscope.backend.disk import in_use, report, tuned as on_disk
 from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice, choosing
 from jitscope.xla.cpu_tuning import SHORT_AXES, SWITCHES
 from jitscope.xla.program import Executable, compile_options
@@ -44,6 +44,7 @@ def test_a_kept_choice_is_compiled_with_and_forgotten(made, tmp_path) -> None:
     assert "without fusion: 0.50 of the time when it was tuned, 0.40 to 0.60" in first.entry.tuned
     assert first.entry.overrides["xla_disable_hlo_passes"] == "fusion"
     np.testing.assert_allclose(np.asarray(first.run([jnp.ones(50).buf])[0]), np.sin(1) * np.cos(1) + 1, rtol=1e-6)
+    assert report.folder().tuned == 1
     tuned._here.clear()  # as in a later session
     assert compiled(made).entry.tuned == first.entry.tuned
     assert tuned.forget(made.where, made.place_on_disk())

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from jitscope.xla.choice import Choice
+from jitscope_scope.tune.choosing import _simplest_first
 from jitscope_scope.tune.racing import LEAST, Ratio, halved, is_clear, is_hopeless, ratio_of, repeats_for
 from jitscope_scope.tune.same import allowed, same
+from jitscope_scope.tune.space import Candidate
 
 
 RNG = np.random.default_rng(0)
@@ -53,6 +56,18 @@ def test_halving_keeps_the_fastest_and_drops_the_planted_slow() -> None:
     assert len(halved(alike)[0]) == 4  # none of them may be told to be the slower
 
 
+def test_of_forms_that_are_as_fast_the_simplest_is_taken() -> None:
+    forms = {
+        "both": (Ratio(0.49, 0.50, 0.51), Candidate("a, b", "both", Choice())),
+        "one": (Ratio(0.50, 0.515, 0.53), Candidate("a", "one", Choice())),
+        "slower": (Ratio(0.8, 0.9, 1.0), Candidate("b", "slower", Choice())),
+    }
+    assert _simplest_first(forms) == ["one", "both", "slower"]
+    forms["one"] = (Ratio(0.6, 0.62, 0.64), forms["one"][1])
+    assert _simplest_first(forms)[0] == "both"
+    assert _simplest_first({}) == []
+
+
 def test_much_slower_first_runs_end_a_form() -> None:
     assert is_hopeless([(1.0, 2.0), (1.0, 1.5), (2.0, 4.0)])
     assert not is_hopeless([(1.0, 2.0), (1.0, 1.2), (2.0, 4.0)])
@@ -89,6 +104,8 @@ def test_rounding_passes_and_a_wrong_number_does_not() -> None:
     assert "differs by" in same([sums], [wrong]).why
     assert "differs by" in same([sums], [others], tolerance=0.0).why
     assert not same([sums], [sums.copy()], tolerance=0.0).why
+    size = np.maximum(np.abs(sums), np.sqrt(np.mean(sums.astype(np.float64) ** 2)))
+    assert found.share == pytest.approx((np.abs(sums.astype(np.float64) - others) / size).max())
     assert same([np.full(3, 198898.0)], [np.full(3, 129583.0)]).why
 
 

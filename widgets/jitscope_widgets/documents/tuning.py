@@ -22,6 +22,8 @@ class TunedForm(TypedDict):
     pairs: int
     same: RegionSame | None
     """How far its results were from the plain form's; None where it did not run."""
+    share: float | None
+    """The largest difference as a share of the number or of the root mean square of its array, whichever is larger."""
     compile: Quantity
     memory: Quantity
     """What a run needs, as XLA plans it."""

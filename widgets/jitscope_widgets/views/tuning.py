@@ -25,7 +25,11 @@ _COLUMNS = (
     Column("99 % interval: faster ┊ slower", "stretch", "of that part; ┊ is equal"),
     Column("99 % interval", "number"),
     Column("outcome"),
-    Column("differs by", "number", "the largest difference of a result, relative to the number as it was"),
+    Column(
+        "differs by",
+        "number",
+        "the largest difference of a result, of the number's size or of its array's root mean square, whichever is larger",
+    ),
     Column("compiling", "number"),
 )
 _RACED = ("taken", "faster", "no difference", "slower", "other results", "more memory", "failed")
@@ -92,10 +96,8 @@ def results(form: Mapping[str, Any]) -> str:
         return "Its results were not compared."
     if found["bits"]:
         return "Its results are equal to those before, bit for bit."
-    return (
-        f"Its results differ from those before by at most {number(found['max_abs'], '')}, relative to each number by at most "
-        f"{number(found['max_rel'], '')} ({number(found['ulp'], '')} units in the last place)."
-    )
+    largest = f"Its results differ from those before by at most {number(found['max_abs'], '')}"
+    return f"{largest}, {number(form['share'], '')} of a number's size or of its array's root mean square, whichever is larger."
 
 
 def _row(one: TunedForm, reach: float) -> Row:
@@ -116,9 +118,9 @@ def _row(one: TunedForm, reach: float) -> Row:
 
 def _difference(one: TunedForm) -> str:
     found = one["same"]
-    if found is None or (one["outcome"] == "other results" and not found["max_rel"]):
+    if found is None or one["share"] is None or (one["outcome"] == "other results" and not one["share"]):
         return ""
-    return "no bit" if found["bits"] else number(found["max_rel"], "")
+    return "no bit" if found["bits"] else number(one["share"], "")
 
 
 def _reach(tried: list[TunedForm]) -> float:
