@@ -15,6 +15,7 @@ from ..xla.cpu_tuning import SWITCHES
 from .disk import tuned as on_disk
 from .disk.in_use import store
 from .disk.key import DiskQuery, Refusal
+from .disk.source import PACKAGE
 
 
 class Kept(NamedTuple):
@@ -88,8 +89,10 @@ def keep(where: Where, place: DiskQuery | Refusal | None, kept: Kept) -> str:
         return "programs are not kept on disk (the option compilation_cache)"
     if not isinstance(place, DiskQuery):
         return place.why if place is not None else "programs are not kept on disk"
-    if (key := place.key()) is None or not here.writes:
-        return "nothing can be written to the folder of compiled programs"
+    if (key := place.key()) is None:
+        return f"{PACKAGE}'s own source cannot be read, or was changed since it was loaded"
+    if not here.writes:
+        return f"{here.root} cannot be written to"
     try:
         on_disk.write(here, place.program, key.environment, kept.as_json())
     except OSError as error:
