@@ -93,12 +93,8 @@ export class SidePanel extends Widget {
 
   private ledger(): unknown {
     const current = this.sessions.current();
-    const note = !current
-      ? "Open a notebook to see what it compiles."
-      : current.ledger === null
-        ? `${UNLOADED}its compilations then appear here.`
-        : "";
-    return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], small: current?.ledger?.small, note };
+    if (!current) return said("ledger", "Open a notebook to see what it compiles.");
+    return current.ledger ?? said("ledger", `${UNLOADED}its compilations then appear here.`);
   }
 
   private recompiles(): unknown {

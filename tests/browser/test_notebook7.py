@@ -49,7 +49,7 @@ def test_the_panel_is_there(layer: tuple[Notebook, View]) -> None:
     notebook, _ = layer
     notebook.page.evaluate("() => { jupyterapp.shell.expandLeft('jitscope-panel'); }")
     panel = notebook.page.locator("#jitscope-panel")
-    expect(panel.locator(".jitscope-ledger")).to_be_visible()
+    expect(panel.locator("[data-kind=ledger]")).to_be_visible()
     expect(panel).to_contain_text("layer")
     notebook.screenshot("notebook7-panel")
 

@@ -221,7 +221,7 @@ def test_side_panel_lists_compilations_as_they_happen(lab: Lab) -> None:
     notebook = lab.open([LOAD, *["1"] * 30, LAYER])
     notebook.page.evaluate("() => jupyterapp.shell.activateById('jitscope-panel')")
     panel = notebook.page.locator("#jitscope-panel")
-    rows = panel.locator(".jitscope-ledger-row[data-what=compiled]")
+    rows = panel.locator("[data-kind=ledger] .jitscope-table-body > .jitscope-table-row")
     notebook.run(0)
     expect(rows.filter(has_text="layer")).to_have_count(0)
     notebook.run(31)

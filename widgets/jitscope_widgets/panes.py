@@ -15,7 +15,7 @@ from .painter import Hues, line_hues
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
-from .quantities import seconds, show
+from .quantities import show
 from .sentences import say
 from .view.as_html import as_html, inline
 from .view.markup import element
@@ -146,49 +146,6 @@ def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[
 # --- the other kinds --------------------------------------------------------------------------------------------------
 
 
-def _ledger(document: Document) -> Pieces:
-    small = document.get("small")
-    pieces: Pieces = []
-    if small and small["programs"]:
-        pieces = [said(small["sentence"]), part("small programs", lambda: _small(small), lambda: "")]
-    if not document["rows"]:
-        return pieces or [said("Nothing was compiled in this session yet.")]
-    names = ("", "function", "cell", "", "trace", "lower", "compile", "equations", "calls", "because")
-    head = "".join(f"<th>{name}</th>" for name in names)
-
-    def form(rows: list[Document]) -> Callable[[], str]:
-        body = lambda: "".join(map(_ledger_row, rows))
-        return lambda: f"<table><tbody><tr>{head}</tr>{body()}</tbody></table>"
-
-    return [part("the ledger", form(document["rows"]), form(document["rows"][-200:])), *pieces]
-
-
-def _small(small: Document) -> str:
-    rows = small["operations"]
-    left = rows[words.MOST_OPERATIONS :]
-    listed = [clean(one["said"]) for one in rows[: words.MOST_OPERATIONS]]
-    listed += [words.more_operations(left)] if left else []
-    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in listed)}</ul>"
-
-
-def _ledger_row(row: Document) -> str:
-    cells = [
-        escape(str(row["id"])),
-        f"<code>{escape(row['signature'] or row['function'])}</code>",
-        escape(row["cell"] or ""),
-    ]
-    calls = "not counted" if row["calls"] is None else f"{row['calls']:,}"
-    figures = [
-        *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile")),
-        f"{row['equations']:,}",
-        calls,
-    ]
-    if row["what"] == "failed":  # it ended on the way: what it took is not known
-        figures = [""] * len(figures)
-    cells += [escape(row["what"]), *figures, escape(row["because"])]
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
 def _graph(graph: Document) -> Pieces:
     return [picture("the graph", graph, line_hues(graph), worth=10.0)]
 
@@ -221,7 +178,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "graph": _graph,
     "fusion": _whole_fusion,
     "source": _source,
-    "ledger": _ledger,
     "passes": passes,
     "machine": machine,
 }

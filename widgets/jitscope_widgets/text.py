@@ -12,7 +12,7 @@ from .looks import number_of
 from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
-from .quantities import seconds, show
+from .quantities import show
 from .view.as_text import as_text
 from .view.parts import Sentence
 from .viewed import parts_of, title_of
@@ -238,39 +238,6 @@ def _source(source: Document, width: int) -> list[str]:
     return lines
 
 
-def _ledger(ledger: Document, width: int) -> list[str]:
-    lines: list[str] = []
-    for row in ledger["rows"]:
-        last = ("load" if row["what"] == "loaded" else "compile", row["seconds"]["compile"])
-        stages = (*((stage, row["seconds"][stage]) for stage in ("trace", "lower")), last)
-        spent = ", ".join(f"{stage} {seconds(taken)}" for stage, taken in stages)
-        place = f" in {clean(row['cell'])}" if row["cell"] else ""
-        lines += wrap(
-            f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10
-        )
-        if row["what"] == "failed":  # it ended on the way: what it took is not known
-            lines += wrap(f"      {clean(row['because'])}", width, " " * 10)
-            continue
-        counts = f"{plural(row['equations'], 'equation')}, {'calls not counted' if row['calls'] is None else plural(row['calls'], 'call')}"
-        lines += wrap(f"      {counts}, {spent}", width, " " * 10)
-        if row["because"]:
-            lines += wrap(f"      {clean(row['because'])}", width, " " * 10)
-    lines += _small(ledger.get("small"), width)
-    return lines or ["nothing was compiled in this session yet"]
-
-
-def _small(small: Document | None, width: int) -> list[str]:
-    """Small programs for operations outside of jit: all of them in a sentence, then by operation and line."""
-    if not small or not small["programs"]:
-        return []
-    rows = small["operations"]
-    lines = wrap(clean(small["sentence"]), width)
-    for one in rows[: words.MOST_OPERATIONS]:
-        lines += wrap(f"      {clean(one['said'])}", width, " " * 10)
-    left = rows[words.MOST_OPERATIONS :]
-    return [*lines, f"      {words.more_operations(left)}"] if left else lines
-
-
 def _paragraph(said: str, width: int) -> list[str]:
     return [part for line in clean_lines(said.strip()) for part in wrap(line, width)]
 
@@ -284,7 +251,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "graph": _graph,
     "fusion": _fusion,
     "source": _source,
-    "ledger": _ledger,
     "passes": passes,
     "machine": machine,
 }

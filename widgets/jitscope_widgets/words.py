@@ -218,12 +218,6 @@ def steady_words(timing: Document) -> str:
     return f"runs in {show(steady['median'])}" if steady else ""
 
 
-def spread_words(steady: Document) -> str:
-    """`median of 100 runs on the arguments of the call, from 200 µs to 230 µs`."""
-    how = clean(steady["median"]["note"]) or plural(steady["runs"], "run")
-    return f"median of {how}, from {show(steady['low'])} to {show(steady['high'])}"
-
-
 def compiled_words(compilation: Document) -> str:
     """`compiled in 66.1 ms`, or that an earlier compilation is used, or was loaded from a cache on disk."""
     if compilation["cache"] == "reused":
@@ -259,15 +253,6 @@ def reused_words(entry: Document) -> str:
     """`step (3 calls)`."""
     more = " or more" if entry.get("at_least") else ""
     return f"{clean(entry['function'])} ({plural(entry['calls'], 'call')}{more})"
-
-
-MOST_OPERATIONS = 12
-"""So many of the operations that small programs were compiled for are listed."""
-
-
-def more_operations(left: Sequence[Document]) -> str:
-    """`188 more, 1.2 s`: those that are not listed."""
-    return f"{len(left):,} more, {seconds(sum(one['seconds'] for one in left))}"
 
 
 def error_words(error: Document) -> str:

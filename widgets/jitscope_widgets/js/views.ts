@@ -1,7 +1,6 @@
 // Which view draws which document.
 import { CellView } from "./cell";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
-import { ledgerView } from "./ledger";
 import { machineView } from "./machine";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
@@ -34,7 +33,6 @@ const VIEWS: Record<string, Open> = {
   compilation: compilationView,
   graph: graphView,
   fusion: fusionAlone,
-  ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: passesView,
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),

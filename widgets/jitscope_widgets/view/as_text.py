@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 
 from ..fixes import fix_text
@@ -27,7 +27,6 @@ from .parts import (
     Ignore,
     List,
     Part,
-    Row,
     Section,
     Sentence,
     Steps,
@@ -173,25 +172,20 @@ def _(part: Table, width: int) -> list[str]:
         return [piece for line in part.drawing for piece in wrap(f"  {clean(line)}", width, "      ")]
     head = wrap(f"  {clean(part.name)}:", width, "    ")
     shown = [at for at, column in enumerate(part.columns) if column.kind not in _PICTURES]
-    rows = list(_rows(part.rows, 0))
+    most = max(part.first, _MOST_ROWS)
+    rows = part.rows[:most]
     names = [clean(part.columns[at].title) for at in shown]
     titles = [names] if sum(part.columns[at].kind == "number" for at in shown) >= _NUMBERS else []
     titled, *told = aligned(
-        [*(titles or [[]]), *([clean(words(row.cells[at])) for at in shown] for _, row in rows)], width
+        [*(titles or [[]]), *([clean(words(row.cells[at])) for at in shown] for row in rows)], width
     )
     lines: list[str] = list(titled) if titles else []
-    for (depth, row), found in zip(rows, told):
-        lines += [f"{'  ' * depth}{line}"[: max(width, 1)] if depth else line for line in found]
+    for row, found in zip(rows, told):
+        lines += found
         lines += wrap(f"      {clean(row.note)}", width, "      ") if row.note else []
-    if (more := len(part.rows) - _MOST_ROWS) > 0:
+    if (more := len(part.rows) - most) > 0:
         lines.append(f"  and {more:,} more")
     return [*head, *lines, *(wrap(f"  {part.left_out}", width, "    ") if part.left_out else [])]
-
-
-def _rows(rows: Sequence[Row], depth: int) -> Iterator[tuple[int, Row]]:
-    for row in rows[: _MOST_ROWS if depth == 0 else 0]:
-        yield depth, row
-        yield from _rows(row.rows, depth + 1)
 
 
 @lines_of.register
