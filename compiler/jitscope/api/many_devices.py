@@ -13,7 +13,7 @@ from .. import tree
 from ..backend.array import Array
 from ..backend.constraint import claimed, constrained, resharded
 from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested, typed
-from ..core.avals import ShapedArray, physical
+from ..core.avals import ShapedArray, aval_of, physical
 from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
 from ..core.resharding import unsaid
@@ -26,6 +26,7 @@ from ..core.shardings import (
     padded,
 )
 from ..core.wrapping import wraps
+from ..ops.rng import random_unwrap_p, random_wrap_p
 from ..xla import client
 from ..xla.parts import assembled
 from ..xla.spread import Layout
@@ -393,6 +394,10 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> PyTree:
     sharding = _along(devices)
 
     def together(*values: Any) -> AnyArray:
+        dtype = aval_of(values[0]).dtype if values and hasattr(values[0], "aval") else None
+        if is_extended(dtype):  # keys go as their words
+            words = together(*[random_unwrap_p(v) for v in values])
+            return random_wrap_p(words, impl=dtype)
         stacked = np.stack([np.asarray(v) for v in values])
         return moved_to(stacked, sharding)  # pyright: ignore[reportReturnType]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ class Meshes:
     layouts say nothing. `manual`: the axes over which the code at hand is one device's."""
 
     def __init__(self, module: Any):
-        self.module = module
+        self.module = weakref.proxy(module)  # whose `meshes` they are: no cycle would keep the module's memory
         self.group: Any = None
         self.mesh: Any = None
         self.manual: tuple[Any, ...] = ()

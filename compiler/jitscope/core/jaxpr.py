@@ -383,12 +383,11 @@ def equations_in(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
 
 def count(jaxpr: Jaxpr) -> int:
     """The number of equations at all levels that can run, those of an inner jaxpr that occurs several times counted each time."""
-    known: dict[Jaxpr, int] = {}
+    return _count(jaxpr, {})
 
-    def of(program: Jaxpr) -> int:
-        if program not in known:
-            inner = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in running(eqn)]
-            known[program] = len(program.eqns) + sum(map(of, inner))
-        return known[program]
 
-    return of(jaxpr)
+def _count(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
+    if jaxpr not in known:
+        inner = [sub.jaxpr for eqn in jaxpr.eqns if eqn.params for _, sub in running(eqn)]
+        known[jaxpr] = len(jaxpr.eqns) + sum([_count(one, known) for one in inner])
+    return known[jaxpr]

@@ -217,3 +217,17 @@ def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
     assert cache.again(50) is None
     cache.clear()
     assert cache.get(0) is None and cache.again(0) is None
+
+
+def test_a_first_call_leaves_no_cycles() -> None:
+    code = """
+    import gc
+    import jitscope as jx, jitscope.numpy as jnp
+    x = jnp.ones(3)
+    jx.jit(lambda x: x.sum())(x)
+    gc.collect()
+    gc.disable()
+    jx.jit(lambda x: jnp.where(x > 0, jnp.sin(x), x) @ x)(x).block_until_ready()
+    print(gc.collect())
+    """
+    assert in_new_process(code) == "0"

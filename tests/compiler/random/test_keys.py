@@ -323,3 +323,11 @@ def test_the_dtype_of_keys_by_the_name_of_their_generator(name: str) -> None:
         random.key(3, dtype="mersenne")
     with pytest.raises(TypeError, match="the name of a generator"):
         random.key(3, dtype=np.float32)
+
+
+def test_keys_are_put_along_devices() -> None:
+    keys = random.split(random.key(1), len(jx.devices()))
+    sharded = jx.device_put_sharded(list(keys), jx.devices())
+    assert sharded.dtype == keys.dtype and bool((sharded == keys).all())
+    repeated = jx.device_put_replicated(keys[0], jx.devices())
+    assert repeated.shape == keys.shape and bool((repeated == keys[0]).all())
