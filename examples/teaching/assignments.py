@@ -13,7 +13,7 @@ from notes import LESSONS, names, notes
 
 
 HERE = Path(__file__).parent
-HELPERS = ("predict.py", "grading.py")
+HELPERS = ("predict.py", "grading.py", "real_jax.py")
 CONFIG = """c = get_config()
 c.ClearSolutions.code_stub = {"python": "# Change what stands above, or write it anew here."}
 c.ClearSolutions.enforce_metadata = False

@@ -24,12 +24,14 @@ sys.path[:0] = [
 predict: Any = import_module("predict")
 teaching_pages: Any = import_module("teaching_pages")
 assignment: Any = import_module("assignments").assignment
+copied: Any = import_module("assignments").HELPERS
 names, notes = import_module("notes").names, import_module("notes").notes
 
 
 LESSONS = sorted((Path(__file__).parents[2] / "examples" / "lessons").glob("*.ipynb"))
 NAMES = [path.stem for path in LESSONS]
 OPEN = "prediction = ..."
+HELPERS = [(LESSONS[0].parent / name).read_text(encoding="utf-8") for name in copied]
 AS_USERS = {"12-fusion", "13-measuring", "15-regions"}  # these look at what XLA made
 
 # What a look at the code finds in each lesson, because its text steps on it; others of the notes are found in runs alone.
@@ -171,6 +173,8 @@ def test_an_assignment_hands_out_the_lesson_as_it_stands(path: Path) -> None:
         (True, False, False),
         (False, True, True),
     ]
+    imported = set(re.findall(r"^(?:from|import) (predict|grading|real_jax)", "\n".join([*lesson, *HELPERS]), re.M))
+    assert imported <= {Path(helper).stem for helper in copied}
     assert all(kind["schema_version"] == 3 for kind in kinds) and kinds[1]["points"] > 0
 
 

@@ -94,7 +94,7 @@ def _skipped(document: TraceDocument) -> str:
             if place not in said.setdefault(one["why"], []):
                 said[one["why"]].append(place)
     found = [f"{why[0].upper()}{why[1:]}: {_several(places)}" for why, places in said.items()]
-    return f"{'. '.join(found)}: nothing of these lines is on the tape." if found else ""
+    return f"{'. '.join(found)}. Nothing of these lines is on the tape." if found else ""
 
 
 def _several(places: list[str]) -> str:
