@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 from jitscope_scope import observe
 from jitscope_widgets.words import reason
 
 from . import output
-from .versus import Versus
+from .versus import Versus, title_of
 
 
 def show(
@@ -18,14 +19,24 @@ def show(
     if versus is not None and rows:
         _compare(versus, rows)
     if target is not None:
-        from .on_target import show_for
-
-        for row in rows:
-            show_for(row, target)
+        _aim(rows, target, versus)
     if tuning:
         from .tuning import show_rows
 
         show_rows(rows, tuning)
+
+
+def _aim(rows: Sequence[observe.Row], target: str, versus: Versus | None) -> None:
+    """The programs as the compilers of other chips make them; with an earlier function, beside its."""
+    from .on_target import show_for, show_versus
+
+    if versus is None:
+        for row in rows:
+            show_for(row, target)
+        return
+    with suppress(observe.Unavailable):  # said with the comparison on the CPU
+        for earlier, row in versus.pairs(list(rows)):
+            show_versus(earlier, row, title_of(earlier, row), target)
 
 
 def _compare(versus: Versus, rows: Sequence[observe.Row]) -> None:

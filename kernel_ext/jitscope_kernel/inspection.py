@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.transformations import TransformationsDocument
     from jitscope_widgets.documents.values import ValuesDocument
 
-    from .on_target import OnTarget
+    from .on_target import OnTarget, Part
 
 
 MOST_ARRAYS = 20
@@ -138,11 +138,11 @@ class Inspection(Shown["CompilationDocument"]):
 
         return OnTarget(self._row, target)
 
-    def show_on(self, targets: str) -> None:
-        """Show a view of each of some targets (with commas), or a sentence on why there is none."""
+    def show_on(self, targets: str, part: Part = "") -> None:
+        """Show a view of each of some targets (with commas), or of a part of what is known, or a sentence on why there is none."""
         from .on_target import show_for
 
-        show_for(self._row, targets)
+        show_for(self._row, targets, part)
 
     @property
     def hlo_before(self) -> Program:

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
 
 HELP = argument("-h", "--help", action="store_true", help="Show this help and exit.")
+TARGET = argument(
+    "--target",
+    metavar="TARGET",
+    help="For a chip that is not here: h100, v5e:2x2, several with commas; nothing is run.",
+)
 EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an expression of arrays.")
 
 
@@ -202,10 +207,13 @@ class JitscopeMagics(Magics):
     @of_a_call(
         argument("--before", action="store_true", help="The HLO before XLA's passes."),
         argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given."),
+        TARGET,
     )
     def hlo(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
-        if "--stablehlo" in options:
+        if asked := _target(options):
+            seen.show_on(asked, "hlo")
+        elif "--stablehlo" in options:
             output.show_text(seen.stablehlo)
         else:
             output.show_text(seen.hlo_before if "--before" in options else seen.hlo)
@@ -216,7 +224,7 @@ class JitscopeMagics(Magics):
             action="store_true",
             help="Compile a program of jax's once more if its persistent cache had it from another process, to know its lines.",
         ),
-        argument("--target", metavar="TARGET", help="For a chip that is not here: h100, v5e:2x2, several with commas."),
+        TARGET,
     )
     def fusion(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run.
@@ -224,9 +232,8 @@ class JitscopeMagics(Magics):
         %fusion f(x)                  for the CPU
         %fusion --target=h100 f(x)    for a chip that is not here, with XLA's reasons
         """
-        asked = [option.partition("=")[2] for option in options if option.startswith("--target=")]
-        if asked:
-            seen.show_on(asked[-1])
+        if asked := _target(options):
+            seen.show_on(asked)
         else:
             output.show((seen.again() if "--again" in options else seen).fusion.document)
 
@@ -236,44 +243,57 @@ class JitscopeMagics(Magics):
         Python code runs once more for that, on tracers."""
         output.show(seen.transformations.document)
 
-    @of_a_call()
+    @of_a_call(TARGET)
     def passes(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""
-        output.show(seen.passes.document)
+        if asked := _target(options):
+            seen.show_on(asked, "passes")
+        else:
+            output.show(seen.passes.document)
 
-    @of_a_call(argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."))
+    @of_a_call(argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."), TARGET)
     def llvm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
         that; the function is traced, not run."""
-        if "--text" in options:
+        if asked := _target(options):
+            seen.show_on(asked, "code")
+        elif "--text" in options:
             output.show_text(seen.llvm)
         else:
             output.show(seen.machine.document | {"opens": "llvm"})
 
-    @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."))
+    @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."), TARGET)
     def asm(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
-        the function is traced, not run."""
-        if "--text" in options:
+        the function is traced, not run. With --target: PTX and LLVM's IR."""
+        if asked := _target(options):
+            seen.show_on(asked, "code")
+        elif "--text" in options:
             output.show_text(seen.asm)
         else:
             output.show(seen.machine.document)
 
-    @of_a_call()
+    @of_a_call(TARGET)
     def memory(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show the memory of the program of a call over its schedule: every buffer with its line, the peak and what is alive then. It
         is compiled once more for that; the function is traced, not run."""
-        output.show(seen.memory.document)
+        if asked := _target(options):
+            seen.show_on(asked, "memory")
+        else:
+            output.show(seen.memory.document)
 
     @of_a_call(
         argument(
             "--measure", action="store_true", help="Run the program for about a second: the time of each collective."
-        )
+        ),
+        TARGET,
     )
     def communication(self, options: set[str], seen: inspection.Inspection) -> None:
         """Show what the devices of a call's program exchange: its collectives with their bytes, axes and lines, and how arguments and
         results lie beside what was asked for. The function is traced and compiled, not run."""
+        if asked := _target(options):
+            return seen.show_on(asked, "collectives")
         output.show((seen.communication_times if "--measure" in options else seen.communication).document)
 
     @of_a_call(read=inspection.shardings)
@@ -463,6 +483,11 @@ def _explain(id: str) -> None:
 def parser_of(magic: Any) -> MagicArgumentParser:
     """What `magic_arguments` made of a magic's arguments."""
     return magic.parser
+
+
+def _target(options: set[str]) -> str:
+    """What `--target` names; "" without it."""
+    return next((option.partition("=")[2] for option in options if option.startswith("--target=")), "")
 
 
 def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:

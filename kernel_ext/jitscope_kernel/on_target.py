@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jitscope.core.errors import Unavailable
 from jitscope.xla.dumps import CompilationDump
 from jitscope_scope import jaxwatch, observe, targets as compiling
 from jitscope_scope.observe.fusion import Kernels
+from jitscope_scope.targets.beside import Beside, of_cpu, of_target, targets_document
 from jitscope_scope.targets.helper import CompilerLost
 from jitscope_widgets.words import reason
 
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.parts import Position
     from jitscope_widgets.documents.passes import PassesDocument
     from jitscope_widgets.documents.target import TargetDocument, TargetMemory
+    from jitscope_widgets.documents.targets import TargetsDocument
+
+    from .inspection import Inspection
+
+
+Part = Literal["", "hlo", "passes", "memory", "code", "collectives"]
+"""What of a target is shown; "" for all."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,21 @@ class OnTarget(Shown["TargetDocument"]):
             raise Unavailable("the optimised program is too large to be drawn as a graph; .hlo has its text")
         return Graph(graph)
 
+    def compare(self, *others: OnTarget | Inspection) -> Shown[TargetsDocument]:
+        """This program beside others: the same lines, different kernels. An inspection stands for the CPU.
+
+        seen = inspect(f)(x)
+        seen.on("h100").compare(seen, seen.on("v5e"))
+
+        Raises TypeError for anything else, and without any.
+        """
+        from .inspection import Inspection
+
+        if not others or not all(isinstance(one, (OnTarget, Inspection)) for one in others):
+            raise TypeError("compare takes other results of .on(…), or inspections for the CPU")
+        sides = [side_of(one._row, one if isinstance(one, OnTarget) else "cpu") for one in (self, *others)]
+        return Shown(beside(self.document["title"], sides))
+
     def _lines(self, paths: Sequence[str]) -> tuple[int, ...]:
         known = self.document["positions"]
         return tuple(sorted({known[path]["line"] for path in paths if path in known}))
@@ -198,24 +222,93 @@ def teller(function: str, target: str) -> Callable[[float], None]:
     return waiting
 
 
-def show_for(row: observe.Row, asked: str) -> None:
-    """What `--target` asked for: a view of each target, or a sentence on why there is none. The CPU is what the cell shows anyway."""
+def show_for(row: observe.Row, asked: str, part: Part = "") -> None:
+    """What `--target` asked for: a view of each target (or of a part of what is known), before them what differs between several; or a
+    sentence on why there is none."""
     try:
         wanted = compiling.targets_in(asked)
     except ValueError as problem:
         output.say(f"jitscope: {row.function} cannot be shown for {asked}: {problem}")
         return
-    for target in wanted:
-        name = target if isinstance(target, str) else target.name
-        try:
-            if not isinstance(target, str):
-                output.show(compiling.target_document(row, target, teller(row.function, name)))
-            elif name != "cpu":
+    with interruptible(row.function):
+        made = [one for name in wanted if (one := attempt(row, name)) is not None]
+        if len(made) > 1 and not part:
+            output.show(beside(row.function, [side_of(row, one) for one in made]))
+        for one in made:
+            _show(row, one, part)
+        for name in wanted:
+            if isinstance(name, str) and name != "cpu":
                 output.show_text(observe.target_text(row, name))
-        except KeyboardInterrupt:
-            output.say(f"jitscope: compiling {row.function} for {name} was stopped")
-            return
-        except (Unavailable, ValueError, NotImplementedError, CompilerLost) as problem:
-            output.say(f"jitscope: {row.function} cannot be shown for {name}: {problem}")
-        except Exception as problem:
-            output.say(f"jitscope: {row.function} cannot be shown for {name}: {reason(problem)}")
+
+
+def _show(row: observe.Row, one: OnTarget | str, part: Part) -> None:
+    if not isinstance(one, OnTarget):
+        if part:
+            output.say(f"jitscope: {row.function} on the CPU is what this shows without --target")
+        return
+    try:
+        match part:
+            case "hlo":
+                output.show_text(one.hlo)
+            case "passes":
+                output.show(one.passes.document)
+            case "":
+                output.show(one.document)
+            case "memory" | "code" | "collectives":
+                output.show({**one.document, "shows": part})
+    except Unavailable as problem:
+        output.say(f"jitscope: {row.function} cannot be shown for {one.document['chip']['name']}: {problem}")
+
+
+def show_versus(earlier: observe.Row, row: observe.Row, title: str, asked: str) -> None:
+    """What `--vs` and `--target` asked for together: an earlier program beside a row's, on each of some targets."""
+    try:
+        wanted = compiling.targets_in(asked)
+    except ValueError as problem:
+        output.say(f"jitscope: {row.function} cannot be compared for {asked}: {problem}")
+        return
+    with interruptible(row.function):
+        for name in wanted:
+            if isinstance(name, str):
+                continue  # of the CPU, --vs measures
+            made = [attempt(one, name) for one in (earlier, row)]
+            sides = [side_of(r, one, t) for r, one, t in zip((earlier, row), made, (title, "")) if one is not None]
+            if len(sides) == 2:
+                output.show(beside(f"{title} and {row.function}", sides))
+
+
+@contextlib.contextmanager
+def interruptible(function: str) -> Iterator[None]:
+    """Ctrl-C ends what is asked, and not the cell."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        output.say(f"jitscope: compiling {function} for other chips was stopped")
+
+
+def attempt(row: observe.Row, target: compiling.Target | str) -> OnTarget | str | None:
+    """A row's program on a target, "cpu" for the CPU; None, with a sentence, where it cannot be had, and for GPUs in general."""
+    if isinstance(target, str):
+        return "cpu" if target == "cpu" else None
+    try:
+        return OnTarget(row, target.name)
+    except (Unavailable, ValueError, NotImplementedError, CompilerLost) as problem:
+        output.say(f"jitscope: {row.function} cannot be shown for {target.name}: {problem}")
+    except Exception as problem:
+        output.say(f"jitscope: {row.function} cannot be shown for {target.name}: {reason(problem)}")
+    return None
+
+
+def side_of(row: observe.Row, one: OnTarget | str, title: str = "") -> Beside:
+    """A side of a comparison; "cpu" is the CPU of this machine. Raises Unavailable where the CPU's kernels are not known."""
+    if isinstance(one, OnTarget):
+        return of_target(one.document, title)
+    compilation = observe.compilation_document(row)
+    if (fusion := compilation["fusion"]) is None:
+        raise Unavailable(f"the kernels of {row.function} on the CPU are not known")
+    return of_cpu(row, compilation, fusion, title)
+
+
+def beside(title: str, sides: Sequence[Beside]) -> TargetsDocument:
+    """What differs between several targets."""
+    return targets_document(title, sides)

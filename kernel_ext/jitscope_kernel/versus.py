@@ -24,8 +24,12 @@ class Versus:
                 self._held.append((row, entry))
 
     def comparisons(self, rows: list[observe.Row]) -> list[ComparisonDocument]:
-        """One of each program of the cell that takes what a program of the earlier function took. Raises Unavailable with a sentence
-        where there is none."""
+        """One of each pair; raises what `pairs` raises."""
+        return [self._compared(earlier, row) for earlier, row in self.pairs(rows)]
+
+    def pairs(self, rows: list[observe.Row]) -> list[tuple[observe.Row, observe.Row]]:
+        """Each program of the cell with one of the earlier function that takes the same. Raises Unavailable with a sentence where there is
+        none."""
         if not self._held:
             raise observe.Unavailable(
                 f"there is no program of {self.name} from before this cell: call it first, in an earlier cell"
@@ -36,7 +40,7 @@ class Versus:
             raise observe.Unavailable(
                 f"no function of this cell was compiled for arguments of the shapes and dtypes that {self.name} had before it"
             )
-        return [self._compared(earlier, row) for earlier, row in pairs]
+        return pairs
 
     def _like(self, row: observe.Row) -> observe.Row | None:
         """The newest program of the earlier function for arguments like the row's."""
@@ -46,9 +50,12 @@ class Versus:
 
     @staticmethod
     def _compared(earlier: observe.Row, row: observe.Row) -> ComparisonDocument:
-        same = earlier.function == row.function
-        title = f"{earlier.function} (before)" if same else earlier.function
-        return comparison_of(side_of(earlier, row.given, title), side_of(row))
+        return comparison_of(side_of(earlier, row.given, title_of(earlier, row)), side_of(row))
+
+
+def title_of(earlier: observe.Row, row: observe.Row) -> str:
+    """What an earlier program is called beside a row's."""
+    return f"{earlier.function} (before)" if earlier.function == row.function else earlier.function
 
 
 def _takes(row: observe.Row) -> Any:

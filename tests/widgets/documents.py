@@ -6,6 +6,7 @@ import copy
 import random
 from typing import Any
 
+from tests.targets.record import recorded
 from tests.widgets.communication_documents import communication, shardings
 from tests.widgets.machine_documents import machine
 from tests.widgets.memory_documents import memory
@@ -453,6 +454,7 @@ def every_kind() -> list[Document]:
             machine(),
             communication(),
             target(),
+            recorded("norm-beside"),
             *shardings(),
         ]
     )

@@ -72,7 +72,13 @@ def _connect(drawing: graphviz.Digraph, edge: Document, scopes: Scopes, names: d
         if edge[end] in scopes.members and edge[end] not in scopes.outwards(edge[other]):
             ends[attribute] = f"cluster_{names[edge[end]]}"
     label = graphviz.escape(shorten(clean(edge["type"]), _LONGEST_LABEL))
-    drawing.edge(names[edge["from"]], names[edge["to"]], label=label, edgetooltip=label, **ends)
+    drawing.edge(names[edge["from"]], names[edge["to"]], label=label, edgetooltip=_told(edge, label), **ends)
+
+
+def _told(edge: Document, label: str) -> str:
+    import graphviz
+
+    return graphviz.escape(shorten(clean(edge["note"]), _LONGEST_HOVER)) if edge.get("note") else label
 
 
 def _hover(node: Document) -> str:

@@ -232,7 +232,7 @@ def _of_model(steps: Iterable[_Step], members: _Members, fused: set[str]) -> Ite
             yield Decision(producer, names, False, SLOWER, step.kind, members.of(producer), paths, together, apart)
 
 
-SLOWER = "its model gives more time if they are fused"
+SLOWER = "XLA's model gives more time if they are fused"
 
 
 NOTHING_TO_FUSE = "No users to fuse"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .chips import CHIPS, EXAMPLES, Platform
 
 
-LIBTPU = {"0.10.2": "0.0.42", "0.12.0": "0.0.50", "0.12.0.1": "0.0.50"}
+LIBTPU = {"0.10.2": "0.0.42", "0.11.2": "0.0.48", "0.12.0": "0.0.50", "0.12.0.1": "0.0.50"}
 """The release of libtpu that goes with a release of jaxlib, by the extra `tpu` of jax's metadata."""
 _LIBRARIES = {"cuda13": "jax-cuda13-pjrt", "cuda12": "jax-cuda12-pjrt"}
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .source import SourceDocument as SourceDocument
     from .stopped import StoppedDocument as StoppedDocument
     from .target import TargetDocument as TargetDocument
+    from .targets import TargetsDocument as TargetsDocument
     from .timing import TimingDocument as TimingDocument
     from .trace import TraceDocument as TraceDocument
     from .transformations import TransformationsDocument as TransformationsDocument
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         | CommunicationDocument
         | MachineDocument
         | TargetDocument
+        | TargetsDocument
         | LedgerDocument
     )
 else:  # views need no types, so these are loaded when somebody asks

@@ -102,6 +102,8 @@ class GraphEdge(_Ends):
     bytes: int
     gone: NotRequired[bool]
     """In `passes` documents: it flowed so before the pass; in comparisons: in program A alone."""
+    note: NotRequired[str]
+    """What is said of it where it is picked: why the kernels at its ends are not one."""
 
 
 class GraphDocument(TypedDict):

@@ -1,7 +1,7 @@
 """What the compiler of a chip that is not here makes of a program. Nothing in it was measured: XLA compiled for a description of the chip,
 and times are its model's, or arithmetic on the chip's data sheet."""
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .graph import GraphDocument
 from .parts import KernelKind, Position, Quantity
@@ -145,3 +145,5 @@ class TargetDocument(TypedDict):
     cost: Quantity
     """Of compiling."""
     positions: dict[str, Position]
+    shows: NotRequired[Literal["memory", "code", "collectives"]]
+    """The part that was asked for alone."""

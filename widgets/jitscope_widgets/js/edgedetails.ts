@@ -46,6 +46,7 @@ export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesD
       ...readers.slice(0, MOST).flatMap((id, i) => (i ? [", ", link(id)] : [link(id)])),
       others > 0 ? ` and ${others} more` : "",
     ),
+    ...[...new Set(edges.flatMap(({ note }) => (note ? [note] : [])))].map((note) => h("span", { class: "jitscope-edge-note" }, note)),
     ...rows.slice(0, 3).map(card),
   ];
 }

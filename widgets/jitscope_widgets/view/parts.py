@@ -88,8 +88,8 @@ class Column:
     """A column of a table. Bars and stretches are pictures: a text view leaves them out."""
 
     title: str
-    kind: Literal["text", "short", "code", "number", "bar", "stretch"] = "text"
-    """What is "short" stands on one line, as numbers do."""
+    kind: Literal["text", "short", "code", "number", "named", "bar", "stretch"] = "text"
+    """What is "short" stands on one line, as numbers do; "named" is text whose title a narrow view repeats."""
     help: str = ""
 
 

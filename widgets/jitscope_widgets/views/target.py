@@ -37,12 +37,15 @@ from ..words import plural
 
 
 if TYPE_CHECKING:
+    from ..documents.graph import GraphDocument, GraphEdge
     from ..documents.parts import Position, Quantity
     from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel
 
 
 NAME = "Target"
 _BY = "by the roofline of the data sheet"
+_MOST_NOTES = 3
+"""Reasons, and kernels of one reason, that stand below a kernel."""
 
 
 def view(document: TargetDocument) -> View:
@@ -54,24 +57,50 @@ def _parts(document: TargetDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     yield Sentence(clean(document["sentence"]), "note")
     yield from (Sentence(clean(remark), "note") for remark in document["remarks"])
+    match document.get("shows"):
+        case "memory":
+            yield _memory_section(document)
+        case "code":
+            yield (
+                _code(document["code"])
+                if document["code"]
+                else Sentence(f"XLA's compiler for {clean(document['chip']['told'])} wrote no PTX or LLVM's IR.")
+            )
+        case "collectives":
+            yield (
+                _collectives(document)
+                if document["collectives"]
+                else Sentence("The program has no exchanges between devices.")
+            )
+        case _:
+            yield from _all(document)
+    yield Sentence(words.cost(document["cost"]), "note", origin(document["cost"]))
+
+
+def _all(document: TargetDocument) -> Iterator[Part]:
     yield _kernels(document)
     if decisions := list(_decisions(document)):
         yield Section("Why fused, why not", tuple(decisions))
-    yield Section("Memory of each device", tuple(_memory(document)))
+    yield _memory_section(document)
     if chart := _roofline(document):
         yield chart
     if document["collectives"]:
         yield Section("What devices exchange", (_collectives(document),))
     if document["graph"] is not None:
         yield Section(
-            "The program after optimisation", (Graph("the optimised program", document["graph"]),), opened=False
+            "The program after optimisation",
+            (Graph("the optimised program", _with_reasons(document, document["graph"])),),
+            opened=False,
         )
     if document["schedule"]:
         lines = tuple(CodeLine(clean(line)) for line in document["schedule"])
         yield Section("The schedule (XLA's thunks)", (Code("the schedule", lines),), opened=False)
     if document["code"]:
         yield Section("Code of the kernels", (_code(document["code"]),), opened=False)
-    yield Sentence(words.cost(document["cost"]), "note", origin(document["cost"]))
+
+
+def _memory_section(document: TargetDocument) -> Section:
+    return Section("Memory of each device", tuple(_memory(document)))
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -164,7 +193,21 @@ def _kernel(kernel: TargetKernel, document: TargetDocument) -> Row:
         Bar(_share(kernel, document)),
         kernel["bound"] if kernel["bound"] != "unknown" else "",
     ]
-    return Row((*cells, *_more(kernel, document)), _ref(kernel, document), note=clean(kernel["note"]))
+    notes = filter(None, (clean(kernel["note"]), *_apart(kernel["name"], document)))
+    return Row((*cells, *_more(kernel, document)), _ref(kernel, document), note=" ".join(notes))
+
+
+def _apart(name: str, document: TargetDocument) -> Iterator[str]:
+    """Why a kernel is not one with those that it reads, in XLA's words; where it says nothing, nothing."""
+    said: dict[str, list[str]] = {}
+    for one in document["boundaries"]:
+        if one["reader"] == name and one["decision"] is not None:
+            said.setdefault(reason(document, one), []).append(clean(one["giver"]))
+    for why, givers in list(said.items())[:_MOST_NOTES]:
+        names = ", ".join(givers[:_MOST_NOTES]) + (
+            f" and {len(givers) - _MOST_NOTES} more" if givers[_MOST_NOTES:] else ""
+        )
+        yield f"Apart from {names}: {why}."
 
 
 def _more(kernel: TargetKernel, document: TargetDocument) -> Iterator[Content]:
@@ -238,6 +281,46 @@ def _lines(paths: Sequence[str], document: TargetDocument) -> Content:
 def _ref(kernel: TargetKernel, document: TargetDocument) -> Ref:
     positions = _positions(kernel["paths"], document)
     return Ref(tuple(kernel["paths"]), (kernel["name"],), position=positions[0] if positions else None)
+
+
+def _with_reasons(document: TargetDocument, graph: GraphDocument) -> GraphDocument:
+    """The graph, in which edges between kernels say why these are two."""
+    names = {kernel["name"] for kernel in document["kernels"]}
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    reads: dict[str, list[str]] = {}
+    for edge in graph["edges"]:
+        reads.setdefault(edge["to"], []).append(edge["from"])
+
+    def kernel_of(ident: str) -> str:
+        found = ""
+        at: str | None = ident
+        while at is not None and at in nodes:
+            found = at if at in names else found
+            at = nodes[at]["scope"]
+        return found
+
+    def behind(ident: str, deep: int = 0) -> set[str]:
+        """The kernels that give a value, seen through what nothing runs for."""
+        own = kernel_of(ident)
+        if own or deep > _DEEPEST:
+            return {own} - {""}
+        return {found for source in reads.get(ident, ()) for found in behind(source, deep + 1)}
+
+    why = {(one["giver"], one["reader"]): reason(document, one) for one in document["boundaries"]}
+    edges: list[GraphEdge] = []
+    for edge in graph["edges"]:
+        reader = kernel_of(edge["to"])
+        givers = behind(edge["from"]) if reader else ()
+        said = [
+            f"{giver} and {reader} are two kernels: {why[giver, reader]}"
+            for giver in sorted(givers)
+            if (giver, reader) in why
+        ]
+        edges.append({**edge, "note": clean("; ".join(said))} if said else edge)
+    return {**graph, "edges": edges}
+
+
+_DEEPEST = 20
 
 
 # --- decisions --------------------------------------------------------------------------------------------------------
@@ -338,15 +421,18 @@ def _roofline(document: TargetDocument) -> Chart | None:
     peak = max(rates.values())
     left = min(min(x for _, x, _ in points) / 2, 0.1)
     right = max(max(x for _, x, _ in points) * 2, 2 * peak / bandwidth)
+    named: dict[float, list[str]] = {}
+    for name, rate in rates.items():
+        named.setdefault(rate, []).append(name)
     roofs = [
         Series(
-            f"{name} {show({'value': rate, 'unit': 'flop/s', 'origin': 'measured'})}",
+            f"{', '.join(names)} {show({'value': rate, 'unit': 'flop/s', 'origin': 'measured'})}",
             "line",
             (left, rate / bandwidth, right),
             (left * bandwidth, rate, rate),
-            label=name,
+            label=", ".join(names),
         )
-        for name, rate in rates.items()
+        for rate, names in named.items()
         if left < rate / bandwidth < right
     ]
     marks = [Point(x, y, f"{clean(k['name'])}: {show(k['seconds'])}", ref=_ref(k, document)) for k, x, y in points]
