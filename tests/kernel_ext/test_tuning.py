@@ -87,6 +87,34 @@ def test_the_programs_of_a_cell_are_tuned(shell, monkeypatch) -> None:
     assert ("is forgotten" if taken else "there is nothing to forget") in said(again)
 
 
+def test_a_later_cell_is_compiled_with_what_was_found_and_says_so(shell) -> None:
+    from jitscope.xla.cpu_tuning import CONVOLUTIONS_BY_ELEMENTS as RULE
+
+    body = (
+        "    names = ('NHWC', 'HWIO', 'NHWC')\n"
+        "    return lax.conv_general_dilated(x, w, (1, 1), 'SAME', dimension_numbers=names, feature_group_count=32)\n"
+    )
+    RULE.off = True  # tuning finds it
+    try:
+        shell.cell(f"{SETUP}\nfrom jitscope import lax\nx, w = jnp.ones((4, 24, 24, 32)), jnp.ones((3, 3, 1, 32))")
+        before = shell.cell(f"%%jit\ndef f(x, w):\n{body}y = f(x, w)")
+        assert "tuned" not in before.document["compilations"][0]["because"]
+        card = shell.cell("%tune --seconds 40 f(x, w)").document
+        assert card["taken"] is not None
+        assert "convolutions by elements" in card["taken"]
+        after = shell.cell(f"%%jit\ndef g(x, w):\n{body}z = g(x, w)")
+        (compilation,) = after.document["compilations"]
+        assert f"with tuned options ({card['taken']}" in compilation["because"]
+        assert "with tuned options" in " ".join("\n".join(after.texts).split())
+        np.testing.assert_allclose(np.asarray(shell.names["z"]), np.asarray(shell.names["y"]), rtol=1e-5)
+        assert np.asarray(shell.names["y"])[0, 0, 0, 0] == 4.0
+        assert "is forgotten" in said(shell.cell("%tune --untune g(x, w)"))
+        again = shell.cell(f"%%jit\ndef h(x, w):\n{body}z = h(x, w)")
+        assert "tuned" not in again.document["compilations"][0]["because"]
+    finally:
+        RULE.off = False
+
+
 def test_arguments_that_are_gone_are_stood_in_for(shell, monkeypatch) -> None:
     from jitscope_kernel import tuning
 

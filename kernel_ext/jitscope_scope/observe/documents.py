@@ -170,10 +170,11 @@ def _no_graph(title: str, row: Row) -> GraphDocument:
 
 
 def headline(row: Row, fusion: FusionDocument | None) -> str:
-    """`14 equations → 2 kernels (1 fusion of 13)`"""
+    """`14 equations → 2 kernels (1 fusion of 13)`, and whether it is compiled as was found by tuning it."""
     count = counted(row.equations, "equation")
+    tuned = f", {'loaded' if row.loaded else 'compiled'} with tuned options" if row.tuned else ""
     if fusion is None:
-        return count
+        return f"{count}{tuned}"
     kernels, total = fusion["kernels"], fusion["summary"]["kernels"]
     fused = [len(k["members"]) for k in kernels if k["kind"] == "fusion"]
     loops = sum(k["kind"] == "loop" for k in kernels)
@@ -182,7 +183,7 @@ def headline(row: Row, fusion: FusionDocument | None) -> str:
     plain = all(k["kind"] in ("other", "copy", "loop") for k in kernels)
     inside = "" if plain else f" ({', '.join(parts)})"
     repeated = f", {counted(loops, 'loop')}" if loops else ""
-    return f"{count} → {counted(total, 'kernel')}{inside}{repeated}"
+    return f"{count} → {counted(total, 'kernel')}{inside}{repeated}{tuned}"
 
 
 def _sizes(fused: list[int]) -> str:
