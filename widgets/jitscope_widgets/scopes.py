@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from .words import Document
+
+
+_LEAST_PART = 0.03  # of the operations: what holds less is no landmark
 
 
 class Scopes:
@@ -60,21 +63,35 @@ class Scopes:
         return found
 
     def open_within(self, limit: int) -> set[str]:
-        """The scopes that can be open when at most `limit` nodes are drawn: outer ones first, then small ones.
+        """The scopes that can be open when at most `limit` nodes are drawn: the model first, outer scopes before inner ones, those that
+        hold most at first. What is of the backward pass, or what a line had a library do, is opened where all else is open
+        and half of the limit is not reached; trees of arguments stay closed: they hold no operations."""
+        least = (self.operations(self.nodes) + sum(map(self._in_run, self.nodes))) * _LEAST_PART
+        opened = set[str]()
+        drawn = self._open(
+            opened, len(self.members[None]), limit, lambda s: self._is_model(s) and self.work(s) >= least
+        )
+        self._open(opened, drawn, limit // 2, lambda _: True)
+        return opened
 
-        Trees of arguments stay closed: they hold no operations.
-        """
-        drawn, opened = len(self.members[None]), set[str]()
+    def _open(self, opened: set[str], drawn: int, limit: int, wanted: Callable[[str], bool]) -> int:
+        """Opens what is wanted and fits, level by level; gives the number of boxes then."""
         level = [ident for ident in self.members[None] if ident in self.members]
         while level:
-            inner: list[str] = []
-            for scope in sorted(level, key=lambda ident: len(self.members[ident])):
-                if drawn + len(self.members[scope]) <= limit and self.nodes[scope].get("what") not in ("tree", "run"):
+            for scope in sorted(level, key=lambda ident: -self.work(ident)):
+                if scope in opened or self.nodes[scope].get("what") in ("tree", "run") or not wanted(scope):
+                    continue
+                if drawn + len(self.members[scope]) <= limit:
                     drawn += len(self.members[scope])
                     opened.add(scope)
-                    inner += [ident for ident in self.members[scope] if ident in self.members]
-            level = inner
-        return opened
+            inside = [ident for scope in level if scope in opened for ident in self.members[scope]]
+            level = [ident for ident in inside if ident in self.members]
+        return drawn
+
+    def _is_model(self, scope: str) -> bool:
+        node = self.nodes[scope]
+        backward = "(backward)" in node["label"] or "transpose" in (node.get("transforms") or ())
+        return not backward and node.get("what") != "line"
 
     def operations(self, idents: Iterable[str]) -> int:
         """How many of these nodes are equations of a jaxpr, or operations of an HLO program: no inputs, constants and outputs,
@@ -86,8 +103,13 @@ class Scopes:
         if self.nodes[scope].get("what") == "run":
             return self.nodes[scope]["count"]
         if scope not in self._work:
-            self._work[scope] = self.operations(self.inside(scope))
+            inside = self.inside(scope)
+            self._work[scope] = self.operations(inside) + sum(map(self._in_run, inside))
         return self._work[scope]
+
+    def _in_run(self, ident: str) -> int:
+        node = self.nodes[ident]
+        return node["count"] if node.get("what") == "run" else 0
 
     def _is_operation(self, ident: str) -> bool:
         node = self.nodes[ident]

@@ -18,7 +18,9 @@ from jitscope_scope import observe
 from jitscope_scope.observe.groups.repeats import LEAST, stretches
 from jitscope_scope.observe.groups.trees import parts_of
 from jitscope_widgets import validate
+from jitscope_widgets.still import still
 from tests.extent import examples
+from tests.programs import training
 from tests.programs.rows import row_of
 from tests.programs.training import optimizer
 
@@ -254,6 +256,14 @@ def test_what_one_call_of_a_library_wrote_is_named_by_the_call():
     # but not where one block reads one array of a layer, the next one another
     flat = {"layers": [{name: jnp.ones(3) for name in "abc"} for _ in range(4)], "scale": jnp.ones(3)}
     assert "layers × 12" not in labels(graph_of(step, flat, flat)[0], "repeat")
+
+
+def test_a_still_picture_opens_the_model_and_not_the_optimizer():
+    graph, _ = graph_of(training.program, *training.arguments())
+    shown = still(graph)
+    opened = {shown.scopes.nodes[ident]["label"] for ident in shown.opened}
+    assert {"loss", "model"} <= opened
+    assert not opened & {"opt.update", "moments", "loss (backward)", "model (backward)"}
 
 
 def test_a_long_level_is_folded_by_its_lines_and_a_short_one_is_not():

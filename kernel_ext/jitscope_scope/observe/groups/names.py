@@ -67,7 +67,7 @@ def _called(position: Position) -> str:
     if not isinstance(call, ast.Call):
         return ""
     name = ast.unparse(call.func)
-    return name if re.fullmatch(r"[\w.]+", name) and len(name) <= _LONGEST else ""
+    return name if re.fullmatch(r"[\w.]+", name) else ""
 
 
 def name_of_values(differences: Sequence[Mapping[str, str]]) -> str:

@@ -1,0 +1,158 @@
+"""What people ask of a program, answered by the views in at most two clicks; the answers are held against the documents' own sums."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+import jitscope as jx
+from jitscope_scope import observe
+from jitscope_widgets.quantities import percent, size
+from tests.browser.bare import Bare
+from tests.browser.view import View
+from tests.extent import full
+from tests.programs.rows import row_of
+
+
+Document = dict[str, Any]
+MOST_CLICKS = 2
+
+
+@functools.cache
+def measured(name: str) -> Document:
+    """The compilation of a program with what was measured of it."""
+    module = import_module(f"tests.programs.{name}")
+    args = jx.tree.map(jx.numpy.asarray, module.arguments())
+    row = row_of(module.program, *args)
+    found = {
+        "profile": observe.look(row, "profile", limit=0.5),
+        "memory": observe.look(row, "memory"),
+        "values": observe.look(row, "values"),
+    }
+    return {**observe.compilation_document(row), "instruments": found}
+
+
+class Asked:
+    """A view that counts the clicks an answer takes."""
+
+    def __init__(self, bare: Bare, document: Document):
+        self.view = View(bare.show(document).element)
+        self.view.open_graph()
+        self.document = document
+        self.clicks = 0
+
+    def click(self, element: Locator) -> None:
+        element.click()
+        self.clicks += 1
+
+    def tab(self, name: str) -> Locator:
+        self.click(self.view.element.locator(f"[role=tab][data-tab={name}]"))
+        panel = self.view.element.locator(f"[data-panel={name}]")
+        expect(panel).to_be_visible()
+        return panel
+
+
+def what_it_is_made_of(asked: Asked) -> None:
+    seen = [node for node in asked.view.nodes() if node["onScreen"]]
+    functions = {one["name"] for one in asked.document["source"]["functions"]}
+    assert any(node["label"].split(" ×")[0] in functions for node in seen) or len(functions) == 1
+    assert any(node["kind"] in ("equation", "scope", "group") for node in seen)
+
+
+def which_line_is_slowest(asked: Asked) -> None:
+    profile = asked.document["instruments"]["profile"]
+    said = asked.tab("timing").get_by_text("The slowest line is").first.inner_text()
+    (number,) = map(int, re.findall(r", line (\d+)", said))
+    total = sum(kernel["median"] for kernel in profile["kernels"])
+    number_of = [place["line"] for place in (line["position"] for line in profile["lines"])]
+    whose = [{number_of[line] for line in kernel["lines"]} for kernel in profile["kernels"]]
+    alone = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if lines == {number}) / total
+    touched = sum(k["median"] for k, lines in zip(profile["kernels"], whose) if number in lines) / total
+    takes = next(line["own"] for line in profile["lines"] if line["position"]["line"] == number and line["own"])
+    share = takes.get("estimate", takes["least"])
+    assert percent(share) in said
+    assert alone - 0.02 <= share <= touched + 0.02
+
+
+def what_a_call_takes(asked: Asked) -> None:
+    panel = asked.tab("timing")
+    expect(panel.get_by_text(re.compile(r"A call takes [\d.]+ (n|µ|m)?s")).first).to_be_visible()
+
+
+def where_the_first_call_went(asked: Asked) -> None:
+    panel = asked.tab("timing")
+    stages = [stage["name"] for stage in asked.document["timing"]["stages"]]
+    assert {"trace"} <= set(stages)
+    for stage in stages:
+        expect(panel.get_by_text(stage, exact=False).first).to_be_visible()
+
+
+def what_it_costs_in_memory(asked: Asked) -> None:
+    panel = asked.tab("memory")
+    given = sum(node["bytes"] for node in asked.document["graph"]["nodes"] if node["id"].startswith("in")
+                and node["kind"] == "input" and node["id"].count("/") == 0)  # fmt: skip
+    expect(panel.get_by_text("in use, at step").first).to_be_visible()
+    expect(panel).to_contain_text(f"arguments {size(given)}")
+
+
+def which_line_holds_most_memory(asked: Asked) -> None:
+    row = asked.tab("memory").locator(".jitscope-table-row", has_text="line").first
+    expect(row).to_contain_text(re.compile(r"line \d+"))
+
+
+def why_it_was_compiled_again(asked: Asked) -> None:
+    expect(asked.tab("recompiles")).to_contain_text("Nothing was compiled or traced more than once.")
+
+
+def what_was_fused(asked: Asked) -> None:
+    fusion = asked.document["fusion"]
+    said = asked.tab("fusion").locator(".jitscope-sentence").first.inner_text()
+    kernels = sum(kernel["kind"] != "loop" for kernel in fusion["kernels"])
+    assert f"→ {fusion['summary']['kernels']:,} kernel" in said
+    assert fusion["summary"]["kernels"] <= kernels
+    fused = sum(kernel["kind"] == "fusion" for kernel in fusion["kernels"])
+    assert f"{fused:,} fusion" in said
+
+
+def which_kernels_run_a_line(asked: Asked) -> None:
+    asked.click(asked.view.element.locator(".jitscope-line[data-marked]").last)
+    expect(asked.view.element.locator(".jitscope-details")).to_contain_text(re.compile(r"kernel|loop"))
+
+
+def which_operations_a_line_became(asked: Asked) -> None:
+    asked.click(asked.view.element.locator(".jitscope-line[data-marked]").last)
+    expect(asked.view.element.locator(".jitscope-details")).to_contain_text(re.compile(r"[\d,]+ equation"))
+
+
+def whether_there_is_a_nan(asked: Asked) -> None:
+    values = asked.document["instruments"]["values"]
+    said = "all their numbers are finite" if values["first_bad"] is None else "not finite"
+    expect(asked.tab("values")).to_contain_text(said)
+
+
+def what_was_traced(asked: Asked) -> None:
+    panel = asked.tab("stages")
+    expect(panel).to_contain_text(f"recorded {asked.document['equations']:,} equation")
+
+
+QUESTIONS: list[Callable[[Asked], None]] = [
+    what_it_is_made_of, which_line_is_slowest, what_a_call_takes, where_the_first_call_went, what_it_costs_in_memory,
+    which_line_holds_most_memory, why_it_was_compiled_again, what_was_fused, which_kernels_run_a_line,
+    which_operations_a_line_became, whether_there_is_a_nan, what_was_traced,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__name__)
+@pytest.mark.parametrize(
+    "name", ["lstm", *(pytest.param(n, marks=full) for n in ("resnet", "transformer", "unrolled"))]
+)
+def test_a_question_is_answered_in_two_clicks(bare: Bare, name: str, question: Callable[[Asked], None]) -> None:
+    asked = Asked(bare, measured(name))
+    question(asked)
+    assert asked.clicks <= MOST_CLICKS
