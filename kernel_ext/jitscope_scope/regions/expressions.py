@@ -8,6 +8,7 @@ from types import ModuleType
 
 from . import words
 from .answers import CannotCompile
+from .homes import Home
 from .naming import root_of
 
 
@@ -24,9 +25,9 @@ class Expressions(ast.NodeTransformer):
         moving: set[str],
         jnp: str,
         inlined: Callable[[str, ast.expr], None],
-        numpy_home: bool,
+        home: Home,
     ) -> None:
-        self.values, self.moving, self.jnp, self.inlined, self.numpy_home = values, moving, jnp, inlined, numpy_home
+        self.values, self.moving, self.jnp, self.inlined, self.home = values, moving, jnp, inlined, home
         self.local: set[str] = set()
 
     def moves(self, node: ast.AST) -> bool:
@@ -148,7 +149,7 @@ class Expressions(ast.NodeTransformer):
             return node
         if name in ("float", "int", "bool", "complex"):
             kind = {"float": "float64", "int": "int64", "bool": "bool_", "complex": "complex128"}[name]
-            if not self.numpy_home:
+            if not self.home.numpy:
                 raise CannotCompile(node.lineno, "value read by Python", f"`{name}` makes a Python number of an array")
             return self._call(f"{self.jnp}.{kind}", node.args, node)
         if name in ("min", "max") and len(node.args) > 1:
@@ -219,9 +220,12 @@ class Expressions(ast.NodeTransformer):
         if node.lower is None or node.upper is None or node.step is not None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
         size = _difference(node.upper, node.lower, self.moving)
-        if size is None or not self.numpy_home:
+        if size is None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
-        return self._call("jitscope.ds", [self.visit(node.lower), size], node)
+        start = self.visit(node.lower)
+        if self.home.library == "jitscope":
+            return self._call("jitscope.ds", [start, size], node)
+        return ast.copy_location(ast.BinOp(start, ast.Add(), self._call(f"{self.jnp}.arange", [size], node)), node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "`:=` stands in an expression")

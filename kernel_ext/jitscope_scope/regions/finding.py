@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from . import naming, pricing
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
+from .functions import definitions
 from .places import RECORDER, Place, Places
 from .proving import Proof, joined, proof
 from .replaying import Replay, harmless, replay
@@ -56,7 +57,7 @@ class Watch:
         """Runs a cell with notes at its regions. What it raises is raised. `shown` is given the value of a last expression."""
         file, tree = self.file(cell), ast.parse(cell.source)
         linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
-        self.definitions |= {(file, n.lineno): n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+        self.definitions |= definitions(tree, file)
         before = set(self.places.all)
         noted = self.places.instrumented(tree)
         last = noted.body.pop() if shown is not None and noted.body and isinstance(noted.body[-1], ast.Expr) else None

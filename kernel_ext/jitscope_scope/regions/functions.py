@@ -33,7 +33,7 @@ class Functions:
         function = self.values[name]
         assert isinstance(function, FunctionType) and self.write is not None
         code = function.__code__
-        node = self.definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
+        node = definition_of(function, self.definitions)
         if node is None or node.decorator_list or function.__closure__:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
@@ -53,6 +53,28 @@ class Functions:
         free = naming.loaded(node.body) - given - naming.bound(node.body)
         self.reads |= {n for n in free if n in self.values}
         self.lines += self.write(node, given)
+
+
+def definitions(tree: ast.Module, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions that a cell defines, by file and line; a lambda that has a name and a line to itself is one that returns."""
+    found: dict[tuple[str, int], ast.FunctionDef] = {}
+    for n in ast.walk(tree):
+        match n:
+            case ast.FunctionDef():
+                found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=given, body=value)):
+                returned = ast.copy_location(ast.Return(value), value)
+                whole = ast.FunctionDef(name, given, [returned], [], None, None, type_params=[])
+                found[file, n.value.lineno] = ast.copy_location(whole, n)
+    return found
+
+
+def definition_of(
+    function: FunctionType, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> ast.FunctionDef | None:
+    """The definition of a function: of a cell, or of a file that Python knows the text of."""
+    code = function.__code__
+    return definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
 
 
 def _source(function: FunctionType) -> ast.FunctionDef | None:

@@ -15,8 +15,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import words
 from .answers import CannotCompile, Sameness
+from .homes import is_array
 from .watching import Visit, snapshot
 from .writing import Written
 
@@ -139,7 +139,7 @@ def _no_longer_than(limit: int, line: int) -> Iterator[None]:
 
 def _wait(names: Mapping[str, object]) -> None:
     for v in names.values():
-        if words.is_own_array(v):
+        if is_array(v):
             v.block_until_ready()  # type: ignore[attr-defined]
 
 
@@ -184,7 +184,7 @@ def compared(a: object, b: object, name: str, line: int) -> Sameness:
         if a.keys() != b.keys():
             raise CannotCompile(line, "object", f"`{name}` would have other keys")
         return joined([compared(a[k], b[k], name, line) for k in a])
-    if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or words.is_own_array(a)):
+    if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Sameness(0.0, 0.0, True)
     x, y = np.asarray(a), np.asarray(b)
     if x.dtype != y.dtype or x.shape != y.shape:

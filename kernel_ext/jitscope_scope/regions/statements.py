@@ -11,6 +11,7 @@ from . import naming
 from .answers import CannotCompile
 from .expressions import MISSING, Expressions
 from .functions import Functions
+from .homes import Home
 
 
 class Statements:
@@ -24,13 +25,14 @@ class Statements:
         stored: Collection[str],
         jnp: str,
         lax: str,
-        numpy_home: bool,
+        home: Home,
         functions: Functions,
     ) -> None:
         self.values, self.moving, self.stored, self.jnp, self.lax = values, moving, set(stored), jnp, lax
-        self.functions, self.count = functions, 0
+        self.functions, self.count, self.home = functions, 0, home
         self.items: list[str] | None = None
-        self.expressions = Expressions(values, moving, jnp, self._inlined, numpy_home)
+        self.columns: frozenset[str] = frozenset()
+        self.expressions = Expressions(values, moving, jnp, self._inlined, home)
 
     def _inlined(self, name: str, node: ast.expr) -> None:
         self.functions.need(name, node.lineno)
@@ -94,6 +96,9 @@ class Statements:
         raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s).splitlines()[0][:60]}` has no compiled form")
 
     def _assign(self, s: ast.Assign, guard: str | None) -> list[str]:
+        match s.targets:
+            case [ast.Subscript(value=ast.Name(id=name))] if name in self.columns and self.items is not None:
+                return [self._item(name, s.value)]
         value = self.text(s.value)
         flat = [
             t
@@ -197,8 +202,18 @@ class Statements:
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list that grows")
         if isinstance(item, (ast.Tuple, ast.List)):
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list of tuples that grows")
+        return [self._item(name, item)]
+
+    def _item(self, name: str, item: ast.expr) -> str:
+        """Keeps what one turn puts into a list or an array that is filled turn by turn. Python's number of it is made afterwards."""
+        assert self.items is not None
         self.items.append(name)
-        return [f"item_{len(self.items)}_of_{name} = {self.text(item)}"]
+        match item:
+            case ast.Call(func=ast.Name(id="float"), args=[inner]) if not self.home.numpy:
+                item = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]) if not self.home.numpy:
+                item = inner
+        return f"item_{len(self.items)}_of_{name} = {self.text(item)}"
 
     def _if(self, s: ast.If, live: set[str], guard: str | None) -> list[str]:
         if not self.expressions.moves(s.test):
@@ -408,7 +423,7 @@ class Loop:
         if not given and not self.after:
             return [f"{self.carry} = ()"]
         like = self.w.fresh("like")
-        lines = [f"{like} = jitscope.eval_shape(lambda c: {one_step}, ({given}))"]
+        lines = [f"{like} = {self.w.home.library}.eval_shape(lambda c: {one_step}, ({given}))"]
         same = f"tuple({jnp}.broadcast_to({jnp}.asarray(v, s.dtype), s.shape) for v, s in zip(({given}), {like}))"
         rest = f" + tuple({jnp}.zeros(s.shape, s.dtype) for s in {like}[{len(self.before)}:])" if self.after else ""
         return [*lines, f"{self.carry} = {same}{rest}"]

@@ -151,10 +151,3 @@ def _module_of_method(value: object) -> str:
 def dotted(node: ast.expr) -> str:
     """The text of an expression, for people."""
     return ast.unparse(node)
-
-
-def is_own_array(value: object) -> bool:
-    """Whether a value is an array of jitscope's."""
-    import jitscope
-
-    return isinstance(value, jitscope.Array)

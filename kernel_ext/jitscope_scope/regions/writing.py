@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
-from . import naming, words
+from . import growing, naming, words
 from .answers import CannotCompile
 from .functions import Functions
+from .homes import Home, home_of, is_number
 from .statements import Statements, indent
 from .watching import Visit
 
@@ -38,30 +38,32 @@ def written(
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
     values = visit.values
-    home = _home(body, values)
+    home = home_of(body, values)
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     made = naming.bound(body)
-    arrays = {n for n in used | stored | made if n in values and _is_number(values[n])}
+    arrays = {n for n in used | stored | made if n in values and is_number(values[n])}
     written_names = made | stored
     static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names}
     moving = arrays - static
-    jnp, lax = _free("jnp", values, "jitscope.numpy"), _free("lax", values, "jitscope.lax")
+    jnp, lax = free_name("jnp", values, f"{home.library}.numpy"), free_name("lax", values, f"{home.library}.lax")
     functions = Functions(values, definitions)
     target_stored = _in_place(body, values)
-    writer = Statements(values, set(moving), target_stored, jnp, lax, home == "numpy", functions)
+    writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
         inner = Statements(
-            values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home == "numpy", functions
+            values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions
         )
         inner.expressions.local = given | naming.bound(node.body)
         inner.count = 100 * (1 + len(functions.lines))
         return [f"def {node.name}({ast.unparse(node.args)}):", *indent(_returning(node.body, inner))]
 
     functions.write = write
-    outs = sorted(n for n in written_names & live if n in visit.after and n not in _lists(body, values))
-    appended = _lists(body, values)
+    columns = growing.columns(body, values, home)
+    appended = [*growing.lists(body, values), *columns]
+    writer.columns = frozenset(columns)
+    outs = sorted(n for n in written_names & live if n in visit.after and n not in appended)
     lines = _whole(body, writer, live | set(outs))
     reads = sorted(
         {
@@ -71,7 +73,7 @@ def written(
         }
     )
     for n in reads:
-        if not (_is_number(values[n]) or words.is_static(values[n])):
+        if not (is_number(values[n]) or words.is_static(values[n])):
             raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}")
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names]
     for n in written_names:
@@ -81,18 +83,20 @@ def written(
         f"def {name}({', '.join([n for n in reads if n not in fixed] + fixed)}):",
         *indent([*functions.lines, *lines, f"return ({', '.join([*outs, *items])},)"]),
         f'if globals().get("{name}_code") != {name}.__code__:  # compiled anew only when its text has changed',
-        f"    {name}_code, {name}_compiled = {name}.__code__, jitscope.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
+        f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
     passed = ", ".join(f"{n}={n}" if n in fixed else n for n in [n for n in reads if n not in fixed] + fixed)
-    call = _call(name, passed, outs, appended, visit, home, body)
-    imports = ["import jitscope"]
-    imports += [f"import jitscope.numpy as {jnp}"] if f"{jnp}." in "\n".join(definition) else []
-    imports += (
-        [f"from jitscope import lax as {lax}" if lax != "lax" else "from jitscope import lax"]
-        if f"{lax}." in "\n".join(definition)
-        else []
-    )
+    call = _call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body)
+    imports = imports_of(home, jnp, lax, "\n".join(definition))
     return Written(tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names))
+
+
+def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:
+    """The imports that the text of an edit needs."""
+    found = [f"import {home.library}"]
+    found += [f"import {home.library}.numpy as {jnp}"] if f"{jnp}." in text else []
+    renamed = "" if lax == "lax" else f" as {lax}"
+    return found + ([f"from {home.library} import lax{renamed}"] if f"{lax}." in text else [])
 
 
 def _whole(body: naming.Statements, writer: Statements, live: set[str]) -> list[str]:
@@ -126,18 +130,6 @@ def _returning(body: list[ast.stmt], writer: Statements) -> list[str]:
     return [*lines, f"return {end or writer.text(last.value)}"]
 
 
-def _home(body: naming.Statements, values: Mapping[str, object]) -> str:
-    """Whose arrays these are: "numpy", or "jitscope" for a cell that computes with jitscope's own."""
-    seen = [values.get(n) for n in naming.loaded(body)]
-    mods = {getattr(v, "__name__", "") for v in seen if isinstance(v, type(ast))}
-    types = {type(v).__module__.partition(".")[0] for v in seen if hasattr(v, "dtype")}
-    if "jax" in types or "jaxlib" in types or any(m == "jax" or m.startswith("jax.") for m in mods):
-        raise CannotCompile(
-            body[0].lineno, "other library", "arrays of jax are not followed yet: `%%jit` compiles its functions"
-        )
-    return "jitscope" if "jitscope" in types or any(m.startswith("jitscope") for m in mods) else "numpy"
-
-
 def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], stored: set[str], visit: Visit) -> None:
     for s in body:
         for node in ast.walk(s):
@@ -169,29 +161,6 @@ def _in_place(body: naming.Statements, values: Mapping[str, object]) -> set[str]
     return naming.stored_into(body) | added
 
 
-def _lists(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
-    """Lists that the region appends to, in the order of the text."""
-    calls = [
-        n
-        for s in body
-        for n in ast.walk(s)
-        if isinstance(n, ast.Call)
-        and isinstance(n.func, ast.Attribute)
-        and n.func.attr == "append"
-        and isinstance(n.func.value, ast.Name)
-        and not isinstance(values.get(n.func.value.id), ModuleType)
-    ]
-    names = [n.func.value.id for n in calls]  # type: ignore[union-attr]
-    if len(names) != len(set(names)):
-        raise CannotCompile(calls[0].lineno, "object", f"`{names[0]}` is a Python list that grows in several places")
-    for n, c in zip(names, calls, strict=True):
-        if type(values.get(n)) is not list:
-            raise CannotCompile(c.lineno, "object", f"`{n}` is not a list made before the loop")
-        if len([x for s in body for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == n]) != 1:
-            raise CannotCompile(c.lineno, "object", f"`{n}` is a Python list that is read while it grows")
-    return names
-
-
 def _goes_in(value: object, name: str, lists: list[str]) -> bool:
     return (
         not (callable(value) and not isinstance(value, type))
@@ -201,13 +170,10 @@ def _goes_in(value: object, name: str, lists: list[str]) -> bool:
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (np.ndarray, np.generic, int, float, complex)) or words.is_own_array(value)
-
-
-def _free(wish: str, values: Mapping[str, object], module: str) -> str:
+def free_name(wish: str, values: Mapping[str, object], module: str) -> str:
+    """The name that a module of the compiler's gets in an edit, where `wish` may be taken by something else."""
     found = values.get(wish)
-    return wish if found is None or getattr(found, "__name__", "") == module else f"{wish}_of_jitscope"
+    return wish if found is None or getattr(found, "__name__", "") == module else f"{wish}_of_{module.partition('.')[0]}"
 
 
 def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
@@ -237,23 +203,17 @@ def _bounded(node: ast.expr, counts: set[str]) -> bool:
 
 
 def _call(
-    name: str, passed: str, outs: list[str], lists: list[str], visit: Visit, home: str, body: naming.Statements
+    name: str,
+    passed: str,
+    outs: list[str],
+    lists: Mapping[str, str | None],
+    visit: Visit,
+    home: Home,
+    body: naming.Statements,
 ) -> list[str]:
     """Calls the function and puts its results where the cell had them: into the arrays themselves, or as new values of the same types."""
-    if home == "jitscope":
-        if any(isinstance(visit.after[n], (np.ndarray, np.generic)) for n in outs):
-            raise CannotCompile(0, "object", "arrays of NumPy and of jitscope are mixed")
-        back, rest = [], []
-        result = f"{name}_results"
-        for k, n in enumerate(outs):
-            value = visit.after[n]
-            kind = type(value).__name__
-            back.append(
-                f"{n} = {kind}({result}[{k}])" if isinstance(value, (int, float, complex)) else f"{n} = {result}[{k}]"
-            )
-        for k, n in enumerate(lists, len(outs)):
-            rest.append(f"{n}.extend({result}[{k}])")
-        return [f"{result} = {name}_compiled({passed})", *back, *rest, f"del {result}"]
+    if not home.numpy:
+        return _call_of_arrays(name, passed, outs, lists, visit, home)
     result = f"{name}_results"
     lines = ["with jitscope.enable_x64(True):", f"    {result} = jitscope.device_get({name}_compiled({passed}))"]
     objects = {id(v): n for n, v in visit.live.items() if isinstance(v, np.ndarray)}
@@ -298,16 +258,28 @@ def _call(
             binds.append(f"{n} = {type(value).__name__}({result}[{k}])")
         else:
             raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}")
-    for k, n in enumerate(lists, len(outs)):
-        grown = visit.after[n]
-        assert isinstance(grown, list)
-        last = grown[-1] if grown else 0.0
-        rows = f"row.copy() for row in {result}[{k}]" if isinstance(last, np.ndarray) else ""
-        binds.append(
-            f"{n}.extend({rows or (f'{result}[{k}].tolist()' if isinstance(last, (int, float)) and not isinstance(last, np.generic) else f'{result}[{k}]')})"
-        )
+    binds += [
+        growing.afterwards(n, f"{result}[{k}]", visit.after[n], None, home) for k, n in enumerate(lists, len(outs))
+    ]
     ends = [f"{name}_{first}" for first in moved]
     return [*lines, *binds, *tail, f"del {', '.join([result, *ends])}"]
+
+
+def _call_of_arrays(
+    name: str, passed: str, outs: list[str], lists: Mapping[str, str | None], visit: Visit, home: Home
+) -> list[str]:
+    """The same where the cell's arrays are the compiler's own."""
+    result = f"{name}_results"
+    lines = [f"{result} = {name}_compiled({passed})"]
+    for k, n in enumerate(outs):
+        value = visit.after[n]
+        if isinstance(value, (np.ndarray, np.generic)):
+            raise CannotCompile(0, "object", f"`{n}` is an array of NumPy among those of {home.arrays}")
+        kind = f"{type(value).__name__}({{}})" if isinstance(value, (int, float, complex)) else "{}"
+        lines.append(f"{n} = {kind.format(f'{result}[{k}]')}")
+    for k, n in enumerate(lists, len(outs)):
+        lines.append(growing.afterwards(n, f"{result}[{k}]", visit.after.get(n), lists[n], home))
+    return [*lines, f"del {result}"]
 
 
 def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str]) -> str | None:

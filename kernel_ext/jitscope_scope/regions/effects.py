@@ -1,0 +1,157 @@
+"""Effects that the statements of a region, and the functions of the user's that they call, are seen to have in their text."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType, MethodType, ModuleType
+
+from . import naming, words
+from .answers import CannotCompile
+from .functions import definition_of
+from .homes import is_users_object
+
+
+MISSING = object()
+_HARD = frozenset(("random", "input or output", "time", "effect", "other library"))
+_TRACED = frozenset("jax jaxlib jitscope optax chex flax equinox jaxopt".split())
+"""Libraries whose functions are made to be traced."""
+
+
+class Effects:
+    """Looks through statements and what they call. `reads` are the names outside of themselves that called functions read."""
+
+    def __init__(self, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+        self.definitions = definitions
+        self.reads: set[str] = set()
+        self._known: set[int] = set()
+
+    def of_region(self, body: naming.Statements, values: Mapping[str, object]) -> None:
+        """Raises CannotCompile with the first effect that the text shows."""
+        bound = naming.bound(body)
+
+        def look(name: str) -> object:
+            return MISSING if name in bound else values.get(name, getattr(builtins, name, MISSING))
+
+        for node in _in_order(body):
+            if isinstance(node, (ast.Try, ast.Raise, ast.Assert)):
+                said = ast.unparse(node).splitlines()[0][:60]
+                raise CannotCompile(node.lineno, "exception", f"`{said}` may raise or catch an exception")
+            if isinstance(node, (ast.Global, ast.Nonlocal, ast.Delete)):
+                raise CannotCompile(node.lineno, "effect", "names outside of the region are bound or removed")
+            if isinstance(node, ast.For) and (why := _generates(look, node.iter)):
+                raise CannotCompile(node.lineno, "effect", why)
+            self._node(node, look, None, "")
+
+    def _node(self, node: ast.AST, look: Callable[[str], object], line: int | None, inside: str) -> None:
+        if isinstance(node, ast.Call):
+            found = self.resolved(node.func, look)
+            at, where = line or node.lineno, f" (in `{inside}`)" if inside else ""
+            said = words.dotted(node.func)
+            if found is MISSING:
+                if isinstance(node.func, ast.Attribute):
+                    word, note = words.why_not_method(node.func.attr)
+                    if word in ("random", "input or output"):
+                        raise CannotCompile(at, word, note + where)
+                return
+            if (why := self._why_not(found, said)) is not None:
+                raise CannotCompile(at, why[0], why[1] + where)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            found = self.resolved(node, look)
+            function = _function(found)
+            if function is not None and function.__code__.co_filename != "<string>":
+                self._function(function, line or node.lineno)
+
+    def _why_not(self, found: object, said: str) -> tuple[str, str] | None:
+        if _function(found) is not None and words.of_users(_function(found)):
+            return None
+        if isinstance(found, type) and found.__module__ in ("__main__", "cell"):
+            return None
+        if found in (next, iter):
+            return "effect", f"`{said}` moves an iterator on"
+        module = getattr(found, "__module__", None) or type(found).__module__
+        if module.partition(".")[0] in _TRACED:
+            return None
+        why = words.why_not_function(found, said)
+        return why if why is not None and why[0] in _HARD else None
+
+    def _function(self, function: FunctionType, line: int) -> None:
+        if id(function) in self._known or not words.of_users(function):
+            return
+        self._known.add(id(function))
+        name = function.__name__
+        node = definition_of(function, self.definitions)
+        if node is None:
+            return
+        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
+            raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
+        given = {a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in _all_arguments(n)}
+        own = given | {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if touched := naming.stored_into(node.body) - own:
+            raise CannotCompile(line, "effect", f"`{name}` stores into `{min(touched)}`")
+        for n in ast.walk(node):
+            if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):
+                root = naming.root_of(n.value.func)
+                if root is not None and root not in own and _grows(n.value.func.attr):
+                    raise CannotCompile(line, "effect", f"`{name}` does `{ast.unparse(n)[:50]}` to what lives on")
+        cells = dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
+        self.reads |= naming.loaded(node.body) - own
+
+        def look(name: str) -> object:
+            if name in own:
+                return MISSING
+            return cells.get(name, function.__globals__.get(name, getattr(builtins, name, MISSING)))
+
+        for inner in _in_order(node.body):
+            self._node(inner, look, line, name)
+
+    def resolved(self, node: ast.expr, look: Callable[[str], object]) -> object:
+        """The value of a name, or of an attribute of a module, a class or an object of the user's; else MISSING."""
+        if isinstance(node, ast.Name):
+            return look(node.id)
+        if not isinstance(node, ast.Attribute):
+            return MISSING
+        owner = self.resolved(node.value, look)
+        if isinstance(owner, (ModuleType, type)) or is_users_object(owner) or _draws(owner):
+            return getattr(owner, node.attr, MISSING)
+        return MISSING
+
+
+def _draws(owner: object) -> bool:
+    return type(owner).__module__.startswith(("numpy.random", "random"))
+
+
+def _generates(look: Callable[[str], object], node: ast.expr) -> str | None:
+    """Why a loop cannot go over this: it is a generator, or the call of a function that makes one."""
+    found = look(node.id) if isinstance(node, ast.Name) else MISSING
+    if type(found).__name__ in ("generator", "map", "filter", "zip", "enumerate", "list_iterator"):
+        return f"`{words.dotted(node)}` is an iterator, which is used up"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        function = _function(look(node.func.id))
+        if function is not None and function.__code__.co_flags & 0x20:
+            return f"`{node.func.id}` is a generator or a coroutine"
+    return None
+
+
+def _function(found: object) -> FunctionType | None:
+    if isinstance(found, MethodType):
+        found = found.__func__
+    if isinstance(found, type) and found.__module__ in ("__main__", "cell"):
+        found = vars(found).get("__init__")
+    return found if isinstance(found, FunctionType) else None
+
+
+def _grows(name: str) -> bool:
+    return words.why_not_method(name)[0] == "object" and "changes a Python container" in words.why_not_method(name)[1]
+
+
+def _all_arguments(node: ast.arguments) -> list[ast.arg]:
+    rest = [a for a in (node.vararg, node.kwarg) if a is not None]
+    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *rest]
+
+
+def _in_order(body: Iterable[ast.stmt]) -> list[ast.AST]:
+    """The nodes by their place in the text."""
+    nodes = [n for s in body for n in ast.walk(s) if hasattr(n, "lineno")]
+    return sorted(nodes, key=lambda n: (n.lineno, n.col_offset))  # type: ignore[attr-defined]

@@ -1,0 +1,67 @@
+"""Whose arrays a region computes with: NumPy's, jitscope's or jax's; its edit is compiled by jitscope for the first two, by jax for the last."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from . import naming
+
+
+@dataclass(frozen=True)
+class Home:
+    """`arrays` is "numpy", "jitscope" or "jax"."""
+
+    arrays: str
+
+    @property
+    def numpy(self) -> bool:
+        """Whether the cell's arrays are NumPy's."""
+        return self.arrays == "numpy"
+
+    @property
+    def library(self) -> str:
+        """The module that compiles."""
+        return "jax" if self.arrays == "jax" else "jitscope"
+
+
+def home_of(body: Iterable[ast.stmt], values: Mapping[str, object]) -> Home:
+    """The home of statements that read these values. One array of jax's or of jitscope's, also inside of objects and containers, or one
+    of their modules decides."""
+    seen = [values.get(n) for n in naming.loaded(body)]
+    found = {root for v in seen for root in _roots(v, 3)}
+    return Home("jax" if "jax" in found else "jitscope" if "jitscope" in found else "numpy")
+
+
+def _roots(value: object, depth: int) -> set[str]:
+    if isinstance(value, ModuleType):
+        return {value.__name__.partition(".")[0]} & {"jax", "jitscope"}
+    if is_array(value):
+        return {"jax" if type(value).__module__.startswith("jax") else "jitscope"}
+    if depth and isinstance(value, (list, tuple, dict)):
+        parts = list(value.values() if isinstance(value, dict) else value)[:20]
+        return {root for v in parts for root in _roots(v, depth - 1)}
+    if depth and is_users_object(value):
+        return {root for v in vars(value).values() for root in _roots(v, depth - 1)}
+    return set()
+
+
+def is_array(value: object) -> bool:
+    """Whether a value is an array of jitscope's or of jax's."""
+    root = type(value).__module__.partition(".")[0]
+    return root in ("jitscope", "jax", "jaxlib") and hasattr(value, "dtype") and hasattr(value, "shape")
+
+
+def is_users_object(value: object) -> bool:
+    """Whether a value is an object of a class that a cell defines, with its attributes in a dict of its own."""
+    kind = type(value)
+    return kind.__module__ in ("__main__", "cell") and hasattr(value, "__dict__") and not isinstance(value, type)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is an array or a number."""
+    return isinstance(value, (np.ndarray, np.generic, int, float, complex)) or is_array(value)

@@ -1,0 +1,55 @@
+"""Where values are kept inside of objects and containers: `self.W`, `params['b']`, `layers[0].w`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .homes import is_users_object
+
+
+DEPTH = 4
+MOST = 500
+"""More places than this are not followed."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One place: the name it begins with, its text, and what was there."""
+
+    root: str
+    text: str
+    value: object
+
+
+def leaves(values: Mapping[str, object]) -> dict[str, Leaf]:
+    """The places inside of the objects and containers that these names stand for, by their text; the first of several ways."""
+    found: dict[str, Leaf] = {}
+    known: set[int] = set()
+    for name in sorted(values):
+        _walk(name, name, values[name], DEPTH, found, known)
+    return found
+
+
+def _walk(root: str, text: str, value: object, depth: int, found: dict[str, Leaf], known: set[int]) -> None:
+    parts = _parts(text, value)
+    if parts is None:
+        if text != root and len(found) < MOST:
+            found[text] = Leaf(root, text, value)
+        return
+    if id(value) in known or not depth:
+        return
+    known.add(id(value))
+    for inner, part in parts:
+        _walk(root, inner, part, depth - 1, found, known)
+
+
+def _parts(text: str, value: object) -> list[tuple[str, object]] | None:
+    """What a container or object holds; None for what is a value itself."""
+    if is_users_object(value):
+        return [(f"{text}.{n}", v) for n, v in vars(value).items() if n.isidentifier()]
+    if type(value) is dict and all(isinstance(k, (str, int)) for k in value):
+        return [(f"{text}[{k!r}]", v) for k, v in value.items()]
+    if type(value) is list and not all(isinstance(v, (int, float, complex, str)) for v in value):
+        return [(f"{text}[{k}]", v) for k, v in enumerate(value)]
+    return None
