@@ -6,7 +6,6 @@ import ast
 import gc
 import linecache
 import textwrap
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
@@ -14,6 +13,7 @@ from types import CodeType, FunctionType
 from . import naming, pricing
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
+from .clock import Stopwatch, added
 from .functions import definitions
 from .places import RECORDER, Place, Places
 from .proving import Proof, joined, proof
@@ -70,12 +70,12 @@ class Watch:
             self.recorder.seen[key] = self._seen(self.places.all[key])
         self.cells.append(cell)
         spent = {k: s.seconds for k, s in self.recorder.seen.items()}
-        start, lost = time.perf_counter(), self.recorder.lost
+        watch, lost = Stopwatch(), self.recorder.lost
         self.names[RECORDER] = self.recorder
         try:
             exec(code, self.names)
         finally:
-            self.cell_seconds.append(time.perf_counter() - start - (self.recorder.lost - lost))
+            self.cell_seconds.append(watch.seconds(added(self.recorder.lost, lost, -1)))
             for k, s in self.recorder.seen.items():
                 s.busy = False
                 self.seconds[k, len(self.cells) - 1] = s.seconds - spent[k]
@@ -190,7 +190,9 @@ class Watch:
         """Those that keep the whole program's values and make their cell faster. Together first; one by one where that fails."""
         plain, runs = [c.source for c in self.cells], [c.runs for c in self.cells]
         try:
-            found = replay(plain, self._applied(good), runs, self.cell_seconds, good[0].place.body[0].lineno)
+            allowed = max(t.edit.allowed for t in good if t.edit is not None)
+            line = good[0].place.body[0].lineno
+            found = replay(plain, self._applied(good), runs, self.cell_seconds, line, allowed)
         except CannotCompile as reason:
             if len(good) == 1:
                 good[0].cut = reason.cut

@@ -64,7 +64,9 @@ def definitions(tree: ast.Module, file: str) -> dict[tuple[str, int], ast.Functi
                 found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=given, body=value)):
                 returned = ast.copy_location(ast.Return(value), value)
-                whole = ast.FunctionDef(name, given, [returned], [], None, None, type_params=[])
+                whole = ast.parse(f"def {name}(): pass").body[0]
+                assert isinstance(whole, ast.FunctionDef)
+                whole.args, whole.body = given, [returned]
                 found[file, n.value.lineno] = ast.copy_location(whole, n)
     return found
 

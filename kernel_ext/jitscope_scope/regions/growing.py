@@ -15,7 +15,7 @@ from .homes import Home, is_array
 
 def lists(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
     """Lists that the region appends to, in the order of the text. Raises CannotCompile for those that have no compiled form."""
-    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and _appends(n, values)]
+    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and appends(n, values)]
     names = [n.func.value.id for n in calls]  # type: ignore[attr-defined]
     for n, c in zip(names, calls, strict=True):
         if names.count(n) > 1:
@@ -27,9 +27,10 @@ def lists(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
     return names
 
 
-def _appends(call: ast.Call, values: Mapping[str, object]) -> bool:
-    match call.func:
-        case ast.Attribute(value=ast.Name(id=name), attr="append"):
+def appends(node: ast.AST, values: Mapping[str, object]) -> bool:
+    """Whether this is the call that appends to what a name stands for."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append")):
             return not isinstance(values.get(name), ModuleType)
     return False
 

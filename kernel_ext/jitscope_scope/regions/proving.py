@@ -7,7 +7,6 @@ import contextlib
 import math
 import signal
 import threading
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,19 +15,18 @@ from types import MappingProxyType
 import numpy as np
 
 from .answers import CannotCompile, Sameness
-from .homes import is_array
+from .clock import Stopwatch
+from .homes import is_array, is_users_object
+from .parts import ALLOWED, ALLOWED_32, Written
 from .watching import Visit, snapshot
-from .writing import Written
 
 
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
-ALLOWED = 1e-8
-"""The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
-ALLOWED_32 = 2e-4
-"""The same in 32 bits and less."""
+_TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
+"""Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,21 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
-    found = [_one(plain, define, call, visit.values, live, line)]
+    found = [_one(plain, define, call, visit.values, live, line, allowed=edit.allowed)]
     names: dict[str, object] = dict(found[0].edited)
     later = []
     for _ in range(3):
         again = snapshot(visit.values)
         names = {**names, **again}
-        start = time.perf_counter()
+        watch = Stopwatch()
         exec(define, names)
         exec(call, names)
-        later.append(time.perf_counter() - start)
+        _wait(names)
+        later.append(watch.seconds())
     for k in range(SETS):
-        found.append(_one(plain, define, call, perturbed(visit.values, k), live, line, _kept(found[0].edited)))
+        found.append(
+            _one(plain, define, call, perturbed(visit.values, k), live, line, _kept(found[0].edited), edit.allowed)
+        )
     same = joined([f.same for f in found])
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
 
@@ -78,12 +79,13 @@ def _one(
     live: set[str],
     line: int,
     kept: Mapping[str, object] = MappingProxyType({}),
+    allowed: float = ALLOWED,
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray)}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        start = time.perf_counter()
+        watch = Stopwatch()
         try:
             with _no_longer_than(LONGEST, line):
                 exec(plain, a)  # type: ignore[arg-type]
@@ -93,10 +95,10 @@ def _one(
             raise CannotCompile(
                 line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
             ) from None
-        plain_s = time.perf_counter() - start
+        plain_s = watch.seconds()
     if told:
         raise CannotCompile(line, "effect", f"NumPy warns here ({str(told[0].message)[:60]}), compiled code would not")
-    start = time.perf_counter()
+    watch = Stopwatch()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -105,12 +107,12 @@ def _one(
             _wait(b)
         except Exception as error:
             raise CannotCompile(line, "shape", f"the compiled form is refused: {_first_line(error)}") from None
-    first_s = time.perf_counter() - start
+    first_s = watch.seconds()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
     pairs = {n: (a[n], b.get(n)) for n in a if n in live and not n.startswith("__")}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
-    return _Run(joined([compared(x, y, n, line) for n, (x, y) in pairs.items()]), plain_s, first_s, b)
+    return _Run(joined([compared(x, y, n, line, allowed) for n, (x, y) in pairs.items()]), plain_s, first_s, b)
 
 
 def _kept(names: Mapping[str, object]) -> dict[str, object]:
@@ -154,23 +156,26 @@ def _first_line(error: Exception) -> str:
 def perturbed(values: Mapping[str, object], seed: int) -> dict[str, object]:
     """The same names with nearby values: floating numbers moved by up to a thousandth, whole numbers and truth values kept."""
     random = np.random.default_rng(seed)
-    new = snapshot(values)
-    for n, v in new.items():
-        if isinstance(v, np.ndarray) and v.dtype.kind in "fc":
-            v *= (1 + 1e-3 * random.uniform(-1, 1, v.shape)).astype(v.real.dtype)
-        elif isinstance(v, float):
-            new[n] = v if n in _small_numbers(n) else v * (1 + 1e-3 * float(random.uniform(-1, 1)))
-        elif isinstance(v, np.floating):
-            new[n] = type(v)(v * (1 + 1e-3 * float(random.uniform(-1, 1))))
-    return new
+    return {n: v if n in _TOLERANCES else _moved(v, random) for n, v in snapshot(values).items()}
 
 
-def _small_numbers(name: str) -> set[str]:
-    """Tolerances stay: moved, a loop that stops by value may stop elsewhere for good reasons."""
-    return {name} if name.lower() in ("tol", "eps", "epsilon", "rtol", "atol", "tolerance") else set()
+def _moved(value: object, random: np.random.Generator) -> object:
+    if isinstance(value, (float, np.floating)):
+        return type(value)(value * (1 + 1e-3 * float(random.uniform(-1, 1))))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        value *= (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(value.real.dtype)
+    elif is_array(value) and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
+        return value * (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(np.asarray(value).real.dtype)  # type: ignore[attr-defined, operator]
+    elif type(value) is list:
+        value[:] = [_moved(v, random) for v in value]
+    elif type(value) is dict:
+        value.update({k: _moved(v, random) for k, v in value.items()})
+    elif is_users_object(value):
+        vars(value).update({k: _moved(v, random) for k, v in vars(value).items()})
+    return value
 
 
-def compared(a: object, b: object, name: str, line: int) -> Sameness:
+def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED) -> Sameness:
     """How far `b` is from `a`. Raises CannotCompile for other types, shapes and dtypes, and for differences that rounding does not explain."""
     if type(a) is not type(b):
         raise CannotCompile(
@@ -179,11 +184,13 @@ def compared(a: object, b: object, name: str, line: int) -> Sameness:
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         if len(a) != len(b):
             raise CannotCompile(line, "value read by Python", f"`{name}` would have {len(b)} elements, not {len(a)}")
-        return joined([compared(x, y, name, line) for x, y in zip(a, b, strict=True)])
+        return joined([compared(x, y, name, line, allowed) for x, y in zip(a, b, strict=True)])
     if isinstance(a, dict) and isinstance(b, dict):
         if a.keys() != b.keys():
             raise CannotCompile(line, "object", f"`{name}` would have other keys")
-        return joined([compared(a[k], b[k], name, line) for k in a])
+        return joined([compared(a[k], b[k], name, line, allowed) for k in a])
+    if is_users_object(a) and is_users_object(b):
+        return compared(vars(a), vars(b), name, line, allowed)
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Sameness(0.0, 0.0, True)
     x, y = np.asarray(a), np.asarray(b)
@@ -192,13 +199,13 @@ def compared(a: object, b: object, name: str, line: int) -> Sameness:
             line, "object", f"`{name}` would be {y.dtype}{list(y.shape)}, it is {x.dtype}{list(x.shape)}"
         )
     if x.dtype.kind in "fc" and not x.dtype.hasobject:
-        return _floats(x, y, name, line)
+        return _floats(x, y, name, line, allowed)
     if not np.array_equal(x, y):
         raise CannotCompile(line, "value read by Python", f"`{name}` would have other values")
     return Sameness(0.0, 0.0, True)
 
 
-def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int) -> Sameness:
+def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float) -> Sameness:
     if x.tobytes() == y.tobytes():
         return Sameness(0.0, 0.0, True)
     if not np.array_equal(np.isfinite(x), np.isfinite(y)) or not np.array_equal(np.isnan(x), np.isnan(y)):
@@ -214,7 +221,7 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int) -> Sameness:
     with np.errstate(all="ignore"):
         rel = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
     ulp = float((gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))).max())
-    allowed = ALLOWED if x.dtype in (np.float64, np.complex128) else ALLOWED_32
+    allowed = allowed if x.dtype in (np.float64, np.complex128) else ALLOWED_32
     if largest > allowed * max(scale, 1e-300):
         raise CannotCompile(
             line,

@@ -18,7 +18,7 @@ from .proving import compared, joined
 
 _MODULES = frozenset(
     "numpy math cmath random scipy jitscope itertools functools collections typing dataclasses time warnings operator string re abc "
-    "enum copy statistics fractions decimal heapq bisect __future__".split()
+    "enum copy statistics fractions decimal heapq bisect __future__ jax optax".split()
 )
 _EFFECTS = frozenset(
     "open input exec eval system remove unlink mkdir makedirs rename save savez savez_compressed savetxt tofile memmap savefig "
@@ -40,9 +40,9 @@ with contextlib.redirect_stdout(said):
     for k, (source, count) in enumerate(zip(cells, runs)):
         code = compile(source, f"<cell {k + 1}>", "exec")
         for _ in range(count):
-            start = time.perf_counter()
+            start, used = time.perf_counter(), time.process_time()
             exec(code, names)
-            times.append((k, time.perf_counter() - start))
+            times.append((k, min(time.perf_counter() - start, time.process_time() - used)))
 def plain(v, depth=0):
     if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
         return v
@@ -50,8 +50,8 @@ def plain(v, depth=0):
         return type(v)(plain(x, depth + 1) for x in v)
     if type(v) is dict and depth < 4:
         return {k: plain(x, depth + 1) for k, x in v.items() if isinstance(k, (str, int, tuple))}
-    if isinstance(v, jitscope.Array):
-        return ("array of jitscope", np.asarray(v))
+    if isinstance(v, jitscope.Array) or (type(v).__module__.startswith("jax") and hasattr(v, "dtype")):
+        return ("array of " + type(v).__module__.partition(".")[0], np.asarray(v))
     if hasattr(v, "__dict__") and not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2:
         return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in vars(v).items()})
     return ("other", type(v).__name__)
@@ -86,7 +86,9 @@ def harmless(sources: list[str]) -> bool:
     return True
 
 
-def replay(plain: list[str], edited: list[str], runs: list[int], cell_seconds: list[float], line: int) -> Replay:
+def replay(
+    plain: list[str], edited: list[str], runs: list[int], cell_seconds: list[float], line: int, allowed: float
+) -> Replay:
     """Runs both. Raises CannotCompile where the edited program fails, says something else or ends with other values."""
     ran = _affordable(runs, cell_seconds)
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +103,7 @@ def replay(plain: list[str], edited: list[str], runs: list[int], cell_seconds: l
     a, b = first["names"], second["names"]
     assert isinstance(a, dict) and isinstance(b, dict)
     pairs = [*((n, a[n], b.get(n)) for n in a), ("NumPy's random state", first["numpy"], second["numpy"])]
-    same = joined([compared(x, y, n, line) for n, x, y in pairs])
+    same = joined([compared(x, y, n, line, allowed) for n, x, y in pairs])
     return Replay(_totals(first["times"], runs, ran), _totals(second["times"], runs, ran), same)
 
 

@@ -247,7 +247,7 @@ class Statements:
         if head is None:
             self.text(s.iter)
             return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live))]
-        return Loop(self, s.body, live, s).counted(head, length, start)
+        return self.loop(s, live).counted(head, length, start)
 
     def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
         """What binds the target from the count `k`, how often the loop runs, and what binds it after the loop."""
@@ -293,7 +293,11 @@ class Statements:
     def _while(self, s: ast.While, live: set[str]) -> list[str]:
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
-        return Loop(self, s.body, live, s).by_value()
+        return self.loop(s, live).by_value()
+
+    def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
+        """The loop, ready to be written."""
+        return Loop(self, s.body, live, s)
 
 
 class Loop:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import MethodType
 
 import numpy as np
+
+from . import paths
+from .clock import Pair, Stopwatch, added
+from .homes import is_users_object
 
 
 KEPT_BYTES = 1 << 28
@@ -32,11 +35,19 @@ class Visit:
 
     changed: frozenset[str] = frozenset()
     """Names of the arrays whose content was another one at the end than before."""
+    places: dict[str, paths.Leaf] = field(default_factory=dict)
+    """What was in the objects and containers at the start, and at the end."""
+    places_after: dict[str, paths.Leaf] = field(default_factory=dict)
 
     def compare(self) -> None:
         """Notes which arrays have another content than before."""
         arrays = {n for n, v in self.live.items() if isinstance(v, np.ndarray)}
         self.changed = frozenset(n for n in arrays if not _equal(self.values[n], self.live[n]))
+
+    def inner_changed(self, text: str, value: np.ndarray) -> bool:
+        """Whether an array inside of an object or a container had another content at the end than before."""
+        copied = paths.leaves(self.values).get(text)
+        return copied is None or not _equal(copied.value, value)
 
 
 def _equal(a: object, b: object) -> bool:
@@ -51,8 +62,9 @@ class Seen:
     binds: frozenset[str]
     count: int = 0
     seconds: float = 0.0
-    own: float = 0.0
-    began: float = 0.0
+    watch: Stopwatch | None = None
+    own: Pair = (0.0, 0.0)
+    """What the notes had taken when the passage began."""
     visit: Visit | None = None
     busy: bool = False
     too_large: bool = False
@@ -65,8 +77,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.seen: dict[int, Seen] = {}
-        self.lost = 0.0
-        """Seconds that the notes themselves took."""
+        self.lost: Pair = (0.0, 0.0)
+        """What the notes themselves took."""
         self.release: Callable[[int], bool] = lambda key: False
         """Takes the notes of a place out while the cell runs, where that can be done."""
 
@@ -77,47 +89,67 @@ class Recorder:
             return
         seen.busy = True
         if seen.count == 0 and seen.visit is None:
-            start = time.perf_counter()
+            watch = Stopwatch()
             found = {n: names[n] if n in names else outer[n] for n in seen.names if n in names or n in outer}
             if _bytes(found) > KEPT_BYTES:
                 seen.too_large = True
             else:
-                seen.visit = Visit(snapshot(found), found)
-            self.lost += time.perf_counter() - start
-        seen.own, seen.began = self.lost, time.perf_counter()
+                seen.visit = Visit(snapshot(found), found, places=paths.leaves(found))
+            self.lost = added(self.lost, watch.passed())
+        seen.own, seen.watch = self.lost, Stopwatch()
 
     def leave(self, key: int, names: Mapping[str, object]) -> None:
         """The region ends as it should."""
         seen = self.seen[key]
-        now = time.perf_counter()
-        seen.seconds += now - seen.began - (self.lost - seen.own)
+        assert seen.watch is not None
+        seen.seconds += seen.watch.seconds(added(self.lost, seen.own, -1))
         seen.busy = False
         seen.count += 1
         if seen.count == SOME and seen.seconds < SOME * SHORT:
             seen.released = self.release(key)
         if seen.count == 1 and seen.visit is not None:
+            watch = Stopwatch()
             seen.visit.ends = {n: names[n] for n in seen.binds if n in names}
             seen.visit.after = snapshot(seen.visit.ends)
             seen.visit.compare()
-            self.lost += time.perf_counter() - now
+            seen.visit.places_after = paths.leaves({n: names.get(n, v) for n, v in seen.visit.live.items()})
+            self.lost = added(self.lost, watch.passed())
 
 
 def snapshot(values: Mapping[str, object]) -> dict[str, object]:
-    """Copies of arrays and containers, which share nothing with the originals but share among each other what those share; functions,
-    modules and objects stay themselves."""
+    """Copies of arrays, containers and objects of a cell's classes, which share nothing with the originals but share among each other
+    what those share; functions, modules and other objects stay themselves."""
     memo: dict[int, object] = {}
     return {n: _copied(v, memo) for n, v in values.items()}
 
 
 def _copied(value: object, memo: dict[int, object]) -> object:
-    if isinstance(value, (ModuleType, FunctionType, type)) or callable(value):
-        return value
-    if isinstance(value, (np.ndarray, list, dict, tuple)):
+    if id(value) in memo:
+        return memo[id(value)]
+    new: object = value
+    if isinstance(value, np.ndarray):
         try:
             return copy.deepcopy(value, memo)
         except Exception:
             return value
-    return value
+    if type(value) is list:
+        copied: list[object] = []
+        memo[id(value)] = new = copied
+        copied.extend(_copied(v, memo) for v in value)
+    elif type(value) is dict:
+        memo[id(value)] = new = {}
+        new.update((k, _copied(v, memo)) for k, v in value.items())
+    elif isinstance(value, tuple) and value:
+        parts = [_copied(v, memo) for v in value]
+        if any(p is not v for p, v in zip(parts, value, strict=True)):
+            new = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    elif isinstance(value, MethodType):
+        new = MethodType(value.__func__, _copied(value.__self__, memo))
+    elif is_users_object(value):
+        memo[id(value)] = new = object.__new__(type(value))
+        vars(new).update((k, _copied(v, memo)) for k, v in vars(value).items())
+    memo[id(value)] = new
+    return new
 
 
 def _bytes(values: Mapping[str, object]) -> int:

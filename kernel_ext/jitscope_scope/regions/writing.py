@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from . import growing, naming, words
 from .answers import CannotCompile
+from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number
+from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements, indent
+from .unchanged import unchanged
 from .watching import Visit
-
-
-@dataclass(frozen=True)
-class Written:
-    """The text of an edit in two parts: what defines the function, and what calls it in the region's place."""
-
-    imports: tuple[str, ...]
-    definition: tuple[str, ...]
-    call: tuple[str, ...]
-    reads: tuple[str, ...]
-    inlined: frozenset[str] = frozenset()
-    """Names of the user's functions that are part of it."""
 
 
 def written(
@@ -37,8 +27,25 @@ def written(
 ) -> Written:
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
+    home = home_of(body, visit.values)
+    try:
+        return _translated(body, visit, live, name, home, definitions)
+    except CannotCompile:
+        Effects(definitions).of_region(body, visit.values)
+        if home.numpy:
+            raise
+    return unchanged(body, visit, live, name, home, definitions)
+
+
+def _translated(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    home: Home,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> Written:
     values = visit.values
-    home = home_of(body, values)
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     made = naming.bound(body)
@@ -52,9 +59,7 @@ def written(
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
-        inner = Statements(
-            values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions
-        )
+        inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
         inner.expressions.local = given | naming.bound(node.body)
         inner.count = 100 * (1 + len(functions.lines))
         return [f"def {node.name}({ast.unparse(node.args)}):", *indent(_returning(node.body, inner))]
@@ -88,15 +93,9 @@ def written(
     passed = ", ".join(f"{n}={n}" if n in fixed else n for n in [n for n in reads if n not in fixed] + fixed)
     call = _call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body)
     imports = imports_of(home, jnp, lax, "\n".join(definition))
-    return Written(tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names))
-
-
-def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:
-    """The imports that the text of an edit needs."""
-    found = [f"import {home.library}"]
-    found += [f"import {home.library}.numpy as {jnp}"] if f"{jnp}." in text else []
-    renamed = "" if lax == "lax" else f" as {lax}"
-    return found + ([f"from {home.library} import lax{renamed}"] if f"{lax}." in text else [])
+    return Written(
+        tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names), allowed_in(home)
+    )
 
 
 def _whole(body: naming.Statements, writer: Statements, live: set[str]) -> list[str]:
@@ -168,12 +167,6 @@ def _goes_in(value: object, name: str, lists: list[str]) -> bool:
         and name not in lists
         and not isinstance(value, type)
     )
-
-
-def free_name(wish: str, values: Mapping[str, object], module: str) -> str:
-    """The name that a module of the compiler's gets in an edit, where `wish` may be taken by something else."""
-    found = values.get(wish)
-    return wish if found is None or getattr(found, "__name__", "") == module else f"{wish}_of_{module.partition('.')[0]}"
 
 
 def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:

@@ -1,0 +1,53 @@
+"""The parts that edits are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .homes import Home
+
+
+ALLOWED = 1e-8
+"""The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
+ALLOWED_32 = 2e-4
+"""The same in 32 bits and less."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The text of an edit in two parts: what defines the function, and what calls it in the region's place."""
+
+    imports: tuple[str, ...]
+    definition: tuple[str, ...]
+    call: tuple[str, ...]
+    reads: tuple[str, ...]
+    inlined: frozenset[str] = frozenset()
+    """Names of the user's functions that are part of it."""
+    allowed: float = ALLOWED
+    """The largest relative difference of 64-bit numbers: more, where they are made of 32-bit ones."""
+
+
+def allowed_in(home: Home) -> float:
+    """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32 are made of such."""
+    if home.arrays == "jax":
+        from jax import config  # type: ignore[import-not-found]
+
+        return ALLOWED if config.jax_enable_x64 else ALLOWED_32
+    return ALLOWED if home.numpy else ALLOWED_32
+
+
+def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:
+    """The imports that the text of an edit needs."""
+    found = [f"import {home.library}"]
+    found += [f"import {home.library}.numpy as {jnp}"] if f"{jnp}." in text else []
+    renamed = "" if lax == "lax" else f" as {lax}"
+    return found + ([f"from {home.library} import lax{renamed}"] if f"{lax}." in text else [])
+
+
+def free_name(wish: str, values: Mapping[str, object], module: str) -> str:
+    """The name that a module of the compiler's gets in an edit, where `wish` may be taken by something else."""
+    found = values.get(wish)
+    return (
+        wish if found is None or getattr(found, "__name__", "") == module else f"{wish}_of_{module.partition('.')[0]}"
+    )
