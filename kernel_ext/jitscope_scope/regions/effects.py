@@ -20,11 +20,13 @@ _TRACED = frozenset("jax jaxlib jitscope optax chex flax equinox jaxopt".split()
 
 
 class Effects:
-    """Looks through statements and what they call. `reads` are the names outside of themselves that called functions read."""
+    """Looks through statements and what they call. `reads` are the names outside of themselves that called functions,
+    whose names are `called`, read."""
 
     def __init__(self, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
         self.definitions = definitions
         self.reads: set[str] = set()
+        self.called: set[str] = set()
         self._known: set[int] = set()
 
     def of_region(self, body: naming.Statements, values: Mapping[str, object]) -> None:
@@ -81,6 +83,7 @@ class Effects:
             return
         self._known.add(id(function))
         name = function.__name__
+        self.called.add(name)
         node = definition_of(function, self.definitions)
         if node is None:
             return

@@ -13,6 +13,7 @@ from .naming import root_of
 
 
 MISSING = object()
+_AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
 class Expressions(ast.NodeTransformer):
@@ -117,6 +118,9 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and self.value(node.func) is MISSING:
             return self._method(node)
         found = self.value(node.func)
+        self._listed(node)
+        if (rows := self._independent(node, found)) is not None:
+            node.args[0] = rows
         if found is MISSING:
             if isinstance(node.func, ast.Name) and node.func.id in self.local:
                 return self.generic_visit(node)  # type: ignore[return-value]
@@ -126,6 +130,55 @@ class Expressions(ast.NodeTransformer):
         if not words.of_users(found) and (why := words.why_not_function(found, words.dotted(node.func))):
             raise CannotCompile(node.lineno, *why)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _listed(self, node: ast.Call) -> None:
+        """What Python's own functions and NumPy's go through at once may as well be a list."""
+        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp) and self.value(node.func) in _AT_ONCE:
+            inner = node.args[0]
+            node.args[0] = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
+
+    def _independent(self, node: ast.Call, found: object) -> ast.expr | None:
+        """`vmap` in place of a list of independent values that is made into an array at once: `np.array([f(i) for i in range(n)])`."""
+        name = getattr(found, "__name__", "")
+        if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in (
+            "array",
+            "asarray",
+            "stack",
+            "sum",
+            "mean",
+            "max",
+            "min",
+        ):
+            return None
+        return self._mapped(node.args[0]) if node.args else None
+
+    def _mapped(self, node: ast.expr) -> ast.expr | None:
+        match node:
+            case ast.ListComp(elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=over, ifs=[])]):
+                pass
+            case _:
+                return None
+        match over:
+            case ast.Call(func=ast.Name(id="range"), args=args) if not any(map(self.moves, args)):
+                rows = self._call(f"{self.jnp}.arange", args, node)
+            case ast.Name(id=of) if of in self.moving and hasattr(self.values.get(of), "shape"):
+                rows = over
+            case _:
+                return None
+        if any(isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Slice)) for n in ast.walk(value)):
+            return None
+        before, moving = self.local, self.moving
+        self.local, self.moving = before | {name}, moving | {name}
+        try:
+            inner = self._mapped(value) or self.visit(value)
+        finally:
+            self.local, self.moving = before, moving
+        one = ast.Lambda(ast.parse(f"lambda {name}: 0", mode="eval").body.args, inner)  # type: ignore[attr-defined]
+        mapped = self._call_of(self._call(f"{self.home.library}.vmap", [one], node), [rows], node)
+        return ast.copy_location(ast.Name(ast.unparse(mapped), ast.Load()), node)
+
+    def _call_of(self, function: ast.expr, args: list[ast.expr], at: ast.expr) -> ast.Call:
+        return ast.copy_location(ast.Call(function, args, []), at)
 
     def _method(self, node: ast.Call) -> ast.expr:
         assert isinstance(node.func, ast.Attribute)
@@ -147,6 +200,14 @@ class Expressions(ast.NodeTransformer):
         node.args = [self.visit(a) for a in node.args]
         if not moving or name in ("len", "abs", "range", "zip", "enumerate", "tuple", "list", "pow"):
             return node
+        if name == "complex" and len(node.args) == 2:
+            imaginary = ast.BinOp(ast.Constant(1j), ast.Mult(), node.args[1])
+            return ast.copy_location(ast.BinOp(node.args[0], ast.Add(), imaginary), node)
+        if name in ("min", "max") and len(node.args) == 1 and isinstance(node.args[0], (ast.ListComp, ast.List)):
+            stacked = self._call(f"{self.jnp}.stack", node.args, node)
+            return self._call(f"{self.jnp}.{name}", [stacked], node)
+        if name in ("any", "all") and len(node.args) == 1 and isinstance(node.args[0], (ast.ListComp, ast.List)):
+            return self._call(f"{self.jnp}.{name}", [self._call(f"{self.jnp}.asarray", node.args, node)], node)
         if name in ("float", "int", "bool", "complex"):
             kind = {"float": "float64", "int": "int64", "bool": "bool_", "complex": "complex128"}[name]
             if not self.home.numpy:

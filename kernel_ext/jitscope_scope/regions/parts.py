@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -31,9 +32,7 @@ class Written:
 def allowed_in(home: Home) -> float:
     """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32 are made of such."""
     if home.arrays == "jax":
-        from jax import config  # type: ignore[import-not-found]
-
-        return ALLOWED if config.jax_enable_x64 else ALLOWED_32
+        return ALLOWED if sys.modules["jax"].config.jax_enable_x64 else ALLOWED_32
     return ALLOWED if home.numpy else ALLOWED_32
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 
 from .homes import is_users_object
@@ -20,6 +20,8 @@ class Leaf:
     root: str
     text: str
     value: object
+    size: int | None = None
+    """How much a container held that is taken as a value: a list of numbers, a set."""
 
 
 def leaves(values: Mapping[str, object]) -> dict[str, Leaf]:
@@ -35,7 +37,7 @@ def _walk(root: str, text: str, value: object, depth: int, found: dict[str, Leaf
     parts = _parts(text, value)
     if parts is None:
         if text != root and len(found) < MOST:
-            found[text] = Leaf(root, text, value)
+            found[text] = Leaf(root, text, value, _size(value))
         return
     if id(value) in known or not depth:
         return
@@ -53,3 +55,8 @@ def _parts(text: str, value: object) -> list[tuple[str, object]] | None:
     if type(value) is list and not all(isinstance(v, (int, float, complex, str)) for v in value):
         return [(f"{text}[{k}]", v) for k, v in enumerate(value)]
     return None
+
+
+def _size(value: object) -> int | None:
+    """How much is in a container that may grow."""
+    return len(value) if isinstance(value, Sized) and not hasattr(value, "dtype") else None

@@ -72,7 +72,7 @@ class Places:
         run: list[ast.stmt] = []
 
         def close() -> None:
-            if straight and len(run) >= _LEAST and any(map(_computes, run)):
+            if straight and any(map(_computes, run)) and (len(run) >= _LEAST or any(map(_repeats, run))):
                 done.extend(self._noted(list(run), top or run[0], function))
             else:
                 done.extend(run)
@@ -108,7 +108,8 @@ class Places:
     def _noted(
         self, body: list[ast.stmt], top: ast.stmt, function: ast.FunctionDef | None, shown: list[ast.stmt] | None = None
     ) -> list[ast.stmt]:
-        if self._lines[body[0].lineno] > 1 or self._lines[body[-1].end_lineno or 0] > 1:
+        edges, own = {body[0].lineno, body[-1].end_lineno or 0}, _lines_of(ast.Module(body, []))
+        if any(self._lines[line] > own.get(line, 0) for line in edges):
             return shown or body
         key = len(self.all)
         self.all[key] = Place(key, tuple(body), top, function)
@@ -151,6 +152,12 @@ def _apart(s: ast.stmt) -> bool:
 
 def _computes(s: ast.stmt) -> bool:
     return any(isinstance(n, (ast.BinOp, ast.Call)) for n in ast.walk(s))
+
+
+def _repeats(s: ast.stmt) -> bool:
+    """Whether a statement computes in a comprehension."""
+    parts = (n for n in ast.walk(s) if isinstance(n, (ast.ListComp, ast.GeneratorExp)))
+    return any(isinstance(n, (ast.BinOp, ast.Call)) for p in parts for n in ast.walk(p.elt))
 
 
 def _generates(function: ast.FunctionDef) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import math
 import signal
@@ -10,10 +11,11 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 
 import numpy as np
 
+from . import words
 from .answers import CannotCompile, Sameness
 from .clock import Stopwatch
 from .homes import is_array, is_users_object
@@ -25,6 +27,8 @@ SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
+ROUNDING = 64
+"""A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
 _TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
 """Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
@@ -44,7 +48,7 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
-    found = [_one(plain, define, call, visit.values, live, line, allowed=edit.allowed)]
+    found = [_one(plain, define, call, visit.values, live, line, allowed=edit.allowed, told_of=visit.told)]
     names: dict[str, object] = dict(found[0].edited)
     later = []
     for _ in range(3):
@@ -57,7 +61,17 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
         later.append(watch.seconds())
     for k in range(SETS):
         found.append(
-            _one(plain, define, call, perturbed(visit.values, k), live, line, _kept(found[0].edited), edit.allowed)
+            _one(
+                plain,
+                define,
+                call,
+                perturbed(visit.values, k),
+                live,
+                line,
+                _kept(found[0].edited),
+                edit.allowed,
+                visit.told,
+            )
         )
     same = joined([f.same for f in found])
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
@@ -80,14 +94,17 @@ def _one(
     line: int,
     kept: Mapping[str, object] = MappingProxyType({}),
     allowed: float = ALLOWED,
+    told_of: Mapping[str, str] = MappingProxyType({}),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
+    _at_home(a)
+    _at_home(b)
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray)}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         watch = Stopwatch()
         try:
-            with _no_longer_than(LONGEST, line):
+            with _no_longer_than(LONGEST, line), np.errstate(**told_of):  # type: ignore[arg-type]
                 exec(plain, a)  # type: ignore[arg-type]
         except CannotCompile:
             raise
@@ -110,9 +127,21 @@ def _one(
     first_s = watch.seconds()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
-    pairs = {n: (a[n], b.get(n)) for n in a if n in live and not n.startswith("__")}
+    held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict))}
+    pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
-    return _Run(joined([compared(x, y, n, line, allowed) for n, (x, y) in pairs.items()]), plain_s, first_s, b)
+    return _Run(
+        joined([compared(x, y, n, line, allowed, largest(a)) for n, (x, y) in pairs.items()]), plain_s, first_s, b
+    )
+
+
+def _at_home(names: dict[str, object]) -> None:
+    """Lets the functions of the cell see these names, and not the session's."""
+    names |= {"__builtins__": builtins, "__name__": "__main__"}
+    for n, f in names.items():
+        if isinstance(f, FunctionType) and words.of_users(f):
+            names[n] = new = FunctionType(f.__code__, names, f.__name__, f.__defaults__, f.__closure__)
+            new.__kwdefaults__ = f.__kwdefaults__
 
 
 def _kept(names: Mapping[str, object]) -> dict[str, object]:
@@ -175,7 +204,18 @@ def _moved(value: object, random: np.random.Generator) -> object:
     return value
 
 
-def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED) -> Sameness:
+def largest(values: Mapping[str, object]) -> float:
+    """The largest finite magnitude among floating values: what is left of their differences is exact to their rounding alone."""
+    found = [0.0]
+    for v in values.values():
+        if isinstance(v, (float, np.floating)) or (isinstance(v, np.ndarray) and v.dtype.kind in "fc") or is_array(v):
+            x = np.abs(np.asarray(v))
+            if x.dtype.kind == "f" and x.size:
+                found.append(float(np.max(x, where=np.isfinite(x), initial=0.0)))
+    return max(found)
+
+
+def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED, floor: float = 0.0) -> Sameness:
     """How far `b` is from `a`. Raises CannotCompile for other types, shapes and dtypes, and for differences that rounding does not explain."""
     if type(a) is not type(b):
         raise CannotCompile(
@@ -184,13 +224,13 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         if len(a) != len(b):
             raise CannotCompile(line, "value read by Python", f"`{name}` would have {len(b)} elements, not {len(a)}")
-        return joined([compared(x, y, name, line, allowed) for x, y in zip(a, b, strict=True)])
+        return joined([compared(x, y, name, line, allowed, floor) for x, y in zip(a, b, strict=True)])
     if isinstance(a, dict) and isinstance(b, dict):
         if a.keys() != b.keys():
             raise CannotCompile(line, "object", f"`{name}` would have other keys")
-        return joined([compared(a[k], b[k], name, line, allowed) for k in a])
+        return joined([compared(a[k], b[k], name, line, allowed, floor) for k in a])
     if is_users_object(a) and is_users_object(b):
-        return compared(vars(a), vars(b), name, line, allowed)
+        return compared(vars(a), vars(b), name, line, allowed, floor)
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Sameness(0.0, 0.0, True)
     x, y = np.asarray(a), np.asarray(b)
@@ -199,13 +239,13 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
             line, "object", f"`{name}` would be {y.dtype}{list(y.shape)}, it is {x.dtype}{list(x.shape)}"
         )
     if x.dtype.kind in "fc" and not x.dtype.hasobject:
-        return _floats(x, y, name, line, allowed)
+        return _floats(x, y, name, line, allowed, floor)
     if not np.array_equal(x, y):
         raise CannotCompile(line, "value read by Python", f"`{name}` would have other values")
     return Sameness(0.0, 0.0, True)
 
 
-def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float) -> Sameness:
+def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, floor: float) -> Sameness:
     if x.tobytes() == y.tobytes():
         return Sameness(0.0, 0.0, True)
     if not np.array_equal(np.isfinite(x), np.isfinite(y)) or not np.array_equal(np.isnan(x), np.isnan(y)):
@@ -217,18 +257,19 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float) 
     gaps, sizes = np.abs(p - q), np.abs(p)
     if not gaps.size:
         return Sameness(0.0, 0.0, False)
-    largest, scale = float(gaps.max()), float(sizes.max())
+    gap, scale = float(gaps.max()), float(sizes.max())
     with np.errstate(all="ignore"):
         rel = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
     ulp = float((gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))).max())
     allowed = allowed if x.dtype in (np.float64, np.complex128) else ALLOWED_32
-    if largest > allowed * max(scale, 1e-300):
+    rounding = ROUNDING * float(np.finfo(x.dtype).eps) * floor
+    if gap > max(allowed * max(scale, 1e-300), rounding):
         raise CannotCompile(
             line,
             "value read by Python",
-            f"differences grow: `{name}` would differ by {largest:.1e} (values up to {scale:.1e})",
+            f"differences grow: `{name}` would differ by {gap:.1e} (values up to {scale:.1e})",
         )
-    return Sameness(largest, float(rel.max()), False, ulp)
+    return Sameness(gap, float(rel.max()), False, ulp)
 
 
 def joined(parts: list[Sameness]) -> Sameness:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .answers import CannotCompile, Sameness
-from .proving import compared, joined
+from .proving import compared, joined, largest
 
 
 _MODULES = frozenset(
@@ -103,7 +103,7 @@ def replay(
     a, b = first["names"], second["names"]
     assert isinstance(a, dict) and isinstance(b, dict)
     pairs = [*((n, a[n], b.get(n)) for n in a), ("NumPy's random state", first["numpy"], second["numpy"])]
-    same = joined([compared(x, y, n, line, allowed) for n, x, y in pairs])
+    same = joined([compared(x, y, n, line, allowed, largest(a)) for n, x, y in pairs])
     return Replay(_totals(first["times"], runs, ran), _totals(second["times"], runs, ran), same)
 
 
@@ -137,7 +137,7 @@ def _run(cells: list[str], runs: list[int], folder: Path, name: str) -> dict[str
         cwd=folder,
         env=environment,
         capture_output=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return pickle.loads(out.read_bytes()) if out.exists() else None

@@ -7,11 +7,14 @@ import copy
 from collections.abc import Collection, Mapping
 from types import ModuleType
 
+import numpy as np
+
 from . import naming
 from .answers import CannotCompile
 from .expressions import MISSING, Expressions
 from .functions import Functions
 from .homes import Home
+from .merging import merged
 
 
 class Statements:
@@ -32,6 +35,10 @@ class Statements:
         self.functions, self.count, self.home = functions, 0, home
         self.items: list[str] | None = None
         self.columns: frozenset[str] = frozenset()
+        self.counts: set[str] = set()
+        """What loops over ranges count with."""
+        self.turn: list[ast.stmt] = []
+        """The statements of the loop that is being written."""
         self.expressions = Expressions(values, moving, jnp, self._inlined, home)
 
     def _inlined(self, name: str, node: ast.expr) -> None:
@@ -111,6 +118,7 @@ class Statements:
         if len(s.targets) > 1:
             raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
         if isinstance(s.targets[0], ast.Subscript):
+            value = f"{self.jnp}.asarray({value})" if isinstance(s.value, (ast.List, ast.Tuple)) else value
             return [self._store(s.targets[0], value, guard)]
         if isinstance(s.targets[0], ast.Attribute):
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.targets[0])}` is an attribute of an object")
@@ -127,7 +135,11 @@ class Statements:
         targets = [t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)]
         parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
         roots = [r for p in parts if (r := self._view_of(p))]
+        if all(isinstance(t, ast.Tuple) for t in s.targets) and isinstance(s.value, ast.Subscript):
+            roots = [] if self._is_element(s.value, less=1) else roots  # a row of numbers that is taken apart
         touched = [r for r in roots if r in self.stored] + [t for t in targets if t in self.stored and roots]
+        if touched and self._handed_over(s, targets, roots):
+            return
         if touched and not (
             len(parts) > 1 and sorted(targets) == sorted(roots) and all(isinstance(p, ast.Name) for p in parts)
         ):
@@ -135,11 +147,30 @@ class Statements:
                 s.lineno, "effect", f"`{touched[0]}` is stored into in place and has two names here (aliasing)"
             )
 
+    def _handed_over(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
+        """Whether `old = new` hands an array over that each turn makes anew before it stores into it, and does not touch afterwards."""
+        if len(targets) != 1 or len(roots) != 1 or not isinstance(s.value, ast.Name) or s not in self.turn:
+            return False
+        k, (old,), (new,) = self.turn.index(s), targets, roots
+        made = [
+            j
+            for j, t in enumerate(self.turn[:k])
+            if isinstance(t, ast.Assign) and ast.unparse(t.targets[0]) == new and self._view_of(t.value) is None
+        ]
+        if len(made) != 1 or old in naming.stored_into(self.turn) or new in naming.stored_into(self.turn[k:]):
+            return False
+        earlier = naming.loaded(self.turn[: made[0]]) | naming.stored_into(self.turn[: made[0]])
+        return new not in earlier and not any(
+            isinstance(t, ast.AugAssign) and ast.unparse(t.target) == old for t in self.turn
+        )
+
     def _view_of(self, node: ast.expr) -> str | None:
         """The array that the value may be, or be a view of."""
         while True:
             if isinstance(node, ast.Name):
                 return node.id if not callable(self.values.get(node.id)) else None
+            if isinstance(node, ast.Subscript) and self._is_element(node):
+                return None
             if isinstance(node, (ast.Subscript, ast.Attribute)):
                 node = node.value
             elif (
@@ -166,6 +197,28 @@ class Statements:
                 )
             else:
                 return None
+
+    def _is_element(self, node: ast.Subscript, less: int = 0) -> bool:
+        """Whether this is one number of an array, which is a copy; or a part of it of so many axes."""
+        array = self.values.get(ast.unparse(node.value))
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return isinstance(array, np.ndarray) and array.ndim == len(parts) + less and all(map(self._is_count, parts))
+
+    def _is_count(self, node: ast.expr) -> bool:
+        """Whether an index is one whole number: made of constants, of the counts of loops and of whole numbers and their arrays' elements."""
+        match node:
+            case ast.Constant(value=value):
+                return type(value) is int
+            case ast.Name(id=name):
+                found = self.values.get(name)
+                return name in self.counts or (isinstance(found, (int, np.integer)) and name not in self.moving)
+            case ast.BinOp(left=a, right=b):
+                return self._is_count(a) and self._is_count(b)
+            case ast.UnaryOp(operand=a):
+                return self._is_count(a)
+            case ast.Subscript():
+                return self._is_element(node)
+        return False
 
     def _store(self, target: ast.Subscript, value: str, guard: str | None) -> str:
         if not isinstance(target.value, ast.Name):
@@ -219,6 +272,8 @@ class Statements:
         if not self.expressions.moves(s.test):
             parts = [f"if {self.text(s.test)}:", *indent(self.block(s.body, live, guard))]
             return parts + (["else:", *indent(self.block(s.orelse, live, guard))] if s.orelse else [])
+        if guard is None and (one := merged(s)) is not None:
+            return self._assign(one, None)
         test, both = self.fresh("test"), [*s.body, *s.orelse]
         if any(isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)):
             raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
@@ -254,8 +309,7 @@ class Statements:
         call = s.iter if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) else None
         name = call.func.id if call is not None and isinstance(call.func, ast.Name) else ""
         if call is not None and name == "range" and isinstance(s.target, ast.Name):
-            if any(map(self.expressions.moves, call.args)) and naming.leaves(s.body):
-                pass
+            self.counts.add(s.target.id)
             parts = [self.text(a) for a in call.args]
             lo, hi, step = {1: ("0", parts[0], "1"), 2: (*parts, "1"), 3: tuple(parts)}[len(parts)]  # type: ignore[misc]
             if any(map(self.expressions.moves, call.args)):
@@ -314,7 +368,7 @@ class Loop:
         if isinstance(s, ast.While):
             early |= naming.loaded([s.test])
         unsure = written - naming.bound_for_certain(self.body) - naming.stored_into(body)
-        self.target = target
+        self.target, self.unsure = target, unsure
         self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early))
         self.after = sorted(((written & live) | (written & unsure)) - set(self.before))
         self.ends = sorted(target & live)
@@ -336,7 +390,7 @@ class Loop:
         kept = ", ".join(f"item_{j}_of_{name}" for j, name in enumerate(items, 1))
         if self.stops:
             return self._until(bind, lines, k, head, length)
-        out = self._names()
+        out = self._turned()
         end = f"return ({out}), ({kept},)" if items else f"return {out}"
         text = [f"def {self.step}({k}, {self.carry}):", *indent([self._open(), *bind, *lines, end])]
         text += self._started(f"{self.step}(0, c)" + ("[0]" if items else ""))
@@ -345,6 +399,13 @@ class Loop:
             text.append(
                 f"{self._target()}({names},) = {w.lax}.scan(lambda c, k: {self.step}(k, c), {self.carry}, {w.jnp}.arange({length}))"
             )
+        elif self._last_apart():
+            count = len(self._given())
+            turns = (
+                f"{w.lax}.fori_loop(0, {length} - 1, lambda k, c: {self.step}(k, c)[:{count}], {self.carry}[:{count}])"
+            )
+            last = f"{self.step}({length} - 1, {self.carry}[:{count}]) if {length} > 0 else {self.carry}"
+            text += [f"{self.carry} = ({turns} + {self.carry}[{count}:])", f"{self._target(last=True)}{last}"]
         else:
             text.append(f"{self._target(last=True)}{w.lax}.fori_loop(0, {length}, {self.step}, {self.carry})")
         return text + self._final(head, f"({length}) - 1")
@@ -358,7 +419,7 @@ class Loop:
                 self._open(),
                 *bind,
                 *lines,
-                f"return {k} + 1, {w.jnp}.asarray({self.stop}, bool), ({out})",
+                f"return {k} + 1, {w.jnp}.asarray({self.stop}, bool), ({self._turned()})",
             ]
         )
         text += self._started(f"{self.step}((0, False, c))[2]")
@@ -390,7 +451,7 @@ class Loop:
                 f"{self.stop}, {self.carry} = {state}",
                 self._open(),
                 *lines,
-                f"return {w.jnp}.asarray({self.stop}, bool), ({out})",
+                f"return {w.jnp}.asarray({self.stop}, bool), ({self._turned()})",
             ]
         )
         text += self._started(f"{self.step}((False, c))[1]")
@@ -408,11 +469,34 @@ class Loop:
         opening = [f"{self.stop} = False"] if naming.leaves(self.s.body) else []
         if naming.leaves(self.s.body):
             self.w.moving.add(self.stop)
-        return opening + self.w.block(self.body, inner)
+        outer, self.w.turn = self.w.turn, self.body
+        lines = opening + self.w.block(self.body, inner)
+        self.w.turn = outer
+        return lines
 
     def _names(self) -> str:
         names = [*self.before, *self.after]
         return ", ".join(names) + "," if names else "()"
+
+    def _given(self) -> list[str]:
+        """What the loop begins with."""
+        return self.before
+
+    def _last_apart(self) -> bool:
+        """Whether the last turn is written beside the loop: names that only it leaves behind would have XLA copy, in each turn, an
+        array that is read and stored into."""
+        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
+        stored = naming.stored_into(self.s.body)
+        return bool(
+            self.after
+            and stored & _read(self.s.body)
+            and not set(self.after) & self.unsure
+            and not any(map(self.w.expressions.moves, args))
+        )
+
+    def _turned(self) -> str:
+        """The carried values at the end of a turn."""
+        return self._names()
 
     def _open(self) -> str:
         """Takes the carried values apart; names that have none yet are False until the body binds them."""
@@ -441,6 +525,13 @@ class Loop:
     def _final(self, head: list[str], k: str) -> list[str]:
         """Binds the loop's own names to what they were in the last turn."""
         return [line.format(k=f"({k})") for line in head] if self.ends else []
+
+
+def _read(body: naming.Statements) -> set[str]:
+    """Names that are read, not only stored into."""
+    stores = {id(n) for b in body for s in ast.walk(b) for t in naming.targets_of(s) for n in ast.walk(t)}
+    plus = {t for b in body for s in ast.walk(b) if isinstance(s, ast.AugAssign) and (t := naming.root_of(s.target))}
+    return plus | {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and id(n) not in stores}
 
 
 def _made_inside(body: naming.Statements, early: set[str]) -> set[str]:

@@ -4,6 +4,7 @@ containers is handed in and taken out, and the text is traced in each run, so th
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -33,37 +34,44 @@ def unchanged(
     """The region as a function that is traced anew in each run. Raises CannotCompile with the line that has no compiled form."""
     effects, line = Effects(definitions), body[0].lineno
     effects.of_region(body, visit.values)
-    bound = naming.bound(body)
+    stored = _in_place(body, visit) if home.numpy else set()
+    bound = naming.bound(body) | stored
     if hidden := effects.reads & bound & visit.values.keys():
         raise CannotCompile(line, "effect", f"a function that is called reads `{min(hidden)}`, which changes here")
-    changed, read = _places(body, visit, bound, line)
+    changed, read, made = _places(body, visit, bound, home, line)
     columns = growing.columns(body, visit.values, home)
     lists = [*growing.lists(body, visit.values), *columns]
     jnp = free_name("jnp", visit.values, f"{home.library}.numpy")
     lax = free_name("lax", visit.values, f"{home.library}.lax")
-    writer = Unchanged(visit.values, bound, jnp, lax, home, [p.text for p in changed], name)
+    writer = Unchanged(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
+    heads = _heads(body)
+    writer.stored_names, writer.heads = stored, frozenset(heads)
     writer.columns = frozenset(columns)
-    outs = sorted(n for n in bound & live if n in visit.after and n not in lists)
+    outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     lines = [
         line
         for k, s in enumerate(body)
         for line in writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None)
     ]
-    early = sorted(n for n in naming.read_first(body) & (bound | _arrays(visit.values)) if n in visit.values)
+    first = (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home))
+    early = sorted(n for n in first if n not in lists and (n in naming.read_first(body) or n not in naming.bound(body)))
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
     places = [*(p.text for p in changed), *(p.text for p in read)]
     names = [*early, *(f"place_{k}" for k in range(len(places)))]
-    ends = [*outs, *(p.text for p in changed), *(f"items_of_{n}" for n in lists)]
-    opened = [f"{_tuple(places)} = {_tuple([f'place_{k}' for k in range(len(places))])}"] if places else []
+    out_places = [*(p.text for p in changed), *made]
+    ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists)]
+    opened = (
+        [f"{_tuple([*early, *places])} = {f'lifted({_tuple(names)})' if home.numpy else _tuple(names)}"]
+        if names
+        else []
+    )
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     call = [*inner, f"{given} = {_tuple([*early, *places])}", *_compiled(name, home)]
-    binds = []
-    for k, end in enumerate(ends[: len(outs) + len(changed)]):
-        value = visit.after[end] if k < len(outs) else visit.places_after[end].value
-        binds.append(f"{end} = {_converted(value, f'{results}[{k}]', end, home)}")
-    for k, n in enumerate(lists, len(outs) + len(changed)):
+    ending = Ending(visit, home, outs, out_places)
+    binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
+    for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
     if places:
         put_back = f"{_tuple(places)} = {kept}"
@@ -76,20 +84,41 @@ def unchanged(
         *([kept] if places else []),
         *([f"{name}_text", f"{name}_lowered"] if home.arrays == "jax" else []),
     ]
-    call = [*call, *binds, f"del {', '.join(passing)}"]
+    again = dict.fromkeys(text for n, text in heads.items() if n in live)
+    call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled", {{}})'] if home.arrays == "jax" else []
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
+    names_of_ours = ["from jitscope_scope.regions.lifted import apart, counted, lifted, numpy_traced, values_of"]
     return Written(
-        tuple(imports_of(home, jnp, lax, "\n".join(call))),
+        (*imports_of(home, jnp, lax, "\n".join(call)), *(names_of_ours if home.numpy else [])),
         tuple(definition),
         tuple(call),
         tuple(reads),
+        inlined=frozenset(effects.called),
         allowed=allowed_in(home),
     )
 
 
+def _heads(body: naming.Statements) -> dict[str, str]:
+    """Names that only Python's own loops inside of the region bind, which are run through while tracing; and their heads, which bind
+    them again."""
+    inner = [n for s in body for b in ast.iter_child_nodes(s) for n in ast.walk(b) if isinstance(n, ast.For)]
+    found: dict[str, str] = {}
+    for loop in inner:
+        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        others = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        if all(n.id not in targets or any(n is m for f in inner for m in ast.walk(f.target)) for n in others):
+            if not naming.leaves(loop.body):
+                head = f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}: pass"
+                found.update(dict.fromkeys(targets, head))
+    return found
+
+
 def _compiled(name: str, home: Home) -> list[str]:
     given, results = f"{name}_given", f"{name}_results"
+    if home.numpy:
+        ran = f"{results} = values_of(jitscope.jit({name})(*{given}))"
+        return ["with jitscope.enable_x64(True), numpy_traced():", f"    {ran}"]
     if home.arrays != "jax":
         return [f"{results} = jitscope.jit({name})(*{given})"]
     return [
@@ -101,36 +130,123 @@ def _compiled(name: str, home: Home) -> list[str]:
     ]
 
 
+def _in_place(body: naming.Statements, visit: Visit) -> set[str]:
+    """Names of NumPy's arrays that are stored into, as the text or the run showed."""
+    arrays = {n for n, v in visit.values.items() if isinstance(v, np.ndarray)}
+    return arrays & (naming.stored_into(body) | visit.changed)
+
+
 def _places(
-    body: naming.Statements, visit: Visit, bound: set[str], line: int
-) -> tuple[list[paths.Leaf], list[paths.Leaf]]:
-    """The places in objects and containers that change, and the large arrays in others."""
+    body: naming.Statements, visit: Visit, bound: set[str], home: Home, line: int
+) -> tuple[list[paths.Leaf], list[paths.Leaf], list[str]]:
+    """The places in objects and containers that change, those whose arrays are handed in as well, and the attributes that are made."""
     before, after = visit.places, visit.places_after
-    roots = {p.root for p in before.values()}
-    if again := roots & bound & naming.stored_into(body):
+    roots = {p.root for p in [*before.values(), *after.values()]}
+    if again := roots & naming.bound(body) & naming.stored_into(body) & naming.read_first(body):
         raise CannotCompile(line, "object", f"`{min(again)}` is bound anew and stored into")
     appended = {n.func.value.id for s in body for n in ast.walk(s) if growing.appends(n, visit.values)}  # type: ignore[attr-defined, union-attr]
     kept = {t: p for t, p in before.items() if p.root not in bound | appended}
-    new = [t for t, p in after.items() if t not in before and p.root in roots - bound - appended]
-    new += [t for t in kept if t not in after]
-    if new:
-        raise CannotCompile(line, "object", f"`{new[0]}` is made or removed here")
-    changed = [p for t, p in kept.items() if after[t].value is not p.value]
+    made = _made(visit, [p for t, p in after.items() if t not in before and p.root in roots - bound - appended], line)
+    if gone := [t for t in kept if t not in after]:
+        raise CannotCompile(line, "object", f"`{gone[0]}` is removed here")
+    if grown := [t for t, p in kept.items() if after[t].size != p.size]:
+        raise CannotCompile(line, "object", f"`{grown[0]}` grows here")
+    changed = [p for t, p in kept.items() if after[t].value is not p.value or _stored_into(visit, p)]
     for p in changed:
         if not is_number(p.value) and not _is_tree(p.value):
             raise CannotCompile(line, "object", f"`{p.text}` changes and is a {type(p.value).__name__}")
-        if isinstance(p.value, (np.ndarray, np.generic)):
+        if isinstance(p.value, (np.ndarray, np.generic)) and not home.numpy:
             raise CannotCompile(line, "object", f"`{p.text}` changes and is an array of NumPy")
-    for p in kept.values():
-        if isinstance(p.value, np.ndarray) and visit.inner_changed(p.text, p.value):
-            raise CannotCompile(line, "effect", f"`{p.text}` is changed in place")
+    for p in [p for p in changed if _stored_into(visit, p)]:
+        others = [(q.text, q.value) for q in kept.values() if q is not p] + list(visit.live.items())
+        for other, array in others:
+            if isinstance(array, np.ndarray) and np.may_share_memory(array, p.value):  # type: ignore[arg-type]
+                raise CannotCompile(
+                    line, "effect", f"`{p.text}` is stored into and shares its memory with `{other}` (aliasing)"
+                )
     texts = {p.text for p in changed}
-    read = [p for p in kept.values() if p.text not in texts and is_array(p.value) and np.size(p.value) > LARGE]  # type: ignore[arg-type]
-    return changed, read
+    read = [p for p in kept.values() if p.text not in texts and _is_handed(p.value, home)]
+    return changed, read, made
 
 
-def _arrays(values: Mapping[str, object]) -> set[str]:
-    return {n for n, v in values.items() if is_array(v)}
+def _stored_into(visit: Visit, p: paths.Leaf) -> bool:
+    return isinstance(p.value, np.ndarray) and visit.inner_changed(p.text, p.value)
+
+
+def _made(visit: Visit, new: list[paths.Leaf], line: int) -> list[str]:
+    """The attributes, first in their chains, that these new places belong to: `self.acts` for `self.acts[0]`."""
+    found = dict.fromkeys(".".join(p.text.split("[")[0].split(".")[:2]) for p in new)
+    for text in found:
+        if "." not in text or any(t.startswith((f"{text}[", f"{text}.")) or t == text for t in visit.places):
+            raise CannotCompile(line, "object", f"`{text}` grows here")
+    return list(found)
+
+
+class Ending:
+    """What stands after the call: each result becomes what the cell had, an array that was stored into stays itself."""
+
+    def __init__(self, visit: Visit, home: Home, outs: list[str], places: list[str]) -> None:
+        self.visit, self.home = visit, home
+        self.ends = {n: visit.ends[n] for n in outs} | {p: self._at(p) for p in places}
+        self.first: dict[int, str] = {}
+        if home.numpy:
+            self._apart()
+
+    def _at(self, place: str) -> object:
+        if place in self.visit.places_after:
+            return self.visit.places_after[place].value
+        root, _, attribute = place.partition(".")
+        return getattr(self.visit.live[root], attribute)
+
+    def _apart(self) -> None:
+        """Refuses arrays that share memory after the region without being one."""
+        rest = {n: v for n, v in self.visit.live.items() if n not in self.ends}
+        rest |= {t: p.value for t, p in self.visit.places_after.items() if t not in self.ends}
+        mine = [(n, v) for n, v in self.ends.items() if isinstance(v, np.ndarray)]
+        others = [(n, v) for n, v in [*mine, *rest.items()] if isinstance(v, np.ndarray)]
+        for n, v in mine:
+            for m, w in others:
+                if n != m and v is not w and np.may_share_memory(v, w):
+                    raise CannotCompile(0, "effect", f"`{n}` is afterwards a view of `{m}` (aliasing)")
+            for m, w in rest.items():
+                if v is w and m in self.visit.live and v is not self.visit.live.get(n):
+                    raise CannotCompile(0, "effect", f"`{n}` is afterwards another name of `{m}` (aliasing)")
+
+    def bound(self, end: str, result: str) -> str:
+        """The statement that puts a result where it belongs."""
+        value = self.ends[end]
+        if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+            return f"{end} = {type(value).__name__}({result})"
+        if self.home.numpy and isinstance(value, np.ndarray):
+            before = self.visit.places[end].value if end in self.visit.places else self.visit.live.get(end)
+            if id(value) in self.first:
+                return f"{end} = {self.first[id(value)]}"
+            self.first[id(value)] = end
+            return f"{end}[...] = {result}" if before is value else f"{end} = {result}"
+        if isinstance(value, (np.ndarray, np.generic)) and not self.home.numpy:
+            raise CannotCompile(0, "object", f"`{end}` is an array of NumPy among those of {self.home.arrays}")
+        if type(value) is dict and sorted(value, key=str) != list(value) and _is_tree(value):
+            return f"{end} = {{k: {result}[k] for k in {tuple(value)!r}}}"  # in the cell's order
+        if not is_number(value) and not _is_tree(value) and not _is_registered(value, self.home):
+            raise CannotCompile(0, "object", f"`{end}` becomes a {type(value).__name__}")
+        return f"{end} = {result}"
+
+
+def _arrays(values: Mapping[str, object], home: Home) -> set[str]:
+    return {n for n, v in values.items() if is_array(v) or _is_handed(v, home)}
+
+
+def _is_handed(value: object, home: Home) -> bool:
+    """Whether a value is handed in: in a cell of NumPy's arrays each of them, else those that are large."""
+    if home.numpy:
+        return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    return _is_large(value)
+
+
+def _is_large(value: object) -> bool:
+    """Whether an array is better handed in than compiled into the code; of NumPy's those whose dtype stays itself."""
+    kept = is_array(value) or (isinstance(value, np.ndarray) and value.dtype in (np.float32, np.int32, np.bool_))
+    return kept and np.size(value) > LARGE  # type: ignore[arg-type]
 
 
 def _is_tree(value: object) -> bool:
@@ -148,21 +264,7 @@ def _is_carried(value: object, name: str, line: int, home: Home) -> None:
 
 
 def _is_registered(value: object, home: Home) -> bool:
-    if home.arrays == "jax":
-        from jax import tree  # type: ignore[import-not-found]
-    else:
-        from jitscope import tree
-    return all(map(is_number, tree.leaves(value)))
-
-
-def _converted(value: object, text: str, name: str, home: Home) -> str:
-    if isinstance(value, (bool, int, float, complex)):
-        return f"{type(value).__name__}({text})"
-    if isinstance(value, (np.ndarray, np.generic)):
-        raise CannotCompile(0, "object", f"`{name}` is an array of NumPy among those of {home.arrays}")
-    if not is_array(value) and not _is_tree(value) and not _is_registered(value, home):
-        raise CannotCompile(0, "object", f"`{name}` becomes a {type(value).__name__}")
-    return text
+    return all(map(is_number, sys.modules[home.library].tree.leaves(value)))
 
 
 def _tuple(parts: list[str]) -> str:
@@ -180,11 +282,14 @@ class Unchanged(Statements):
         lax: str,
         home: Home,
         places: list[str],
-        name: str,
+        made: list[str],
     ) -> None:
         moving = {n for n in bound if is_number(values.get(n)) and not isinstance(values.get(n), (bool, int))}
-        super().__init__(values, moving | _arrays(values), (), jnp, lax, home, Functions({}, {}))
-        self.places = {p: f"place_{k}" for k, p in enumerate(places)}
+        super().__init__(values, moving | _arrays(values, home), (), jnp, lax, home, Functions({}, {}))
+        self.places, self.made = places, made
+        self.heads: frozenset[str] = frozenset()
+        self.stored_names: set[str] = set()
+        """Names of NumPy's arrays that are stored into."""
         self.top = True
 
     def text(self, node: ast.expr) -> str:
@@ -205,6 +310,9 @@ class Unchanged(Statements):
                     return ast.unparse(s).splitlines()
                 head = f"for {ast.unparse(s.target)} in {ast.unparse(s.iter)}:"
                 return [head, *indent(self.block(s.body, live, guard))]
+            case ast.If(test=ast.Compare(ops=[ast.Is() | ast.IsNot()])):
+                parts = [f"if {ast.unparse(s.test)}:", *indent(self.block(s.body, live, guard))]
+                return parts + (["else:", *indent(self.block(s.orelse, live, guard))] if s.orelse else [])
             case ast.If():
                 return self._if(s, live, guard)
             case ast.Expr(value=ast.Call() as call) if growing.appends(call, self.values) and self.items is not None:
@@ -224,7 +332,13 @@ class Unchanged(Statements):
         return super().statement(s, live, guard)
 
     def _rows(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and is_array(self.values.get(node.id))
+        return isinstance(node, ast.Name) and node.id in self.moving and hasattr(self.values.get(node.id), "shape")
+
+    def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
+        head, length, start = super()._counted(s)
+        if head is not None and self.home.numpy:
+            head = [line.replace("{k}", "counted({k})") for line in head]
+        return head, length, start
 
     def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
         return LoopOfPlaces(self, s.body, live, s)
@@ -236,10 +350,17 @@ class LoopOfPlaces(Loop):
     def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
         super().__init__(writer, body, live, s)
         assert isinstance(writer, Unchanged)
-        self.places = writer.places
-        stored = naming.stored_into(body) - naming.bound(body)
-        self.before = [n for n in self.before if n not in stored]
-        self.after = [n for n in self.after if n not in stored]
+        self.places, self.numpy = writer.places, writer.home.numpy
+        stored = naming.stored_into(body) - naming.bound(body) - writer.stored_names
+        stored |= writer.heads
+        self.before = sorted((set(self.before) | (writer.stored_names - naming.bound(body))) - stored)
+        self.after = [*(n for n in self.after if n not in stored and n not in self.before), *writer.made]
+        writer.moving -= writer.heads
+
+    def _turned(self) -> str:
+        if not self.numpy:
+            return self._names()
+        return f"*apart({', '.join(self._given())}), {', '.join(self.after)}".rstrip() + ("," if self.after else "")
 
     def _names(self) -> str:
         names = [*self.before, *self.places, *self.after]

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MethodType
+from typing import cast
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class Visit:
 
     values: dict[str, object]
     live: dict[str, object]
+    told: dict[str, str] = field(default_factory=np.geterr)  # type: ignore[assignment]
+    """What NumPy does about overflows and the like."""
     after: dict[str, object] = field(default_factory=dict)
     ends: dict[str, object] = field(default_factory=dict)
 
@@ -142,7 +145,8 @@ def _copied(value: object, memo: dict[int, object]) -> object:
     elif isinstance(value, tuple) and value:
         parts = [_copied(v, memo) for v in value]
         if any(p is not v for p, v in zip(parts, value, strict=True)):
-            new = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+            made = cast("Callable[..., object]", type(value))
+            new = made(*parts) if hasattr(value, "_fields") else made(parts)
     elif isinstance(value, MethodType):
         new = MethodType(value.__func__, _copied(value.__self__, memo))
     elif is_users_object(value):

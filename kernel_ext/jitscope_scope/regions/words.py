@@ -13,7 +13,7 @@ ARRAY_METHODS = frozenset(
 )
 ARRAY_ATTRIBUTES = frozenset("T shape ndim size dtype real imag at itemsize nbytes mT".split())
 STATIC_ATTRIBUTES = frozenset("shape ndim size dtype itemsize nbytes".split())
-BUILTINS = frozenset("abs min max len float int bool complex range sum enumerate zip tuple list pow".split())
+BUILTINS = frozenset("any all abs min max len float int bool complex range sum enumerate zip tuple list pow".split())
 NOT_PURE = frozenset(
     "copyto put place putmask fill_diagonal seterr errstate set_printoptions vectorize frompyfunc nditer ndenumerate ndindex "
     "apply_along_axis put_along_axis may_share_memory shares_memory".split()
@@ -41,7 +41,19 @@ _LIST = frozenset(
 
 def why_not_function(value: object, said: str) -> tuple[str, str] | None:
     """Why a called function has no compiled counterpart: the cut's word and a note; None where it may have one."""
-    if isinstance(value, type) and value in (float, int, bool, complex, tuple, list, range):
+    if isinstance(value, type) and value in (
+        float,
+        int,
+        bool,
+        complex,
+        tuple,
+        list,
+        range,
+        zip,
+        enumerate,
+        reversed,
+        slice,
+    ):
         return None
     name = getattr(value, "__name__", said)
     module = getattr(value, "__module__", None) or _module_of_method(value)
@@ -50,6 +62,8 @@ def why_not_function(value: object, said: str) -> tuple[str, str] | None:
             return "input or output", f"`{name}` is called"
         return None if name in BUILTINS else ("object", f"Python's `{name}` is called")
     root = module.partition(".")[0]
+    if root == "builtins":
+        return "object", f"Python's `{said}` is called"
     if module.startswith("numpy.random"):
         return "random", f"`{said}` draws from NumPy's random generator"
     if root == "numpy":

@@ -30,11 +30,14 @@ def written(
     home = home_of(body, visit.values)
     try:
         return _translated(body, visit, live, name, home, definitions)
-    except CannotCompile:
+    except CannotCompile as reason:
         Effects(definitions).of_region(body, visit.values)
-        if home.numpy:
+        if home.numpy and not visit.places:
             raise
-    return unchanged(body, visit, live, name, home, definitions)
+        try:
+            return unchanged(body, visit, live, name, home, definitions)
+        except CannotCompile as other:
+            raise (reason if home.numpy and reason.cut.why != "object" else other) from None
 
 
 def _translated(
@@ -297,12 +300,40 @@ def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str
     loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
     s = made[0]
-    if isinstance(s, ast.Assign) and isinstance(s.value, ast.Subscript) and isinstance(s.value.value, ast.Name):
-        free = naming.loaded([s.value.slice])
-        if s.value.value.id not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
-            return ast.unparse(s)
-    if isinstance(s, ast.For) and isinstance(s.iter, ast.Name) and s.iter.id not in made_inside and s in body:
-        return f"{name} = {s.iter.id}[-1]"
+    value_of = _own_part(s, name) if isinstance(s, ast.Assign) else None
+    if isinstance(value_of, ast.Subscript) and isinstance(value_of.value, ast.Name):
+        free = naming.loaded([value_of.slice])
+        if value_of.value.id not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
+            return f"{name} = {ast.unparse(value_of)}"
+    if isinstance(s, ast.For) and not naming.breaks(s.body):
+        return _last_row(s, name, made_inside)
+    return None
+
+
+def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:
+    """What binds a loop's own name to the row of its last turn: `for row in a`, `for k, row in enumerate(a)`, `for x, y in zip(a, b)`."""
+    match s.target, s.iter:
+        case ast.Name(), ast.Name(id=of):
+            rows, places = [of], [name]
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=args):
+            rows, places = [ast.unparse(a) for a in args], [ast.unparse(t) for t in targets]
+        case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=of)]):
+            rows, places = [of], [ast.unparse(second)]
+        case _:
+            return None
+    if name not in places or set(rows) & made_inside or not all(r.isidentifier() for r in rows):
+        return None
+    last = "-1" if len(rows) == 1 else f"min({', '.join(f'len({r})' for r in rows)}) - 1"
+    return f"{name} = {rows[places.index(name)]}[{last}]"
+
+
+def _own_part(s: ast.Assign, name: str) -> ast.expr | None:
+    """What an assignment gives to a name: its value, or the part of a tuple that stands over against the name."""
+    match s.targets:
+        case [ast.Name()]:
+            return s.value
+        case [ast.Tuple(elts=names)] if isinstance(s.value, ast.Tuple) and len(names) == len(s.value.elts):
+            return next(v for t, v in zip(names, s.value.elts, strict=True) if ast.unparse(t) == name)
     return None
 
 

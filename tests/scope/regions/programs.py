@@ -16,7 +16,8 @@ class Program:
     line: int = 0
 
 
-def _parsed(text: str) -> list[Program]:
+def parsed(text: str) -> list[Program]:
+    """Programs out of a text: `=== name -> word @ line`, what comes before, `---`, the cell."""
     found = []
     for part in text.strip().split("\n=== ")[0:]:
         head, _, body = part.removeprefix("=== ").partition("\n")
@@ -27,7 +28,7 @@ def _parsed(text: str) -> list[Program]:
     return found
 
 
-COMPILED = _parsed("""
+COMPILED = parsed("""
 === heat equation in place
 u = rng.normal(size=(20, 20))
 ---
@@ -269,6 +270,226 @@ w = jnp.asarray(rng.normal(size=5).astype(np.float32))
 ---
 for i in range(20):
     w = w - 0.1 * jnp.sin(w)
+=== an object's attribute
+class Model: pass
+m = Model(); m.w = rng.normal(size=3); m.turns = 0
+---
+for k in range(9):
+    m.w = m.w * 0.5 + 1
+    m.turns += 1
+=== a pendulum that keeps its state
+class Pendulum:
+    def __init__(self, angle): self.angle, self.speed, self.drag = angle, 0.0, 0.1
+    def slope(self, angle, speed): return speed, -9.81 * np.sin(angle) - self.drag * speed
+    def step(self, h):
+        a, b = self.slope(self.angle, self.speed)
+        c, d = self.slope(self.angle + h / 2 * a, self.speed + h / 2 * b)
+        self.angle = self.angle + h * c
+        self.speed = self.speed + h * d
+p = Pendulum(1.0 + rng.random())
+---
+for k in range(100):
+    p.step(0.01)
+=== a network of a class, layers in lists
+class Net:
+    def __init__(self, sizes):
+        self.W = [rng.normal(size=(a, b)) * 0.3 for a, b in zip(sizes[:-1], sizes[1:])]
+        self.b = [np.zeros(b) for b in sizes[1:]]
+    def forward(self, x):
+        self.acts = [x]
+        for W, b in zip(self.W, self.b):
+            x = np.tanh(x @ W + b)
+            self.acts.append(x)
+        return x
+    def backward(self, g, lr):
+        for k in range(len(self.W) - 1, -1, -1):
+            g = g * (1 - self.acts[k + 1] ** 2)
+            gW, gb = self.acts[k].T @ g, g.sum(0)
+            g = g @ self.W[k].T
+            self.W[k] -= lr * gW
+            self.b[k] -= lr * gb
+X = rng.normal(size=(12, 3)); Y = np.tanh(X[:, :1] * X[:, 1:2]); net = Net([3, 5, 1])
+---
+for epoch in range(30):
+    out = net.forward(X)
+    net.backward((out - Y) / len(X), 0.1)
+=== parameters in a dict
+X = rng.normal(size=(16, 4)); Y = np.sin(X.sum(1, keepdims=True)); losses = []
+params = {"W1": rng.normal(size=(4, 6)) * 0.5, "b1": np.zeros(6), "W2": rng.normal(size=(6, 1)) * 0.5}
+---
+for epoch in range(30):
+    h = np.tanh(X @ params["W1"] + params["b1"])
+    err = h @ params["W2"] - Y
+    losses.append((err ** 2).mean())
+    grads = {}
+    grads["W2"] = h.T @ err / len(X)
+    dh = err @ params["W2"].T * (1 - h ** 2)
+    grads["W1"] = X.T @ dh / len(X)
+    grads["b1"] = dh.mean(0)
+    for k in params:
+        params[k] -= 0.05 * grads[k]
+=== bodies in a list
+class Body:
+    def __init__(self): self.pos, self.vel = rng.normal(size=3), rng.normal(size=3) * 0.1
+bodies = [Body() for _ in range(3)]
+---
+for step in range(20):
+    for a in bodies:
+        acc = np.zeros(3)
+        for b in bodies:
+            if a is not b:
+                r = b.pos - a.pos
+                acc += r / (np.linalg.norm(r) ** 3 + 0.1)
+        a.vel = a.vel + 0.01 * acc
+    for a in bodies:
+        a.pos = a.pos + 0.01 * a.vel
+=== game of life by shifted copies
+b = (rng.random((12, 12)) < 0.3).astype(int)
+---
+for gen in range(20):
+    near = sum(np.roll(np.roll(b, dy, 0), dx, 1) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0))
+    b = ((near == 3) | ((b == 1) & (near == 2))).astype(int)
+=== game of life cell by cell
+b = (rng.random((8, 8)) < 0.3).astype(int)
+---
+for gen in range(4):
+    new = b.copy()
+    for i in range(8):
+        for j in range(8):
+            total = b[i, (j - 1) % 8] + b[i, (j + 1) % 8] + b[(i - 1) % 8, j] + b[(i + 1) % 8, j]
+            if b[i, j] == 1:
+                if total < 2 or total > 3:
+                    new[i, j] = 0
+            else:
+                if total == 3:
+                    new[i, j] = 1
+    b = new
+=== longest common subsequence
+a = rng.integers(0, 4, 14); b = rng.integers(0, 4, 15); L = np.zeros((15, 16), dtype=int)
+---
+for i in range(1, 15):
+    for j in range(1, 16):
+        if a[i - 1] == b[j - 1]:
+            L[i, j] = L[i - 1, j - 1] + 1
+        else:
+            L[i, j] = max(L[i - 1, j], L[i, j - 1])
+=== Viterbi
+A = np.log(rng.dirichlet(np.ones(4), size=4)); E = np.log(rng.dirichlet(np.ones(3), size=4)); obs = rng.integers(0, 3, 30)
+d = np.zeros((30, 4)); back = np.zeros((30, 4), dtype=int)
+---
+for t in range(1, 30):
+    scores = d[t - 1][:, None] + A
+    back[t] = scores.argmax(axis=0)
+    d[t] = scores.max(axis=0) + E[:, obs[t]]
+=== rows that are taken apart
+sir = np.zeros((200, 3)); sir[0] = [0.99, 0.01, 0.0]; beta = 0.3 + 0.01 * rng.random()
+---
+for t in range(199):
+    S, I, R = sir[t]
+    sir[t + 1] = [S - 0.1 * beta * S * I, I + 0.1 * (beta * S * I - 0.1 * I), R + 0.01 * I]
+=== three lists on one line
+S, I = 0.99, 0.01; Ss, Is = [S], [I]
+---
+for k in range(100):
+    new = (0.3 + 0.01 * I) * S * I
+    S -= 0.01 * new
+    I += 0.01 * new
+    Ss.append(S); Is.append(I)
+=== Mandelbrot, pixel by pixel
+out = np.zeros((5, 6), dtype=int); shift = float(rng.random()) * 0.01
+---
+for i in range(5):
+    for j in range(6):
+        c = complex(-2 + 3 * j / 6 + shift, -1 + 2 * i / 5)
+        z = 0j
+        k = 0
+        while abs(z) <= 2 and k < 20:
+            z = z * z + c
+            k += 1
+        out[i, j] = k
+=== value iteration
+P = rng.dirichlet(np.ones(6), size=(6, 3)); R = rng.random((6, 3)); V = np.zeros(6); sweeps = 0
+---
+while True:
+    delta = 0
+    for s in range(6):
+        v = V[s]
+        V[s] = max(R[s, a] + 0.9 * P[s, a] @ V for a in range(3))
+        delta = max(delta, abs(v - V[s]))
+    sweeps += 1
+    if delta < 1e-6:
+        break
+=== distances in a comprehension
+A = rng.normal(size=(8, 3))
+---
+D = np.array([[np.sqrt(np.sum((A[i] - A[j]) ** 2)) for j in range(8)] for i in range(8)])
+=== a chain whose steps are drawn before
+data = rng.normal(1.0, 2.0, size=20); steps = rng.normal(size=200); us = np.log(rng.random(200))
+def logp(mu): return -0.5 * np.sum((data - mu) ** 2) / 4 - 0.5 * mu ** 2 / 100
+mu, accepted, lp, chain = 0.0, 0, logp(0.0), np.zeros(200)
+---
+for i in range(200):
+    prop = mu + 0.3 * steps[i]
+    lpp = logp(prop)
+    if us[i] < lpp - lp:
+        mu, lp = prop, lpp
+        accepted += 1
+    chain[i] = mu
+=== pieces of a set of examples
+X = rng.normal(size=(32, 3)); y = X @ np.arange(3.0); w = np.zeros(3)
+---
+for epoch in range(10):
+    for k in range(0, 32, 8):
+        xb, yb = X[k:k + 8], y[k:k + 8]
+        w -= 0.05 * xb.T @ (xb @ w - yb) / len(xb)
+=== a lambda
+import math
+k = 1.0 + rng.random(); total = 0.0
+f = lambda x: math.exp(-k * x * x)
+---
+for i in range(1, 50):
+    total += f(0.04 * i)
+=== a perceptron's rows and labels
+X = rng.normal(size=(30, 3)); y = np.where(X @ np.array([1.0, -2.0, 0.5]) > 0, 1, -1); w = np.zeros(3); mistakes = 0
+---
+for epoch in range(4):
+    for xi, yi in zip(X, y):
+        if yi * (w @ xi) <= 0:
+            w = w + yi * xi
+            mistakes += 1
+=== whole numbers of 32 bits that wrap around, without a warning
+np.seterr(over="ignore")
+x = np.uint32(rng.integers(1, 2 ** 31)); vals = np.zeros(50, dtype=np.uint32)
+---
+for i in range(50):
+    x = np.uint32(1664525) * x + np.uint32(1013904223)
+    vals[i] = x
+=== descent by jitscope's gradients, losses in a list
+import jitscope, jitscope.numpy as jnp
+X = jnp.asarray(rng.normal(size=(20, 3)).astype(np.float32)); y = X @ jnp.array([1.0, 2.0, 3.0]); w = jnp.zeros(3); losses = []
+def loss(w): return jnp.mean((X @ w - y) ** 2)
+---
+for i in range(20):
+    value, g = jitscope.value_and_grad(loss)(w)
+    w = w - 0.05 * g
+    losses.append(float(value))
+=== Adam of a library, losses in NumPy's array
+import jitscope, jitscope.numpy as jnp
+from jitscope import optimizers
+X = jnp.asarray(rng.normal(size=(20, 3)).astype(np.float32)); y = X @ jnp.array([1.0, 2.0, 3.0]); w = jnp.zeros(3)
+def loss(w): return jnp.mean((X @ w - y) ** 2)
+opt = optimizers.adam(0.1); state = opt.init(w); losses = np.zeros(20)
+---
+for i in range(20):
+    losses[i] = loss(w)
+    updates, state = opt.update(jitscope.grad(loss)(w), state)
+    w = optimizers.apply_updates(w, updates)
+=== arrays of NumPy among jitscope's
+import jitscope.numpy as jnp
+A = rng.normal(size=(6, 6)).astype(np.float32) * 0.1; x = jnp.ones(6)
+---
+for i in range(30):
+    x = jnp.tanh(A @ x + 0.1)
 === a straight stretch
 x = rng.normal(size=1000); y = rng.normal(size=1000)
 ---
@@ -276,196 +497,4 @@ a = np.exp(-x * x) * np.cos(y)
 b = np.sqrt(a * a + y * y)
 c = np.tanh(a + b) * x
 d = c / (1 + b * b) + a
-""")
-
-
-CUT = _parsed("""
-=== draws -> random @ 2
-s = 0.0
----
-for i in range(5):
-    s = s + np.random.randn(3).mean()
-=== draws of a generator -> random @ 2
-s = 0.0
----
-for i in range(5):
-    s = s + rng.normal()
-=== draws of Python's -> random @ 2
-import random
-s = 0.0
----
-for i in range(5):
-    s = s + random.random()
-=== a walk of Metropolis -> random @ 2
-x = 0.0; kept = []
----
-for i in range(20):
-    new = x + rng.normal()
-    if np.log(rng.random()) < 0.5 * (x * x - new * new):
-        x = new
-    kept.append(x)
-=== prints -> input or output @ 3
-s = np.zeros(3)
----
-for i in range(3):
-    s = s + 1
-    print(s)
-=== prints seldom -> input or output @ 4
-s = np.zeros(3)
----
-for i in range(30):
-    s = s + 1
-    if i % 10 == 0:
-        print(s.sum())
-=== time -> time @ 2
-import time
-s = 0.0
----
-for i in range(3):
-    s = s + 0 * time.perf_counter()
-=== grows a dict -> object @ 2
-seen = {}
----
-for i in range(9):
-    seen[i % 3] = seen.get(i % 3, 0) + 1
-=== whole numbers without a bound -> object @ 2
-p, q = 1, 1
----
-for k in range(200):
-    p, q = q, p + q
-=== a factorial -> object @ 2
-f = 1
----
-for k in range(1, 60):
-    f = f * k
-=== exceptions as control flow -> exception @ 2
-x = np.ones(3); n = 0
----
-for k in range(9):
-    try:
-        x[k] = 2
-    except IndexError:
-        n += 1
-=== an assertion -> exception @ 2
-x = np.ones(3)
----
-for k in range(9):
-    assert x.sum() > 0
-    x = x * 0.5
-=== an array of objects -> object @ 1
-x = np.array([1, 2 ** 80], dtype=object)
----
-for k in range(3):
-    x = x + 1
-=== a view that is stored into -> effect @ 1
-x = np.zeros(10); v = x[2:5]
----
-for k in range(9):
-    x[k] = x[k] + v.sum() + 1
-=== a second name inside -> effect @ 2
-x = np.zeros(10)
----
-for k in range(9):
-    y = x
-    y[k] = k * 2.0
-=== the old one is the new one -> effect @ 2
-x = rng.normal(size=10); old = x.copy()
----
-for k in range(9):
-    old = x
-    x += 0.5
-=== the same array in a list -> object @ 3
-x = np.zeros(4); kept = []
----
-for k in range(9):
-    x += 1
-    kept.append(x)
-=== an object's attribute -> object @ 2
-class Model: pass
-m = Model(); m.w = np.zeros(3)
----
-for k in range(9):
-    m.w = m.w + 1
-=== a generator -> effect @ 2
-def steps():
-    for k in range(5):
-        yield k
-s = 0.0
----
-s0 = 1
-for k in steps():
-    s = s + k
-=== a function that keeps something -> effect @ 2
-calls = []
-def f(x):
-    calls.append(1)
-    return x * 2
-y = np.ones(3)
----
-for k in range(5):
-    y = f(y)
-=== a function with a global -> effect @ 2
-count = 0
-def g(x):
-    global count
-    count += 1
-    return x * 2
-y = np.ones(3)
----
-for k in range(5):
-    y = g(y)
-=== writes into `out=` -> effect @ 2
-x = np.ones(4); y = np.zeros(4)
----
-for k in range(5):
-    np.multiply(x, 2.0, out=y)
-=== sorts in place -> effect @ 2
-x = np.array([3.0, 1.0, 2.0])
----
-for k in range(5):
-    x.sort()
-=== makes text -> value read by Python @ 2
-x = np.array([3.0, 1.0]); name = ""
----
-for k in range(3):
-    name = f"{x[0]}"
-=== another library -> other library @ 3
-import fractions
-s = 0
----
-s1 = 1
-for k in range(5):
-    s = fractions.Fraction(1, 3)
-=== shapes of values -> shape
-x = rng.normal(size=30); n = 0.0
----
-for k in range(5):
-    n = n + x[x > 0].sum()
-=== growing slices -> shape @ 2
-x = rng.normal(size=30); out = np.zeros(30)
----
-for k in range(1, 30):
-    out[k] = x[:k].sum()
-=== an array that grows -> shape
-x = np.zeros(1)
----
-for k in range(9):
-    x = np.append(x, k * 1.0)
-=== a file -> input or output @ 2
-import os
-lines = 0
----
-for k in range(2):
-    with open(os.devnull, "w") as f:
-        f.write("a")
-=== chaos -> value read by Python
-x = rng.random(100)
----
-for k in range(300):
-    x = 0.999 * np.sin(np.pi * x) * np.exp(-x + 0.4)
-=== warns -> effect
-x = np.array([1.0, 0.0])
----
-for k in range(3):
-    y = x / np.array([1.0, 0.0])
 """)

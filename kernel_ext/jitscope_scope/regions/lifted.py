@@ -1,0 +1,253 @@
+"""Arrays of NumPy while plain NumPy code is traced: they follow NumPy's protocols, hold a traced value, and are stored into in place.
+
+Edits of regions with objects and containers use it: `numpy_traced` lets `np.zeros` and such make traced arrays in a notebook's own code,
+`lifted` hands values in, `values_of` gives NumPy's back."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+import jitscope
+import jitscope.numpy as jnp
+from jitscope import tree, tree_util
+
+from . import words
+
+
+_VIEWS = frozenset("reshape ravel transpose squeeze swapaxes diagonal".split())
+_MAKERS = (
+    "array",
+    "asarray",
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "eye",
+    "identity",
+)
+_ROWS = 64
+"""Python's loops over the rows of a traced array are written out up to this many."""
+
+
+class ReadByPython(TypeError):
+    """Raised where Python asks for the value of a traced array."""
+
+
+class Lifted(NDArrayOperatorsMixin):
+    """A traced array. A view reads from its base each time, and stores into it."""
+
+    __array_priority__ = 1000
+
+    def __init__(
+        self, value: Any, base: Lifted | None = None, view: Callable[[Any], Any] | None = None, index: Any = None
+    ) -> None:
+        self._value, self._base, self._view, self._index = value, base, view, index
+        self.writes = 0
+        """How often it, or a view of it, was stored into."""
+
+    @property
+    def value(self) -> Any:
+        """The traced value now."""
+        return self._value if self._base is None or self._view is None else self._view(self._base.value)
+
+    @property
+    def root(self) -> Lifted:
+        """The array that owns the memory."""
+        return self if self._base is None else self._base.root
+
+    def put(self, new: Any) -> None:
+        """Stores a whole array, as `x[...] = new` does."""
+        dtype, shape = self.value.dtype, self.value.shape
+        if not np.can_cast(jnp.asarray(new).dtype, dtype, "same_kind"):
+            raise TypeError(f"{jnp.asarray(new).dtype} is not stored into {dtype}")
+        new = jnp.broadcast_to(jnp.asarray(new, dtype), shape)
+        self.root.writes += 1
+        if self._base is None:
+            self._value = new
+        elif self._index is None:
+            raise TypeError("a view that is no slice is stored into")
+        else:
+            self._base.put(self._base.value.at[self._index].set(new))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        if method not in ("__call__", "reduce") or options.keys() - {"axis", "keepdims", "dtype"}:
+            raise TypeError(f"`{ufunc.__name__}.{method}` has no compiled counterpart")
+        name = words.counterpart(ufunc)
+        function = getattr(jnp, name) if name else None
+        if function is None:
+            raise TypeError(f"`{ufunc.__name__}` has no compiled counterpart")
+        given = [_lowered(x) for x in inputs]
+        result = function(*given) if method == "__call__" else function.reduce(*given, **options)
+        if out is None:
+            return tuple(map(Lifted, result)) if isinstance(result, tuple) else Lifted(result)
+        target = out[0]
+        if not isinstance(target, Lifted):
+            raise TypeError("a traced value is stored into an array that is not")
+        if target.ndim == 0:
+            return Lifted(result)
+        target.put(result)
+        return target
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        name = words.counterpart(function)
+        if name is None or "out" in options or words.why_not_function(function, function.__name__):
+            raise TypeError(f"`{function.__name__}` has no compiled counterpart")
+        found: Any = jnp
+        for part in name.split("."):
+            found = getattr(found, part)
+        if function.__name__ in _VIEWS and isinstance(args[0], Lifted):
+            rest = [_lowered(a) for a in args[1:]]
+            return Lifted(None, args[0], lambda v: found(v, *rest, **options))
+        return tree.map(Lifted, found(*map(_lowered, args), **{k: _lowered(v) for k, v in options.items()}))
+
+    def __getitem__(self, index: Any) -> Lifted:
+        index = _lowered(index)
+        parts = index if isinstance(index, tuple) else (index,)
+        if all(isinstance(p, (slice, int)) or p is None or p is Ellipsis or np.ndim(p) == 0 for p in parts):
+            view = Lifted(None, self, lambda v: v[index], index)
+            return view if view.ndim else Lifted(view.value)
+        return Lifted(self.value[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        value = _lowered(value)
+        value = jnp.asarray(value) if isinstance(value, (list, tuple)) else value
+        self.put(self.value.at[_lowered(index)].set(jnp.asarray(value, self.value.dtype)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name == "T":
+            return Lifted(None, self, lambda v: v.T)
+        if name == "copy":
+            return lambda *_: Lifted(self.value)
+        if name == "fill":
+            return lambda v: self.put(_lowered(v))
+        if name in words.STATIC_ATTRIBUTES:
+            return getattr(self.value, name)
+        if name in ("real", "imag"):
+            return Lifted(getattr(self.value, name))
+        if name not in words.ARRAY_METHODS or name in (
+            "at",
+            "set",
+            "add",
+            "get",
+            "multiply",
+            "mul",
+            "apply",
+            "power",
+            "divide",
+        ):
+            raise AttributeError(f"`.{name}` of an array has no compiled counterpart")
+
+        def method(*args: Any, **options: Any) -> Any:
+            given, named = [_lowered(a) for a in args], {k: _lowered(v) for k, v in options.items()}
+            if name in _VIEWS:
+                return Lifted(None, self, lambda v: getattr(v, name)(*given, **named))
+            return Lifted(getattr(self.value, name)(*given, **named))
+
+        return method
+
+    def __len__(self) -> int:
+        return self.value.shape[0]
+
+    def __iter__(self) -> Iterator[Lifted]:
+        if len(self) > _ROWS:
+            raise ReadByPython(f"Python goes through {len(self)} rows")
+        return (self[k] for k in range(len(self)))
+
+    def _read(self, *_: Any) -> Any:
+        raise ReadByPython("Python asks for the value of an array")
+
+    __bool__ = __float__ = __int__ = __complex__ = __index__ = __format__ = __array__ = _read
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _flattened(x: Lifted) -> tuple[tuple[Any], None]:
+    if x._base is not None and x.root.writes:
+        raise TypeError("a view outlives a store into its array (aliasing)")
+    return (x.value,), None
+
+
+tree_util.register_pytree_node(Lifted, _flattened, lambda _, children: Lifted(children[0]))
+
+
+def _lowered(x: Any) -> Any:
+    if isinstance(x, Lifted):
+        return x.value
+    if isinstance(x, (list, tuple)):
+        return type(x)(_lowered(v) for v in x)
+    if isinstance(x, slice):
+        return slice(_lowered(x.start), _lowered(x.stop), _lowered(x.step))
+    return x
+
+
+def lifted(values: Any) -> Any:
+    """The same tree with traced arrays in place of arrays and numbers."""
+    return tree.map(lambda v: Lifted(v), values)
+
+
+def counted(k: Any) -> Lifted:
+    """The count of a compiled loop, as NumPy code takes it."""
+    return Lifted(k)
+
+
+def apart(*values: Any) -> tuple[Any, ...]:
+    """What a turn hands to the next one. Raises TypeError where one array has two names: a store into one would be lost on the other."""
+    arrays = [
+        v for v in tree.leaves(values, is_leaf=lambda v: isinstance(v, Lifted)) if isinstance(v, Lifted) and v.ndim
+    ]
+    if len({id(a.root) for a in arrays}) < len(arrays):
+        raise TypeError("one array has two names in the next turn (aliasing)")
+    return values
+
+
+def values_of(results: Any) -> Any:
+    """NumPy's arrays and scalars in place of compiled ones."""
+    taken = jitscope.device_get(
+        tree.map(lambda v: v.value if isinstance(v, Lifted) else v, results, is_leaf=lambda v: isinstance(v, Lifted))
+    )
+    return tree.map(lambda v: np.array(v)[()], taken)
+
+
+@contextlib.contextmanager
+def numpy_traced() -> Iterator[None]:
+    """Lets NumPy's functions that make arrays make traced ones, where a notebook's own code calls them."""
+    before = {name: getattr(np, name) for name in _MAKERS}
+
+    def made(name: str) -> Callable[..., Any]:
+        def make(*args: Any, **options: Any) -> Any:
+            if sys._getframe(1).f_globals.get("__name__") not in ("__main__", "cell"):
+                return before[name](*args, **options)
+            if name in ("array", "asarray"):
+                parts = tree.leaves(list(args[:1]), is_leaf=lambda v: isinstance(v, Lifted))
+                if not any(isinstance(p, Lifted) for p in parts):
+                    return Lifted(jnp.asarray(before[name](*args, **options)))
+                if name == "asarray" and isinstance(args[0], Lifted) and not options:
+                    return args[0]
+                return Lifted(jnp.array(_lowered(args[0]), *args[1:], **options))
+            if name.endswith("_like") and isinstance(args[0], Lifted):
+                return Lifted(getattr(jnp, name)(*map(_lowered, args), **options))
+            if any(isinstance(a, Lifted) for a in [*args, *options.values()]):
+                return Lifted(getattr(jnp, name)(*map(_lowered, args), **options))
+            return Lifted(jnp.asarray(before[name](*args, **options)))
+
+        return make
+
+    for name in _MAKERS:
+        setattr(np, name, made(name))
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(np, name, function)

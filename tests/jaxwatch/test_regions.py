@@ -1,0 +1,73 @@
+"""Regions of eager jax: found, written for jax, and applied; among them the tutorial's program that keeps its state in an object."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scope.regions.programs import parsed
+from tests.scope.regions.test_programs import test_edits_keep_the_program as applied_and_kept
+
+
+PROGRAMS = parsed("""
+=== Newton's method on arrays of jax
+import jax.numpy as jnp
+a = jnp.asarray(rng.random(5).astype(np.float32) + 1); x = jnp.ones(5)
+---
+for i in range(20):
+    x = 0.5 * (x + a / x)
+=== descent by jax's gradients
+import jax, jax.numpy as jnp
+X = jnp.asarray(rng.normal(size=(20, 3)).astype(np.float32)); y = X @ jnp.array([1.0, 2.0, 3.0]); losses = []
+params = {"w": jnp.zeros(3), "b": jnp.zeros(())}
+def loss(p): return jnp.mean((X @ p["w"] + p["b"] - y) ** 2)
+---
+for i in range(20):
+    value, g = jax.value_and_grad(loss)(params)
+    params = jax.tree.map(lambda p, g: p - 0.05 * g, params, g)
+    losses.append(float(value))
+=== the Poisson log-normal model without jit
+import jax, jax.numpy as jnp, optax
+Y = rng.poisson(3.0, size=(12, 4)).astype(np.float32); O = np.log(rng.random((12, 4)) + 1.0).astype(np.float32)
+X = np.ones([12, 1]).astype(np.float32)
+def log_stirling(n):
+    n_ = n + (n == 0)
+    return jnp.log(jnp.sqrt(2 * jnp.pi * n_)) + n_ * jnp.log(n_ / jnp.exp(1))
+class PLN:
+    def __init__(self, Y, O, X):
+        self.Y, self.O, self.X = Y, O, X
+        self.n, self.p = Y.shape
+        self.M, self.S = jnp.full(Y.shape, 0.0), jnp.full(Y.shape, 1.0)
+        self.B = jnp.zeros((X.shape[1], self.p))
+        self.Sigma, self.Omega = jnp.eye(self.p), jnp.eye(self.p)
+    def get_Sigma(self, n, M, S):
+        return 1 / n * (M.T @ M + jnp.diag(jnp.sum(S**2, axis=0)))
+    def get_ELBO(self, optim_params):
+        B, M, S = optim_params
+        S2, XB = jnp.square(S), self.X @ B
+        A = jnp.exp(self.O + M + XB + S2 / 2)
+        elbo = self.n / 2 * jnp.log(jnp.linalg.det(self.Omega))
+        elbo += jnp.sum(-A + self.Y * (self.O + M + XB) + 0.5 * jnp.log(S2))
+        elbo -= 0.5 * jnp.trace(M.T @ M + jnp.diag(jnp.sum(S2, axis=0)) @ self.Omega)
+        elbo += 0.5 * self.n * self.p - jnp.sum(log_stirling(self.Y))
+        return -elbo
+    def fit(self, N_iter, lr):
+        ELBO = jnp.zeros(N_iter)
+        optimizer = optax.chain(optax.scale_by_adam(), optax.scale(-lr))
+        opt_state = optimizer.init((self.B, self.M, self.S))
+        for i in range(N_iter):
+            loss_value, grads = jax.value_and_grad(self.get_ELBO, 0)((self.B, self.M, self.S))
+            updates, opt_state = optimizer.update(grads, opt_state, (self.B, self.M, self.S))
+            self.B, self.M, self.S = optax.apply_updates((self.B, self.M, self.S), updates)
+            self.Sigma = self.get_Sigma(self.n, self.M, self.S)
+            self.Omega = jnp.linalg.inv(self.Sigma)
+            ELBO = ELBO.at[i].set(loss_value)
+        return ELBO
+pln = PLN(Y, O, X)
+---
+elbo = np.asarray(pln.fit(5, 1e-3))
+""")
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_edits_of_eager_jax(program, monkeypatch) -> None:
+    applied_and_kept(program, monkeypatch)

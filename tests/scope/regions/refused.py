@@ -1,0 +1,254 @@
+"""Small programs that have no compiled form, each with the word of the cut that has to be found, and its line in the cell."""
+
+from tests.scope.regions.programs import parsed
+
+
+CUT = parsed("""
+=== draws -> random @ 2
+s = 0.0
+---
+for i in range(5):
+    s = s + np.random.randn(3).mean()
+=== draws of a generator -> random @ 2
+s = 0.0
+---
+for i in range(5):
+    s = s + rng.normal()
+=== draws of Python's -> random @ 2
+import random
+s = 0.0
+---
+for i in range(5):
+    s = s + random.random()
+=== a walk of Metropolis -> random @ 2
+x = 0.0; kept = []
+---
+for i in range(20):
+    new = x + rng.normal()
+    if np.log(rng.random()) < 0.5 * (x * x - new * new):
+        x = new
+    kept.append(x)
+=== prints -> input or output @ 3
+s = np.zeros(3)
+---
+for i in range(3):
+    s = s + 1
+    print(s)
+=== prints seldom -> input or output @ 4
+s = np.zeros(3)
+---
+for i in range(30):
+    s = s + 1
+    if i % 10 == 0:
+        print(s.sum())
+=== time -> time @ 2
+import time
+s = 0.0
+---
+for i in range(3):
+    s = s + 0 * time.perf_counter()
+=== grows a dict -> object @ 2
+seen = {}
+---
+for i in range(9):
+    seen[i % 3] = seen.get(i % 3, 0) + 1
+=== whole numbers without a bound -> object @ 2
+p, q = 1, 1
+---
+for k in range(200):
+    p, q = q, p + q
+=== a factorial -> object @ 2
+f = 1
+---
+for k in range(1, 60):
+    f = f * k
+=== exceptions as control flow -> exception @ 2
+x = np.ones(3); n = 0
+---
+for k in range(9):
+    try:
+        x[k] = 2
+    except IndexError:
+        n += 1
+=== an assertion -> exception @ 2
+x = np.ones(3)
+---
+for k in range(9):
+    assert x.sum() > 0
+    x = x * 0.5
+=== an array of objects -> object @ 1
+x = np.array([1, 2 ** 80], dtype=object)
+---
+for k in range(3):
+    x = x + 1
+=== a view that is stored into -> effect @ 1
+x = np.zeros(10); v = x[2:5]
+---
+for k in range(9):
+    x[k] = x[k] + v.sum() + 1
+=== a second name inside -> effect @ 2
+x = np.zeros(10)
+---
+for k in range(9):
+    y = x
+    y[k] = k * 2.0
+=== the old one is the new one -> effect @ 2
+x = rng.normal(size=10); old = x.copy()
+---
+for k in range(9):
+    old = x
+    x += 0.5
+=== the same array in a list -> object @ 3
+x = np.zeros(4); kept = []
+---
+for k in range(9):
+    x += 1
+    kept.append(x)
+=== an exception before anything else -> exception @ 2
+dets = []; bad = 0; mats = rng.normal(size=(5, 2, 2))
+---
+for m in mats:
+    try:
+        dets.append(np.linalg.inv(m)[0, 0])
+    except np.linalg.LinAlgError:
+        bad += 1
+        dets.append(0.0)
+=== a method that draws -> random @ 2
+class Walker:
+    def __init__(self): self.x = 0.0
+    def step(self): self.x = self.x + rng.normal()
+w = Walker()
+---
+for k in range(9):
+    w.step()
+=== a method that prints -> input or output @ 2
+class Talker:
+    def __init__(self): self.x = np.zeros(2)
+    def step(self):
+        self.x = self.x + 1
+        print(self.x.sum())
+w = Talker()
+---
+for k in range(3):
+    w.step()
+=== a method that keeps a list -> object
+class Walker:
+    def __init__(self): self.x, self.path = 0.0, []
+    def step(self):
+        self.x = self.x * 0.5 + 1
+        self.path.append(self.x)
+w = Walker()
+---
+for k in range(9):
+    w.step()
+=== one array in two objects -> effect
+class Layer:
+    def __init__(self, w): self.w = w
+shared = rng.normal(size=3); a, b = Layer(shared), Layer(shared)
+---
+for k in range(9):
+    a.w -= 0.1 * b.w
+=== a draw in a function of jitscope's arrays -> random @ 2
+import jitscope.numpy as jnp
+def noisy(x): return x + np.random.randn()
+x = jnp.ones(3)
+---
+for k in range(5):
+    x = noisy(x)
+=== a function that reads what the loop binds -> effect
+import jitscope, jitscope.numpy as jnp
+w = jnp.ones(3)
+def penalty(v): return jnp.sum((v - w) ** 2)
+---
+for k in range(5):
+    g = jitscope.grad(penalty)(jnp.zeros(3))
+    w = w - 0.1 * g
+=== an iterator that is used up -> effect @ 2
+steps = iter([1.0, 2.0, 3.0]); s = 0.0
+---
+s0 = 1
+for k in steps:
+    s = s + k
+=== a generator -> effect @ 2
+def steps():
+    for k in range(5):
+        yield k
+s = 0.0
+---
+s0 = 1
+for k in steps():
+    s = s + k
+=== a function that keeps something -> effect @ 2
+calls = []
+def f(x):
+    calls.append(1)
+    return x * 2
+y = np.ones(3)
+---
+for k in range(5):
+    y = f(y)
+=== a function with a global -> effect @ 2
+count = 0
+def g(x):
+    global count
+    count += 1
+    return x * 2
+y = np.ones(3)
+---
+for k in range(5):
+    y = g(y)
+=== writes into `out=` -> effect @ 2
+x = np.ones(4); y = np.zeros(4)
+---
+for k in range(5):
+    np.multiply(x, 2.0, out=y)
+=== sorts in place -> effect @ 2
+x = np.array([3.0, 1.0, 2.0])
+---
+for k in range(5):
+    x.sort()
+=== makes text -> value read by Python @ 2
+x = np.array([3.0, 1.0]); name = ""
+---
+for k in range(3):
+    name = f"{x[0]}"
+=== another library -> other library @ 3
+import fractions
+s = 0
+---
+s1 = 1
+for k in range(5):
+    s = fractions.Fraction(1, 3)
+=== shapes of values -> shape
+x = rng.normal(size=30); n = 0.0
+---
+for k in range(5):
+    n = n + x[x > 0].sum()
+=== growing slices -> shape @ 2
+x = rng.normal(size=30); out = np.zeros(30)
+---
+for k in range(1, 30):
+    out[k] = x[:k].sum()
+=== an array that grows -> shape
+x = np.zeros(1)
+---
+for k in range(9):
+    x = np.append(x, k * 1.0)
+=== a file -> input or output @ 2
+import os
+lines = 0
+---
+for k in range(2):
+    with open(os.devnull, "w") as f:
+        f.write("a")
+=== chaos -> value read by Python
+x = rng.random(100)
+---
+for k in range(300):
+    x = 0.999 * np.sin(np.pi * x) * np.exp(-x + 0.4)
+=== warns -> effect
+x = np.array([1.0, 0.0])
+---
+for k in range(3):
+    y = x / np.array([1.0, 0.0])
+""")
