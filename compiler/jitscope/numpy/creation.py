@@ -198,6 +198,7 @@ def _stays(leaf: Any) -> bool:
 def _on_host(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return [_on_host(item) for item in x]
+    x = from_protocol(x)
     return np.asarray(x) if isinstance(x, Array) else x
 
 

@@ -14,7 +14,7 @@ from .. import tree as _tree
 from ..backend.array import Array, array_from_numpy, placed
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out
 from ..core import dtypes as _dtypes, notices
-from ..core.avals import aval_of, is_python_scalar
+from ..core.avals import aval_of, from_protocol, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.meshes_in_force import current_mesh
@@ -347,12 +347,17 @@ def isrealobj(x: ArrayLike) -> bool:
 
 def isscalar(element: object) -> bool:
     """Whether it is a number, a text or an array of shape []."""
-    return np.isscalar(element) or (getattr(element, "ndim", None) == 0 and hasattr(element, "dtype"))
+    if np.isscalar(element):
+        return True
+    element = from_protocol(element)
+    return getattr(element, "ndim", None) == 0 and hasattr(element, "dtype")
 
 
 def shape(a: ArrayLike | Sequence[Any]) -> tuple[int, ...]:
     """The shape of an array, or of nested sequences."""
     own = getattr(a, "shape", None)
+    if own is None and not isinstance(a, (list, tuple)):
+        own = getattr(from_protocol(a), "shape", None)
     return np.shape(a) if own is None else tuple(own)
 
 

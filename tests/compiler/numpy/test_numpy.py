@@ -307,3 +307,20 @@ def test_whole_numbers_as_large_as_their_dtype() -> None:
     np.testing.assert_array_equal(jnp.full(2, 300, jnp.uint8), np.asarray([300, 300]).astype(np.uint8))
     with pytest.raises(OverflowError, match="does not fit int32"):
         jnp.full(2, 2**40, jnp.int32)
+
+
+class Wrapped:
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __jax_array__(self) -> Any:
+        return self.value
+
+
+def test_objects_that_say_what_they_are_as_arrays() -> None:
+    vector, number = jnp.arange(3.0), jnp.float32(2)
+    for x in (vector, number):
+        assert (jnp.shape(Wrapped(x)), jnp.size(Wrapped(x)), jnp.ndim(Wrapped(x))) == (x.shape, x.size, x.ndim)
+        assert jnp.isscalar(Wrapped(x)) == jnp.isscalar(x) == (not x.ndim)
+    made = jnp.array(((Wrapped(number), 3.0), [4, Wrapped(number)]))
+    np.testing.assert_array_equal(made, [[2, 3], [4, 2]])
