@@ -29,6 +29,7 @@ from .uses import call_is_for_jax
 
 
 if TYPE_CHECKING:
+    from jitscope.backend.lowering import Rewrite
     from jitscope.core.jaxpr import ClosedJaxpr
     from jitscope_widgets.documents.communication import CommunicationDocument
     from jitscope_widgets.documents.comparison import ComparisonDocument
@@ -119,8 +120,18 @@ class Inspection(Shown["CompilationDocument"]):
 
     @property
     def stablehlo(self) -> Program:
-        """The lowered program, before XLA's passes."""
-        return Program(jaxwatch.readable(self._lowered.as_text()))
+        """The lowered program, before XLA's passes. Comments above it say what was written as other operations."""
+        notes = [
+            f"// {r.operation}{f' ({r.place})' if r.place else ''}: {r.words}; rule {r.rule}\n" for r in self.rewrites
+        ]
+        return Program("".join(dict.fromkeys(notes)) + jaxwatch.readable(self._lowered.as_text()))
+
+    @property
+    def rewrites(self) -> list[Rewrite]:
+        """What is written as other operations than the program asks for, since XLA is slow in it on the CPU: where, in words what is written
+        instead, and the name of the rule in `jitscope.xla.cpu_tuning`, which says what it was measured to give; its `off = True` turns it
+        off (for what is compiled from then on, after `clear_caches()`)."""
+        return self._lowered.rewrites()
 
     def target(self, name: str) -> Program:
         """The StableHLO of the program for GPUs ("cuda:sm_90"), as XLA's compiler for them would be given it; `on("h100")` has what

@@ -37,7 +37,7 @@ from .donating import owned, usable, warn_unusable
 from .failing import explained
 from .guarding import unguarded
 from .guards import guards
-from .lowering import lower_jaxpr
+from .lowering import Rewrite, lower_jaxpr
 from .tuned import Kept, kept_for
 
 
@@ -418,9 +418,11 @@ def lower_closed(
     device: Any = None,
     orders: Orders | None = None,
     platform: str | None = None,
+    rewrites: list[Rewrite] | None = None,
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
-    paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda")."""
+    paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda"). `rewrites` gets what was written as other
+    operations."""
     closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     spread = _spread(device)
@@ -436,7 +438,7 @@ def lower_closed(
     orders = orders and orders.taking(len(hidden), kept)
     place: dict[str, Any] = {} if platform is None else {"platforms": (platform,)}
     return mlir.to_bytecode(
-        lower_jaxpr(program, name, taken, describe, solution, spread=spread, orders=orders, **place)
+        lower_jaxpr(program, name, taken, describe, solution, spread=spread, orders=orders, rewrites=rewrites, **place)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,16 @@ from .patterns import Patterns
 from .run_number import NUMBER, RunNumber, call_python
 from .short_axes import lower_in_parts, plan_of
 from .sizes import SIZE, Sizes, variables_in_main
+
+
+class Rewrite(NamedTuple):
+    """An operation that was written as others for a platform: where it stands in the user's code (empty: unknown), in words what was
+    written, and by which rule of `xla.cpu_tuning`."""
+
+    operation: str
+    place: str
+    words: str
+    rule: str
 
 
 PLATFORM = "_platform_index"
@@ -55,6 +65,7 @@ class Module:
         self.builders: dict[str, Any] = {}
         self.runs: list[RunNumber] = []
         self.describe: Callable[[JaxprEqn], mlir.Described] | None = None
+        self.rewrites: list[Rewrite] = []
         self.variables: tuple[str, ...] = ()
         self.sizes: list[dict[str, Any]] = []
         self.polymorphic = self.refines = False
@@ -235,7 +246,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
 
     plan = None if module.polymorphic or module.meshes.group is not None else plan_of(jaxpr, module.platform)
     for i, eqn in jaxpr.live()[0]:
-        ctx.path = f"{prefix}e{i}"
+        ctx.path, ctx.equation = f"{prefix}e{i}", eqn
         if plan is not None and plan.concerns(eqn):
             with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
                 env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, [read(a) for a in eqn.invars], plan)
@@ -264,6 +275,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         self.avals_in: list[ShapedArray] = []
         self.avals_out: list[ShapedArray] = []
         self.effects = no_effects
+        self.equation: JaxprEqn | None = None
 
     @property
     def module_context(self) -> Module:
@@ -364,6 +376,15 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
             value = np.zeros(value.shape, bool)
         return self.hlo.constant(mlir.constant_attr(value))
 
+    def rewritten(self, words: str, rule: Any) -> None:
+        """Note that the equation is written as other operations, by a rule of `xla.cpu_tuning`."""
+        if self.equation is not None:
+            where = source.user_position(self.equation.traceback)
+            where = source.as_typed(where) if where else None
+            shown = f"{self.equation.primitive.name} of {', '.join(a.aval.short() for a in self.equation.invars)}"
+            told = f"line {where.line} of {where.function}" if where else ""
+            self.module.rewrites.append(Rewrite(shown, told, words, rule.name))
+
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
         owner = value.owner
@@ -412,6 +433,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         env: dict[Var, Any] = {v: self.constant(np.asarray(c)) for v, c in zip(closed.jaxpr.constvars, closed.consts)}
         env.update(zip(closed.jaxpr.invars, values))
         inner = LoweringContext(self.module, self.path)
+        inner.equation = self.equation
         for _, eqn in closed.jaxpr.live()[0]:
             args = [inner.literal(a) if isinstance(a, Literal) else env[a] for a in eqn.invars]
             out = inner.lower_symbolic(eqn, args) if self.module.polymorphic else inner.lower_equation(eqn, args)
@@ -576,17 +598,20 @@ def lower_jaxpr(
     platforms: Sequence[str] = ("cpu",),
     spread: Any = None,
     orders: Any = None,
+    rewrites: list[Rewrite] | None = None,
 ) -> Any:
     """The module of a program whose arguments are its invars; small captured constants are written into it. Symbolic
     dimensions need their `solution` from the arguments' shapes. `describe` gives what the location of an equation says besides
     its path: a name, and a file with a range (see `xla.mlir.location`). `spread`: the layouts of a program over several devices
-    (`xla.spread.Spread`); `orders`: in which order axes lie in memory (`arranged.Orders`)."""
+    (`xla.spread.Spread`); `orders`: in which order axes lie in memory (`arranged.Orders`); `rewrites`: a list that gets what was written
+    as other operations."""
     context = mlir.context()
     with context, mlir.location():
         module = Module(name, platforms)
         if spread is not None:
             module.meshes.group, module.meshes.mesh = spread.group, spread.mesh
         module.describe = describe
+        module.rewrites = [] if rewrites is None else rewrites
         if solution is not None or len(platforms) > 1:
             module.build_polymorphic(closed.jaxpr, solution, closed.consts, spread)
             module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)

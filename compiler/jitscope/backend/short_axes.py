@@ -50,7 +50,12 @@ def plan_of(jaxpr: Jaxpr, platform: str) -> Plan | None:
         return None
     limit, least = SHORT_AXES.value["length"], SHORT_AXES.value["elements"]
     equations = [eqn for _, eqn in jaxpr.live()[0]]
-    held = {v for eqn in equations for v in eqn.outvars if _is_large(v.aval, limit, least)}
+    held: set[Var] = set()
+    for eqn in equations:
+        large = [v for v in eqn.outvars if _is_large(v.aval, limit, least)]
+        held.update(large)
+        if large and _kind(eqn, held) is None:  # they are made as they are, and may be read as such
+            held.difference_update(large)
     if not held:
         return None
     groups = _Groups(held)
@@ -180,6 +185,7 @@ def _is_product_of_vectors(eqn: JaxprEqn, held: Collection[Var]) -> bool:
 
 def lower_in_parts(ctx: Any, eqn: JaxprEqn, values: Sequence[Any], plan: Plan) -> Any:
     """The result of an equation that the plan concerns, in parts if it is held so. `values` are MLIR values, or parts."""
+    ctx.rewritten("the last axis is written out: an array for each of its elements", SHORT_AXES)
     rule = _RULES[_kind(eqn, plan.variables) or ""]
     made = rule(ctx, eqn, values)
     out = eqn.outvars[0]

@@ -32,6 +32,7 @@ from .arguments import Arguments
 from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
+from .lowering import Rewrite
 from .memory import ReferenceProgram
 from .module_text import told
 from .placement import layouts_text
@@ -411,6 +412,15 @@ class LoweredStage(_Stage):
         if dialect == "hlo":
             return _hlo().text(_hlo().unoptimized(code), metadata=debug_info)
         raise _unknown_dialect(dialect)
+
+    def rewrites(self) -> list[Rewrite]:
+        """What is written as other operations for the CPU, in the order of the program, and by which rules. (It is lowered once more.)"""
+        found: list[Rewrite] = []
+        stage = self._stage
+        lower_closed(
+            *stage._pure, stage._function._keep_unused, device=stage._device, orders=stage._orders, rewrites=found
+        )
+        return found
 
     def _told(self, module: Any) -> Any:
         device = self._stage._device

@@ -52,6 +52,7 @@ class Conv(Bilinear):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
         form = form_of(x_aval, y_aval, out, {"precision": precision, **geometry}, ctx.module.platform)
         if form is not None:
+            ctx.rewritten(form.words, form.rule)
             return ctx.inline(form.function, x, y)
         # XLA has no convolutions of booleans and 4-bit integers.
         dtype = dtypes.int32 if out.dtype.name in ("bool", "int4", "uint4") else out.dtype

@@ -23,10 +23,11 @@ from .linear import add_p, broadcast_in_dim, concatenate_p, mul_p, pad_p, reduce
 
 
 class Form(NamedTuple):
-    """What is written in place of a convolution: in words, and the function of both operands."""
+    """What is written in place of a convolution: in words, the function of both operands, and by which rule."""
 
     words: str
     function: Callable[[Any, Any], Any]
+    rule: Tuning
 
 
 def form_of(
@@ -41,14 +42,24 @@ def form_of(
     if geometry.groups == 1 and _holds(CONVOLUTIONS_AS_PRODUCTS, platform) and geometry.is_product():
         small = all(k == 1 for k in geometry.window)
         what = "a window of one element" if small else "a window as large as the array"
-        return Form(f"written as a product of matrices: the convolution has {what}", geometry.product)
+        return Form(
+            f"written as a product of matrices: the convolution has {what}", geometry.product, CONVOLUTIONS_AS_PRODUCTS
+        )
     if not _holds(CONVOLUTIONS_BY_ELEMENTS, platform):
         return None
     most = CONVOLUTIONS_BY_ELEMENTS.value
     if geometry.is_depthwise() and math.prod(geometry.window) <= most:
-        return Form("written as a sum over the window: each feature has a window of its own", geometry.by_window)
+        return Form(
+            "written as a sum over the window: each feature has a window of its own",
+            geometry.by_window,
+            CONVOLUTIONS_BY_ELEMENTS,
+        )
     if geometry.is_grouped_gradient() and math.prod(geometry.sizes) <= most and geometry.is_quicker_by_result():
-        return Form("written element by element of the result: the batch is in groups", geometry.by_result)
+        return Form(
+            "written element by element of the result: the batch is in groups",
+            geometry.by_result,
+            CONVOLUTIONS_BY_ELEMENTS,
+        )
     return None
 
 

@@ -11,7 +11,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.meshes_in_force import summed_later
 from ..core.part_types import sums_of
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
+from ..xla.cpu_tuning import ROW_BLOCKS, SMALL_BATCHED_PRODUCTS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
@@ -54,6 +54,9 @@ class DotGeneral(Bilinear):
         y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
         if dtype == out.dtype and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+            ctx.rewritten(
+                "written as a sum of outer products: many small matrices side by side", SMALL_BATCHED_PRODUCTS
+            )
             return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
@@ -62,6 +65,7 @@ class DotGeneral(Bilinear):
             _row_blocks(ctx, x, y, x_contracting, y_contracting) if dtype == wide == x_aval.dtype and not x_batch else 1
         )
         if blocks > 1:
+            ctx.rewritten(f"written as a sum of {blocks} products, each of a part of the rows", ROW_BLOCKS)
             x, y = (_in_blocks(ctx, v, blocks, dtype) for v in (x, y))
             x_contracting = y_contracting = [1]
             x_batch = y_batch = [0]

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
+from ..xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ROWS
 from .arg_places import block_length, place_by_blocks
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
@@ -179,6 +180,9 @@ class ArgChoose(Discrete, Reduce):
     def lower(self, ctx, x, /, *, axes, index_dtype):
         aval = ctx.avals_in[0]
         if length := block_length(aval, axes[0], ctx.module.platform):
+            ctx.rewritten(
+                f"written in two steps: which block of {length} elements has it, then where in it", ARG_BY_BLOCKS
+            )
             return place_by_blocks(ctx, x, axes[0], length, ctx.builder(_CHOOSING[self.direction]), self.direction)
         index = ctx.iota(ShapedArray(aval.shape, index_dtype), axes[0])
         return ctx.reduce_pair(x, index, self.identity(aval.dtype), self.direction, axes[0], aval.dtype, index_dtype)
@@ -205,8 +209,11 @@ class Cumulative(Primitive):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, axis, reverse):
-        running = by_rows if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform) else type(ctx).cumulative
-        return running(ctx, x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axis, reverse)
+        identity, combine = self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder)
+        if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform):
+            ctx.rewritten("written as a loop over rows", RUNNING_BY_ROWS)
+            return by_rows(ctx, x, identity, combine, axis, reverse)
+        return ctx.cumulative(x, identity, combine, axis, reverse)
 
     def batch(self, axis_data, args, dims, /, *, axis, reverse):
         (x,), (dim,) = args, dims

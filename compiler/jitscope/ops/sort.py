@@ -67,6 +67,7 @@ class Sort(Primitive):
             return ctx.inline(lambda *xs: _sorted_otherwise(xs, params), *values)
         platform = ctx.module.platform
         if len(values) == 1 and kind in "bf" and SORTED_AS_INTEGERS.holds(platform):
+            ctx.rewritten("written as a sort of integers in the same order", SORTED_AS_INTEGERS)
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
         known = is_static(key.shape)
         short = (
@@ -77,6 +78,7 @@ class Sort(Primitive):
             and key.shape[dimension] < 2**31
         )
         if len(values) > 1 and num_keys == 1 and short and key.size >= SORTED_PACKED.value:
+            ctx.rewritten("written as a sort of 64-bit integers, each a key and a place", SORTED_PACKED)
             counts = [_counts_along(v, dimension) for v in values]
             with enable_x64():
                 return ctx.inline(lambda *xs: _sorted_packed(xs, counts, dimension), *values)

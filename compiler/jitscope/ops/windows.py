@@ -15,6 +15,7 @@ import numpy as np
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static, max_dim, reach
+from ..xla.cpu_tuning import WINDOWS_BY_SLICES
 from . import taps
 from .elementwise import max_p, min_p
 from .families import Linear, Structural, check_kind, is_zero, pure, zero_of
@@ -99,6 +100,7 @@ class ReduceWindow(Primitive):
         if not aval.size or not out.size or not aval.ndim:
             return x if not aval.ndim else ctx.full(identity, out)
         if taps.few(window["window_dimensions"], ctx.module.platform):
+            ctx.rewritten("written slice by slice of its windows", WINDOWS_BY_SLICES)
             return ctx.inline(lambda x: self.by_taps(x, window), x)
         start = ctx.full(identity, ShapedArray((), aval.dtype))
         return lower_windows(ctx, [x], [start], [out], ctx.builder(self.builder), window)[0]
@@ -183,6 +185,7 @@ class SelectAndGather(SelectInWindows):
             return x if not aval.ndim else ctx.full(0, out)
         identity = (lowest if greatest else highest)(key_aval.dtype)
         if taps.few(window["window_dimensions"], ctx.module.platform):
+            ctx.rewritten("written slice by slice of its windows", WINDOWS_BY_SLICES)
             return ctx.inline(lambda x, key: taps.chosen(x, key, identity, greatest, window), x, key)
         starts = [ctx.full(v, ShapedArray((), a.dtype)) for v, a in ((identity, key_aval), (0, aval))]
 

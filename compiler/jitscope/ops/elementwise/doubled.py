@@ -63,6 +63,7 @@ def power_in_double(
 
 def computed(ctx: Any, function: Callable[..., Any], *values: Any) -> Any:
     """The result of such a function, an MLIR value."""
+    ctx.rewritten("written in float64, in sums and products, and rounded once", IN_DOUBLE)
     with enable_x64():
         return ctx.inline(function, *values)
 
