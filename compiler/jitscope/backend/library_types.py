@@ -22,8 +22,11 @@ from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, LIBRARY_FLAG, SUMS_WI
 CONVOLUTION, REDUCTION = "convolutions", "reductions"
 _LARGE = 32 * 1024
 """Elements: the library leaves smaller reductions alone."""
-_PACE = {False: 85.0, True: 35.0}
-"""Billions of multiplications and additions in a second, with the library: of convolutions, and of those for a gradient by the window."""
+_PACE, _PACE_FOR_WINDOW, _PACE_FOR_WINDOW_OF_LARGE = 220.0, 150.0, 45.0
+"""Billions of multiplications and additions in a second, with the library: of convolutions, of those for a gradient by the window, and of these
+where the images are large."""
+_LARGE_IMAGE = 512
+"""Elements in space."""
 _WORTH = 0.97
 
 
@@ -117,21 +120,34 @@ def _add_convolution(eqn: JaxprEqn, found: _Found) -> None:
         return
     for_window = math.prod(window) > math.prod(sizes)
     work = 2.0 * out.size * math.prod(window) * y.shape[y_spec[1]]
-    seconds = work / (_PACE[for_window] * 1e9)
-    found.with_library += seconds
-    found.without += seconds * _share_without(for_window, math.prod(sizes if for_window else window), features)
-
-
-def _share_without(for_window: bool, elements: int, features: int) -> float:
-    """The time of a convolution without the library as a part of that with it. `elements` of the window, `features` of the left operand;
-    of a gradient by the window the window is the result."""
     if for_window:
-        return 0.55 if elements <= 9 else 0.9 if elements <= 25 else 1.25
+        large = math.prod(window) >= _LARGE_IMAGE
+        seconds = work / (_PACE_FOR_WINDOW_OF_LARGE if large else _PACE_FOR_WINDOW)
+        share = _share_for_window(math.prod(sizes), large, max(features, made))
+    else:
+        seconds, share = work / _PACE, _share_without(math.prod(window), features)
+    found.with_library += seconds
+    found.without += seconds * share
+
+
+def _share_for_window(elements: int, large: bool, features: int) -> float:
+    """The time of a gradient by the window without the library as a part of that with it. `elements` of the result (the window), `large`
+    images, `features` of the operands."""
+    if elements > 9:
+        return 0.9 if elements <= 25 else 1.25
+    if large:
+        return 1.05 if features <= 40 else 0.64 if features <= 80 else 0.4
+    return 1.15 if features <= 40 else 1.05 if features <= 80 else 0.9 if features <= 140 else 0.8
+
+
+def _share_without(elements: int, features: int) -> float:
+    """The time of another convolution without the library as a part of that with it. `elements` of the window, `features` of the left
+    operand."""
     if features <= 8:
         return 1.8
     if features <= 48:
         return 1.4 if elements <= 9 else 1.15
-    return 1.0 if features <= 80 else 0.85
+    return 1.12 if features <= 80 else 1.0 if features <= 140 else 0.85
 
 
 # Sums of slices -------------------------------------------------------------------------------------------------------

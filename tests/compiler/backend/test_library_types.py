@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
     not cpu_tuning.CONVOLUTIONS_WITHOUT_LIBRARY.holds(), reason="the rules hold with releases they were measured with"
 )
 WIDE = np.zeros((8, 32, 32, 96), np.float32), np.zeros((3, 3, 96, 96), np.float32)
+MANY = np.zeros((8, 16, 16, 192), np.float32), np.zeros((3, 3, 192, 192), np.float32)
 IMAGE = np.zeros((512, 512), np.float32)
 
 
@@ -31,8 +32,10 @@ def convolution(x: Any, w: Any) -> Any:
 
 
 def test_gradients_by_windows_leave_the_library_out() -> None:
-    assert chosen(convolution, *WIDE) == [CONVOLUTION]
-    assert chosen(jx.grad(lambda w, x: jnp.sum(convolution(x, w) ** 2)), WIDE[1], WIDE[0]) == [CONVOLUTION]
+    gradient = jx.grad(lambda w, x: jnp.sum(convolution(x, w) ** 2))
+    assert chosen(gradient, WIDE[1], WIDE[0]) == [CONVOLUTION]
+    assert chosen(convolution, *MANY) == [CONVOLUTION]
+    assert chosen(gradient, np.zeros((3, 3, 64, 64), np.float32), np.zeros((8, 16, 16, 64), np.float32)) == []
 
 
 def test_few_features_and_large_windows_keep_it() -> None:
@@ -63,4 +66,4 @@ def test_the_flag_is_among_those_of_the_program_and_results_agree(monkeypatch: p
 
 def test_what_the_user_chose_in_xla_flags_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", f"--{cpu_tuning.LIBRARY_FLAG}=LIBRARY_FUSION_TYPE_REDUCE")
-    assert chosen(convolution, *WIDE) == []
+    assert chosen(convolution, *MANY) == []
