@@ -83,6 +83,14 @@ def _stencil(u: Any) -> Any:
     return jnp.mean(inner**2)
 
 
+def _heat(u: Any) -> Any:
+    def step(_: Any, u: Any) -> Any:
+        around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+        return u.at[1:-1, 1:-1].add(0.1 * (around - 4 * u[1:-1, 1:-1]))
+
+    return lax.fori_loop(0, 10, step, u)
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SMALL_LOOPS": (_chain, (_STEPS, _SEEN)),
     "ROW_BLOCKS": (lambda a, v: v @ a, (_TALL, _VECTOR)),
@@ -94,6 +102,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
+    "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),
         (_IMAGE,),

@@ -394,6 +394,14 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
         return float(numbers[0]) if splat else None
 
+    def integer_of(self, value: Any) -> int | None:
+        """The number that a scalar integer is, if it is a constant; None otherwise."""
+        owner = value.owner
+        if getattr(owner, "name", None) != "stablehlo.constant":
+            return None
+        numbers = owner.attributes["value"]
+        return int(numbers[0]) if isinstance(numbers, self.ir.DenseIntElementsAttr) and len(numbers) == 1 else None
+
     def literal(self, literal: Literal) -> Any:
         return self.constant(np.asarray(literal.value, literal.aval.dtype))
 

@@ -189,6 +189,15 @@ IN_DOUBLE = Tuning(
     16384,
     jaxlibs=("0.10.",),
 )
+STENCILS_AS_CHOICES = Tuning(
+    "Where at least such a share of an array of at least so many elements is replaced, at places that are known, by what so many slices of it "
+    "are combined to, as in steps of finite differences, the result is a choice of old and new elements by their place "
+    "(`ops/indexing/stencils.py`): XLA would write into the array's own memory, and copy each slice out before.",
+    "20 steps of the heat equation on 512 × 512: 0.28 of the time, on 128 × 128: 0.56",
+    "XLA reads slices of an array that it writes into from a copy, or not in place",
+    {"share": 0.5, "elements": 4096, "slices": 3},
+    jaxlibs=("0.10.",),
+)
 WINDOWS_BY_SLICES = Tuning(
     "Windows of fewer elements (added up over the axes) are reduced slice by slice: XLA goes through the window for every result and "
     "tests each element for being there.",

@@ -63,8 +63,6 @@ def test_a_program_as_it_is_tells_nothing() -> None:
 def test_the_stage_shows_them_above_the_program() -> None:
     seen = jx.inspect(jx.jit(lambda x: jnp.sin(x) + jnp.sin(x + 1)))(LONG)
     first, second = str(seen.stablehlo).splitlines()[:2]
-    assert (
-        first.startswith("// sin of f32[20000] (") and "(line " in first and first.endswith("rule IN_DOUBLE")
-    )
+    assert first.startswith("// sin of f32[20000] (") and "(line " in first and first.endswith("rule IN_DOUBLE")
     assert second.startswith("module") or second == first  # one line of code, told once
     assert [r.rule for r in seen.rewrites] == ["IN_DOUBLE", "IN_DOUBLE"]

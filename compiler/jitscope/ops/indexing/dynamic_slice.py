@@ -8,10 +8,12 @@ from typing import Any
 from ...core import dtypes
 from ...core.avals import ShapedArray, aval_of, physical
 from ...core.primitive import Primitive
+from ...xla.cpu_tuning import STENCILS_AS_CHOICES
 from ..families import Linear, is_linear, is_zero, pure, same_dtype, zero_of
 from ..linear import broadcast_in_dim_p, concatenate_p, convert, full, instantiate, scalar_zero, zeros
 from .axes import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, inserted
 from .gather_scatter import gather_p, scatter_p
+from .stencils import chosen_by_place, is_stencil, known_places
 
 
 __all__ = ["DynamicSlice", "DynamicUpdateSlice", "dynamic_slice_p", "dynamic_update_slice_p"]
@@ -76,6 +78,10 @@ class DynamicUpdateSlice(Primitive):
     def lower(self, ctx, x, update, /, *starts):
         if not starts:
             return update
+        places = known_places(ctx, starts)
+        if places is not None and is_stencil(ctx, x, update, places):
+            ctx.rewritten("written as a choice of old and new elements by their place", STENCILS_AS_CHOICES)
+            return chosen_by_place(ctx, x, update, places)
         return ctx.hlo.dynamic_update_slice(x, update, _same_starts(ctx, starts, physical(ctx.avals_in[0]).ndim, 2))
 
     def jvp(self, primals, tangents, /):
