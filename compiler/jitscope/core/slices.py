@@ -46,16 +46,16 @@ class Slice(NamedTuple):
 def ds(start: ArrayLike | None, size: ArrayLike | None = None, stride: int | None = None) -> Any:
     """A slice for use between brackets, of an array or a reference, whose start may be traced: x[ds(i, 4)] are four elements from i.
 
-    `ds(i, n, stride)` takes every stride-th; `ds(n)` are the first n, `ds(None)` all. A slice that would leave the array is moved
+    `ds(i, n, stride)` takes every stride-th; `ds(n)` and `ds(None, n)` are the first n, `ds(None)` all. A slice that would leave the array is moved
     into it, as those of `lax.dynamic_slice` are. Raises TypeError where the size or the stride is not known while tracing, ValueError
     where one is negative.
 
     >>> jx.jit(lambda x, i: x[jx.ds(i, 2)])(jnp.arange(10), 4)
     Array([4, 5], dtype=int32)
     """
-    if start is None:
-        return slice(None)
-    first: Any = start
+    if start is None and size is None:
+        return slice(None, None, stride)
+    first: Any = 0 if start is None else start
     if size is None:
         first, size = 0, start
     n, step = _number(size, "size"), _number(1 if stride is None else stride, "stride")

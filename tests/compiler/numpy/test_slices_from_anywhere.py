@@ -81,3 +81,15 @@ def test_what_does_not_fit_is_refused():
         jx.jit(lambda x, i: x[ds(i, 2)])(x, 1.0)
     with pytest.raises(ValueError, match="they are 2 and 0"):
         ds(0, 2, 0)
+
+
+def test_slices_without_a_start() -> None:
+    x = np.arange(10)
+    for index, wanted in (
+        (jx.ds(None), x),
+        (jx.ds(None, stride=2), x[::2]),
+        (jx.ds(None, 4), x[:4]),
+        (jx.ds(None, 3, 2), x[:6:2]),
+        (jx.ds(4), x[:4]),
+    ):
+        np.testing.assert_array_equal(jnp.asarray(x)[index], wanted)
