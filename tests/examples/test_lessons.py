@@ -77,6 +77,9 @@ def test_a_lesson_runs_and_its_questions_check_themselves(path: Path) -> None:
             assert error and any(f"`{error}`" in text for text in said), (
                 f"{error} is not what is said about {cell.source}"
             )
+        assert not (cell.source.startswith("prediction = ") or "\nprediction = " in cell.source) or not cell.outputs, (
+            f"what stands below a question may answer it: {cell.source}"
+        )
         verdict = cell.metadata.get("verdict")
         if verdict:
             (result,) = (out for out in cell.outputs if out.output_type == "execute_result")
