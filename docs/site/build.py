@@ -39,6 +39,7 @@ STAGED = (
     "examples/alias.py",
     "examples/tour.ipynb",
     "examples/many-devices.ipynb",
+    "examples/targets.ipynb",
     "examples/programs/two_processes.py",
     "examples/lessons",
 )
