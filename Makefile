@@ -26,7 +26,7 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench format node clean distclean
+.PHONY: help demo lab docs t test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench bench-peers format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -40,6 +40,7 @@ help:
 	@echo 'make test-targets   programs for an H100 and a TPU v5e, in an environment with their compilers (0.5 GB)'
 	@echo 'make test-install   the wheel beside the newest jax and libraries written for it: none of their versions moves'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
+	@echo 'make bench-peers  everyday programs beside jax, PyTorch, numba and NumPy (installs 5 GB)'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
 	@echo 'make release VERSION=x  write the version and the changelog, check the distributions, commit and tag'
@@ -145,6 +146,9 @@ oaks: $(PY)
 bench: $(INSTALLED) .venv-jax/.installed oaks
 	$(PY) benchmarks/run.py --peer .venv-jax/bin/python
 
+bench-peers: $(INSTALLED) .venv-jax/.peers
+	$(PY) benchmarks/peers.py --peer .venv-jax/bin/python --document docs/benchmarks.md
+
 wheel: $(INSTALLED) front
 	rm -rf dist
 	$(PY) -m build --no-isolation
@@ -204,6 +208,11 @@ node: | $(PY)
 .venv-jax/.installed: pyproject.toml | $(PY)
 	@$(PYTHON) -m venv .venv-jax
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "jax==$$($(PY) -c 'import jaxlib; print(jaxlib.__version__)')" optax autograd
+	@touch $@
+
+# PyTorch and numba beside it. (PyPI has PyTorch with its libraries for GPUs alone: 5 GB on the disk.)
+.venv-jax/.peers: .venv-jax/.installed
+	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install torch numba
 	@touch $@
 
 .venv-watch/.installed: pyproject.toml | front

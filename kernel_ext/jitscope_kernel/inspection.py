@@ -29,7 +29,7 @@ from .uses import call_is_for_jax
 
 
 if TYPE_CHECKING:
-    from jitscope.backend.lowering import Rewrite
+    from jitscope.backend.rewriting import Rewrite
     from jitscope.core.jaxpr import ClosedJaxpr
     from jitscope_widgets.documents.communication import CommunicationDocument
     from jitscope_widgets.documents.comparison import ComparisonDocument

@@ -37,7 +37,8 @@ from .donating import owned, usable, warn_unusable
 from .failing import explained
 from .guarding import unguarded
 from .guards import guards
-from .lowering import Rewrite, lower_jaxpr
+from .lowering import lower_jaxpr
+from .rewriting import Rewrite
 from .tuned import Kept, kept_for
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,19 +26,10 @@ from ..xla import mlir, portable
 from .collectives import Collectives
 from .foreign import ForeignCalls
 from .patterns import Patterns
+from .rewriting import Rewrite, Rewriting
 from .run_number import NUMBER, RunNumber, call_python
 from .short_axes import lower_in_parts, plan_of
 from .sizes import SIZE, Sizes, variables_in_main
-
-
-class Rewrite(NamedTuple):
-    """An operation that was written as others for a platform: where it stands in the user's code (empty: unknown), in words what was
-    written, and by which rule of `xla.cpu_tuning`."""
-
-    operation: str
-    place: str
-    words: str
-    rule: str
 
 
 PLATFORM = "_platform_index"
@@ -261,7 +252,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     return [read(a) for a in jaxpr.outvars]
 
 
-class LoweringContext(ForeignCalls, Patterns, Collectives):
+class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
     """What a `lower` rule works with: builders, types, the avals of its equation, and helpers for common patterns.
 
     `hlo` and `chlo` are the builders of the dialects; `avals_in` and `avals_out` those of the equation being lowered.
@@ -375,32 +366,6 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         if value.dtype == dtypes.float0:
             value = np.zeros(value.shape, bool)
         return self.hlo.constant(mlir.constant_attr(value))
-
-    def rewritten(self, words: str, rule: Any) -> None:
-        """Note that the equation is written as other operations, by a rule of `xla.cpu_tuning`."""
-        if self.equation is not None:
-            where = source.user_position(self.equation.traceback)
-            where = source.as_typed(where) if where else None
-            shown = f"{self.equation.primitive.name} of {', '.join(a.aval.short() for a in self.equation.invars)}"
-            told = f"line {where.line} of {where.function}" if where else ""
-            self.module.rewrites.append(Rewrite(shown, told, words, rule.name))
-
-    def number_of(self, value: Any) -> float | None:
-        """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
-        owner = value.owner
-        if getattr(owner, "name", None) != "stablehlo.constant":
-            return None
-        numbers = owner.attributes["value"]
-        splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
-        return float(numbers[0]) if splat else None
-
-    def integer_of(self, value: Any) -> int | None:
-        """The number that a scalar integer is, if it is a constant; None otherwise."""
-        owner = value.owner
-        if getattr(owner, "name", None) != "stablehlo.constant":
-            return None
-        numbers = owner.attributes["value"]
-        return int(numbers[0]) if isinstance(numbers, self.ir.DenseIntElementsAttr) and len(numbers) == 1 else None
 
     def literal(self, literal: Literal) -> Any:
         return self.constant(np.asarray(literal.value, literal.aval.dtype))

@@ -186,3 +186,19 @@ def device_of_request(x: Any) -> Any:
             f"device_put takes None, a device (one of jitscope.devices()), a sharding, a Format, or a tree of those; it got {x!r}"
         )
     return x._device
+
+
+def checked_sharding(sharding: Any, shape: tuple[Any, ...]) -> Any:
+    """The sharding of a struct of this shape. Raises ValueError for what is none and for specs of too many axes."""
+    from ..core.shardings import NamedSharding, Sharding
+    from .spreading import NoMeshError, requested
+
+    try:
+        found = requested(sharding)
+    except NoMeshError as error:
+        raise TypeError(str(error)) from None
+    if not isinstance(found, Sharding):
+        raise ValueError(f"the sharding of a ShapeDtypeStruct is a sharding or a PartitionSpec, not {sharding!r}")
+    if isinstance(found, NamedSharding) and len(found.spec) > len(shape):
+        found.check(shape)
+    return sharding

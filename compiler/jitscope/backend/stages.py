@@ -32,10 +32,10 @@ from .arguments import Arguments
 from .array import Array, device_for, is_put, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed, options_of
 from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, run, seen_in_rows
-from .lowering import Rewrite
 from .memory import ReferenceProgram
 from .module_text import told
-from .placement import layouts_text
+from .placement import checked_sharding, layouts_text
+from .rewriting import Rewrite, rewrites_of
 from .tracing import traced_for
 from .watching import watched
 
@@ -48,22 +48,6 @@ if TYPE_CHECKING:
     from .caches import TraceEntry
     from .dispatch import JitFunction
     from .input_layouts import Orders
-
-
-def _checked_sharding(sharding: Any, shape: tuple[Any, ...]) -> Any:
-    """The sharding of a struct of this shape. Raises ValueError for what is none and for specs of too many axes."""
-    from ..core.shardings import NamedSharding, Sharding
-    from .spreading import NoMeshError, requested
-
-    try:
-        found = requested(sharding)
-    except NoMeshError as error:
-        raise TypeError(str(error)) from None
-    if not isinstance(found, Sharding):
-        raise ValueError(f"the sharding of a ShapeDtypeStruct is a sharding or a PartitionSpec, not {sharding!r}")
-    if isinstance(found, NamedSharding) and len(found.spec) > len(shape):
-        found.check(shape)
-    return sharding
 
 
 class ShapeDtypeStruct:
@@ -97,7 +81,7 @@ class ShapeDtypeStruct:
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.layout = sharding.layout if isinstance(sharding, Format) else None
         where = sharding.sharding if isinstance(sharding, Format) else sharding
-        self.sharding = None if where is None else _checked_sharding(where, self.shape)
+        self.sharding = None if where is None else checked_sharding(where, self.shape)
         self.weak_type, self.is_ref = weak_type, bool(is_ref)
 
     @classmethod
@@ -414,13 +398,8 @@ class LoweredStage(_Stage):
         raise _unknown_dialect(dialect)
 
     def rewrites(self) -> list[Rewrite]:
-        """What is written as other operations for the CPU, in the order of the program, and by which rules. (It is lowered once more.)"""
-        found: list[Rewrite] = []
-        stage = self._stage
-        lower_closed(
-            *stage._pure, stage._function._keep_unused, device=stage._device, orders=stage._orders, rewrites=found
-        )
-        return found
+        """What is written as other operations for the CPU, in the order of the program, and by which rules."""
+        return rewrites_of(self._stage)
 
     def _told(self, module: Any) -> Any:
         device = self._stage._device

@@ -1,0 +1,61 @@
+"""Operations that are lowered as others: what is known of their operands, and notes of what was written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import source
+
+
+class Rewrite(NamedTuple):
+    """An operation that was written as others for a platform: where it stands in the user's code (empty: unknown), in words what was
+    written, and by which rule of `xla.cpu_tuning`."""
+
+    operation: str
+    place: str
+    words: str
+    rule: str
+
+
+class Rewriting:
+    """What `LoweringContext` offers to rules that write an operation as others."""
+
+    if TYPE_CHECKING:  # the rest of the context
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def rewritten(self, words: str, rule: Any) -> None:
+        """Note that the equation is written as other operations, by a rule of `xla.cpu_tuning`."""
+        if self.equation is not None:
+            where = source.user_position(self.equation.traceback)
+            where = source.as_typed(where) if where else None
+            shown = f"{self.equation.primitive.name} of {', '.join(a.aval.short() for a in self.equation.invars)}"
+            told = f"line {where.line} of {where.function}" if where else ""
+            self.module.rewrites.append(Rewrite(shown, told, words, rule.name))
+
+    def number_of(self, value: Any) -> float | None:
+        """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
+        owner = value.owner
+        if getattr(owner, "name", None) != "stablehlo.constant":
+            return None
+        numbers = owner.attributes["value"]
+        splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
+        return float(numbers[0]) if splat else None
+
+    def integer_of(self, value: Any) -> int | None:
+        """The number that a scalar integer is, if it is a constant; None otherwise."""
+        owner = value.owner
+        if getattr(owner, "name", None) != "stablehlo.constant":
+            return None
+        numbers = owner.attributes["value"]
+        return int(numbers[0]) if isinstance(numbers, self.ir.DenseIntElementsAttr) and len(numbers) == 1 else None
+
+
+def rewrites_of(stage: Any) -> list[Rewrite]:
+    """What is written as other operations in a traced program, in its order. (It is lowered for that.)"""
+    from .compile import lower_closed
+
+    found: list[Rewrite] = []
+    keep = stage._function._keep_unused
+    lower_closed(*stage._pure, keep, device=stage._device, orders=stage._orders, rewrites=found)
+    return found
