@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Position, expect
 
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
@@ -78,7 +78,7 @@ def test_what_is_opened_comes_into_view_at_a_size_that_can_be_read(bare: Bare, t
 def test_a_double_click_opens_once(bare: Bare, training: Document) -> None:
     view = shown(bare, training)
     closed = next(n for n in view.nodes("group") if n["open"] is False and n["onScreen"] and n["label"] == "attention")
-    at = {"x": closed["x"] + closed["w"] / 2, "y": closed["y"] + 10}
+    at: Position = {"x": closed["x"] + closed["w"] / 2, "y": closed["y"] + 10}
     view.element.locator(".jitscope-graph canvas").first.dblclick(position=at)
     view.settle()
     assert next(node for node in view.nodes() if node["id"] == closed["id"])["open"]

@@ -5,7 +5,8 @@ import { hlo, hloTokens } from "./highlight";
 import { touches, type Links, type Selected, type Selection } from "./links";
 
 const CONTEXT = 2; // unchanged lines kept beside a change
-const BLOCK = 300; // rows made at once
+const BLOCK = 300; // rows made at once when they are asked for
+const SCREENS = 200; // lines that a few screens hold
 const FUSED_SHOWN = 16; // operations of one kernel shown at first
 
 export type Run =
@@ -116,7 +117,7 @@ export class Diff {
 
   /** As many runs as a few screens hold; the others when the reader comes near the end. */
   private addRuns(all: Run[], from: number): void {
-    const enough = this.sides + 2 * BLOCK;
+    const enough = this.sides + SCREENS;
     let at = from;
     while (at < all.length && this.sides < enough) this.addRun(all[at++]!);
     if (at >= all.length) return;
