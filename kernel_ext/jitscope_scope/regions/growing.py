@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from types import ModuleType
+from typing import cast
 
 import numpy as np
 
@@ -70,3 +71,27 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
     if not home.numpy and not is_array(last):
         raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}")
     return f"{name}.extend({result})"
+
+
+def number_lists(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
+    """Python's lists of whole or of floating numbers that the region only takes elements of, goes through, or asks for their length."""
+    found = {
+        n
+        for n in naming.loaded(body) - naming.bound(body) - naming.stored_into(body)
+        if type(v := values.get(n)) is list and v and len({type(x) for x in v}) == 1 and type(v[0]) in (int, float)
+    }
+    good = [part.id for s in body for n in ast.walk(s) for part in _taken(n) if isinstance(part, ast.Name)]
+    names = [n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    whole = {n for n in found if all(-(2**62) < x < 2**62 for x in cast("list[int]", values[n]) if type(x) is int)}
+    return {n for n in whole if good.count(n) == names.count(n)}
+
+
+def _taken(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.For(iter=over):
+            return [over]
+        case ast.Subscript(value=of, slice=at) if not isinstance(at, (ast.Slice, ast.Tuple)):
+            return [of]
+        case ast.Call(func=ast.Name(id="len" | "zip" | "enumerate"), args=args):
+            return list(args)
+    return []

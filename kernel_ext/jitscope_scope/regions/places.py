@@ -94,6 +94,8 @@ class Places:
                 inner = copy.copy(s)
                 inner.body = self._block(s.body, top, function, False)
             return self._noted([s], top, function, [inner])
+        if isinstance(s, ast.Try) and straight:
+            return self._noted([s], top, function)
         if isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.If, ast.With)):
             new = copy.copy(s)
             plain = isinstance(s, ast.FunctionDef) and function is None and not _generates(s)

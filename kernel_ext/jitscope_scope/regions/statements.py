@@ -566,7 +566,7 @@ def _without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
         if isinstance(s, ast.If) and (naming.leaves(s.body) or naming.leaves(s.orelse)):
             rest = body[k + 1 :]
             ends, other = _always_leaves(s.body), _always_leaves(s.orelse)
-            if (naming.leaves(s.body) and not ends) or (naming.leaves(s.orelse) and not other):
+            if sum(isinstance(n, ast.If) for r in rest for n in ast.walk(r)) > 8:
                 raise CannotCompile(s.lineno, "value read by Python", "the loop is left in the middle of a branch")
             yes = _without_leaving([*s.body, *([] if ends else rest)], stop)
             no = _without_leaving([*s.orelse, *([] if other else rest)], stop)

@@ -48,7 +48,8 @@ def _translated(
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> Written:
-    values = visit.values
+    numbers = growing.number_lists(body, visit.values) if home.numpy else set()
+    values = {n: np.asarray(v) if n in numbers else v for n, v in visit.values.items()}
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     made = naming.bound(body)
@@ -93,9 +94,10 @@ def _translated(
         f'if globals().get("{name}_code") != {name}.__code__:  # compiled anew only when its text has changed',
         f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
-    passed = ", ".join(f"{n}={n}" if n in fixed else n for n in [n for n in reads if n not in fixed] + fixed)
+    texts = {n: f"numpy.asarray({n})" if n in numbers else f"{n}={n}" if n in fixed else n for n in reads}
+    passed = ", ".join(texts[n] for n in [n for n in reads if n not in fixed] + fixed)
     call = _call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body)
-    imports = imports_of(home, jnp, lax, "\n".join(definition))
+    imports = [*(["import numpy"] if numbers & set(reads) else []), *imports_of(home, jnp, lax, "\n".join(definition))]
     return Written(
         tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names), allowed_in(home)
     )
@@ -181,7 +183,7 @@ def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
         names = {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}
         if name not in names or isinstance(s, ast.For):
             continue
-        step = s.value if isinstance(s, (ast.AugAssign, ast.Assign)) else None
+        step = _own_part(s, name) if isinstance(s, ast.Assign) else s.value if isinstance(s, ast.AugAssign) else None
         if isinstance(s, ast.AugAssign) and isinstance(s.op, (ast.Add, ast.Sub)) and isinstance(step, ast.Constant):
             continue
         if step is not None and isinstance(s, ast.Assign) and _bounded(step, targets):

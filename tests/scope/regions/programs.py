@@ -442,6 +442,25 @@ for epoch in range(10):
     for k in range(0, 32, 8):
         xb, yb = X[k:k + 8], y[k:k + 8]
         w -= 0.05 * xb.T @ (xb @ w - yb) / len(xb)
+=== patience, and the best so far
+X = rng.normal(size=(20, 3)); y = X @ np.ones(3) + 0.1 * rng.normal(size=20); w = np.zeros(3); best, bad = np.inf, 0
+---
+for it in range(300):
+    r = X @ w - y
+    loss = float(r @ r) / 20
+    if loss < best - 1e-3:
+        best, bad = loss, 0
+    else:
+        bad += 1
+        if bad > 5:
+            break
+    w = w - 0.02 * X.T @ r / 20
+=== ways to give change, coins in a list
+coins = [1, 5, 10]; ways = np.zeros(41, dtype=np.int64); ways[0] = 1 + rng.integers(3)
+---
+for c in coins:
+    for a in range(c, 41):
+        ways[a] += ways[a - c]
 === a lambda
 import math
 k = 1.0 + rng.random(); total = 0.0

@@ -70,6 +70,18 @@ for k in range(9):
         x[k] = 2
     except IndexError:
         n += 1
+=== a loop in a try -> exception @ 1
+class Found(Exception): pass
+def check(v):
+    if v > 9: raise Found
+    return v
+x = np.ones(3); s = 0.0
+---
+try:
+    for v in x:
+        s += check(v)
+except Found:
+    s = -1.0
 === an assertion -> exception @ 2
 x = np.ones(3)
 ---
