@@ -35,7 +35,7 @@ Waiting = Callable[[float], None]
 _OPTIONS: dict[str, dict[str, Any]] = {"cuda": {"xla_dump_hlo_pass_re": ".*"}, "tpu": {}}
 """What XLA's compilers are asked to write down."""
 _RECORD = {"xla_dump_fusion_visualization": True}
-MOST_RECORDED = 1500
+MOST_RECORDED = 800
 """Instructions of a program of which the record of all fusion decisions is asked for: it holds a picture for each of them, so that its cost grows
 with the square. Of larger programs the times of XLA's model alone are known."""
 _MOST = 8
