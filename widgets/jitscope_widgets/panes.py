@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from . import code, words
 from .budget import Part
@@ -20,7 +21,7 @@ from .sentences import say
 from .view.as_html import as_html, inline
 from .view.markup import element
 from .view.parts import Sentence
-from .viewed import parts_of, timing_of, title_of
+from .viewed import conversion_parts, parts_of, timing_of, title_of
 from .views import has_view
 from .words import Document, plural
 
@@ -97,6 +98,7 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
         pieces += ["<details><summary>Why kernels are not one</summary>", said(_NO_RECORDS)]
         forms = [lambda most=most: "<br>".join(map(escape, words.boundary_lines(fusion, most))) for most in (200, 30)]
         pieces += [part("what stands between kernels", *forms, worth=0.4), "</details>"]
+    pieces += [replace(one, worth=0.2) if isinstance(one, Part) else one for one in as_html(conversion_parts(fusion))]
     if fusion["rows"]:
         forms = [lambda: diff(fusion["rows"])]
         forms += [lambda most=most: diff(fusion["rows"], most) for most in _MOST_CHANGES]

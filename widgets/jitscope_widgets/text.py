@@ -13,9 +13,9 @@ from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import show
-from .view.as_text import as_text
+from .view.as_text import as_text, lines_of
 from .view.parts import Sentence
-from .viewed import parts_of, title_of
+from .viewed import conversion_parts, parts_of, title_of
 from .views import has_view
 from .words import Document, plural
 from .wrap import table, wrap
@@ -201,6 +201,8 @@ def _fusion(fusion: Document, width: int) -> list[str]:
     lines += _kernels(fusion["kernels"], width, "")
     for line in words.boundary_lines(fusion, _MOST_KERNELS):
         lines += wrap(f"  {line}", width, "    ")
+    for part in conversion_parts(fusion):
+        lines += lines_of(part, width)
     if fusion["rows"]:
         lines += ["", "  before (-) and after (+):"]
     for group in groups(fusion["rows"]):

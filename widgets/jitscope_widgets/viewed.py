@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import words
+from .conversions import conversions
 from .view.as_data import as_data
 from .view.parts import Sentence, View
 from .views import has_view, name_of, view_of
@@ -22,9 +23,19 @@ def viewed(value: Any) -> Any:
         value = {name: viewed(one) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
         return {**value, FIELD: as_data(parts_of(value))}
+    if value.get("kind") == "fusion" and value.get("version") == 1:
+        return {**value, FIELD: as_data(conversion_parts(value))}
     if value.get("kind") == "compilation" and "timing" in value:
         return {**value, "timing": {**value["timing"], FIELD: as_data(parts_of(timing_of(value)))}}
     return value
+
+
+def conversion_parts(fusion: Document) -> View:
+    """What a program converts, copies and transposes: the part of the view of a fusion that is made here. Never raises."""
+    try:
+        return tuple(conversions(fusion))  # pyright: ignore[reportArgumentType]
+    except Exception as error:
+        return (Sentence(words.failed("what is converted and copied", error)),)
 
 
 def timing_of(compilation: Document) -> Document:

@@ -1,6 +1,6 @@
 // What XLA made of the program: the sentence, the kernels, the two programs or the two graphs.
 import { askingButton } from "./asking";
-import type { FusionDoc } from "./documents";
+import type { FusionDoc, Host } from "./documents";
 import { h } from "./dom";
 import { Diff } from "./diff";
 import { openGraph, type OpenGraph } from "./graph/opengraph";
@@ -8,12 +8,15 @@ import type { GraphMemory, GraphView } from "./graph/view";
 import { kernelList } from "./kernels";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
+import { partsView } from "./parts/view";
 import { choice } from "./tabs";
+import { viewOf } from "./viewdata";
 
 export interface FusionMemory {
   shown: "program" | "graphs";
   before?: GraphMemory;
   after?: GraphMemory;
+  moves?: unknown;
 }
 
 interface Half extends OpenGraph {
@@ -36,6 +39,7 @@ function graphSide(title: string, caption: string, { element }: Half): HTMLEleme
 
 interface FusionOptions {
   doc: FusionDoc;
+  host: Host;
   links: Links;
   selection: Selection;
   root: HTMLElement;
@@ -45,7 +49,7 @@ interface FusionOptions {
   again?: () => void | Promise<void>;
 }
 
-export function fusionView({ doc, links, selection, root, memory, help, again }: FusionOptions): View {
+export function fusionView({ doc, host, links, selection, root, memory, help, again }: FusionOptions): View {
   let shown: FusionMemory["shown"] = memory?.shown ?? "program";
   let pair: Pair | null = null;
   let diff: Diff | null = null;
@@ -100,6 +104,8 @@ export function fusionView({ doc, links, selection, root, memory, help, again }:
     }
   };
 
+  const parts = viewOf(doc);
+  const moves = parts?.length ? partsView(parts, { host, links, selection, root, memory: memory?.moves }, doc.kind) : null;
   const element = h(
     "div",
     { class: "jitscope-fusion" },
@@ -110,6 +116,7 @@ export function fusionView({ doc, links, selection, root, memory, help, again }:
       : null,
     h("h3", {}, "Kernels"),
     kernelList(doc.kernels, links, selection, doc.boundaries),
+    moves?.element ?? null,
     h(
       "div",
       { class: "jitscope-section" },
@@ -130,8 +137,8 @@ export function fusionView({ doc, links, selection, root, memory, help, again }:
   show(shown);
   return {
     element,
-    memory: (): FusionMemory => ({ shown, before: pair?.before.graph?.memory(), after: pair?.after.graph?.memory() }),
+    memory: (): FusionMemory => ({ shown, moves: moves?.memory?.(), before: pair?.before.graph?.memory(), after: pair?.after.graph?.memory() }),
     themed: () => (pair?.before.graph?.themed(), pair?.after.graph?.themed()),
-    dispose: () => (pair?.before.dispose(), pair?.after.dispose()),
+    dispose: () => (pair?.before.dispose(), pair?.after.dispose(), moves?.dispose()),
   };
 }

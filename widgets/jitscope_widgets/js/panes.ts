@@ -142,6 +142,7 @@ export class Panes {
     const { links, selection } = this;
     this.fusion = fusionView({
       doc: compilation.fusion,
+      host,
       links,
       selection,
       root: this.options.root,

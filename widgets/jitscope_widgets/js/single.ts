@@ -63,10 +63,11 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
   };
 }
 
-export function fusionAlone(doc: FusionDoc, _host: Host, memory: any, root: HTMLElement): View {
+export function fusionAlone(doc: FusionDoc, host: Host, memory: any, root: HTMLElement): View {
   const help = new Help(root);
   return fusionView({
     doc,
+    host,
     links: new Links(null, null, doc.kernels),
     selection: new Selection(),
     root,

@@ -46,8 +46,8 @@ function alone(parts: Part[], kind: string, host: Host, memory: unknown, root: H
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {
   const kind = shown?.kind ?? "nothing";
   const parts = viewOf(shown);
-  if (parts) return alone(parts, shown.kind, host, memory, root);
   const open = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
+  if (parts && !open) return alone(parts, shown.kind, host, memory, root);
   if (!open) throw new Error(`it is of the kind “${kind}” and came without its view: an earlier version saved it, or a later one`);
   if (shown.version !== 1) throw new Error(`it has version ${String(shown.version)}, and this view knows version 1`);
   return open(shown, host, memory, root);

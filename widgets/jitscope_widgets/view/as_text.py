@@ -133,7 +133,7 @@ def _(part: Heatmap, width: int) -> list[str]:
 
 
 def _shade(cell: str) -> str:
-    return "✕" if cell in "ni" else _SHADES[round(int(cell, 16) * 4 / 15)]
+    return _SHADES[round(int(cell, 16) * 4 / 15)] if cell in "0123456789abcdef" else "✕"
 
 
 @lines_of.register

@@ -1,0 +1,60 @@
+"""The list of conversions, copies and transposes of a program against XLA's own text of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope_widgets import text
+from jitscope_widgets.conversions import conversions
+from jitscope_widgets.view.parts import Grouped, Section, Table
+
+
+def _mixed(x: Any, w: Any) -> Any:
+    y = x.astype(jnp.bfloat16) @ w
+    z = jnp.transpose(y.astype(jnp.float32)) + 1
+    return jnp.sum(z, axis=0), z.reshape(8, -1).T
+
+
+def _loop(x: Any, w: Any) -> Any:
+    def body(carry: Any, a: Any) -> Any:
+        low = (carry @ a.T).astype(jnp.bfloat16)
+        return jnp.transpose(low.astype(jnp.float32)) @ carry, low
+
+    return jx.lax.scan(body, x, w)
+
+
+PROGRAMS = {
+    "mixed": (_mixed, (64, 32), ((32, 128), "bfloat16")),
+    "loop": (_loop, (16, 16), ((8, 16, 16), "float32")),
+    "none": (lambda x, w: x + w.sum(), (4,), ((4,), "float32")),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_list_has_what_the_program_has(name: str) -> None:
+    function, shape, (other, dtype) = PROGRAMS[name]
+    seen = jx.inspect(function)(jnp.ones(shape), jnp.ones(other, dtype))
+    of_xla = re.findall(r"= (\w+\[[^\]]*\])\S* (convert|copy|transpose)\(", str(seen.hlo))
+    fusion = seen.document["fusion"]
+    assert fusion is not None
+    (section,) = conversions(fusion)
+    assert isinstance(section, Section)
+    if not of_xla:
+        assert "converts no dtype, copies nothing" in text(fusion)
+        return
+    (_, shown) = section.parts
+    table = shown.ways[0][1] if isinstance(shown, Grouped) else shown
+    assert isinstance(table, Table)
+    kind = {"upcast": "convert", "downcast": "convert", "cast": "convert"}
+    listed = Counter((str(row.cells[2]), kind.get(str(row.cells[0]), str(row.cells[0]))) for row in table.rows)
+    assert listed == Counter(of_xla)
+    if name == "mixed":
+        rows = [tuple(map(str, row.cells[:3])) for row in table.rows]
+        assert ("upcast", "bf16[32,128]", "f32[32,128]") in rows  # the CPU multiplies in f32
+        assert ("downcast", "f32[64,32]", "bf16[64,32]") in rows
