@@ -48,6 +48,9 @@ class Live:
         self.xla = Program(self.facts.xla)
         view = bare.show(self.facts.document)
         view.open("fusion")
+        more = view.element.locator(".jitscope-kernels .jitscope-fold")
+        if more.count():
+            more.click()
         read: dict[str, Any] = view.element.evaluate(READ)
         self.headline, self.rows = read["headline"], read["kernels"]
         self.kernels = [row for row in self.rows if row["called"].startswith("kernel")]
