@@ -17,7 +17,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .core.registrations import defined_again, registering
+from .core.registrations import registering
+from .core.tree_contrast import Place, contrast, kind
 from .xla import pytrees, recursion
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
@@ -276,7 +277,7 @@ def broadcast_prefix(prefix: PyTree, treedef: PyTreeDef, what: str) -> list[Any]
     found = _repeated(iter(prefix_leaves), prefix_def, treedef)
     if found is not None:
         return found
-    full = treedef.unflatten([_Place()] * treedef.num_leaves)
+    full = treedef.unflatten([Place()] * treedef.num_leaves)
     where = first_difference(prefix, full, _is_none, ("it", "the tree")) or "the structures differ"
     raise ValueError(f"{what} must be a prefix of the tree it is for: {where}")
 
@@ -295,10 +296,6 @@ def _repeated(leaves: Iterator[Any], prefix: PyTreeDef, full: PyTreeDef) -> list
 
 def _is_none(x: Any) -> bool:
     return x is None
-
-
-class _Place:
-    """Stands for a leaf where only the structure is known."""
 
 
 def _up_to(treedef: PyTreeDef, like: Any, tree: Any, is_leaf: IsLeaf, what: str) -> list[Any]:
@@ -323,7 +320,7 @@ def _difference(path: tuple, prefix: Any, tree: Any, is_leaf: IsLeaf, names: tup
         below = one_level.flatten_up_to(tree)
     except (ValueError, TypeError):
         at = f"at {keystr(path)}" if path else "at the top"
-        return f"{at}, {_contrast(prefix, tree, names)}"
+        return f"{at}, {contrast(prefix, tree, names)}"
     for key, own, other in zip(_keys_of(prefix, level), _registry.flatten_one_level(prefix)[0], below):
         found = _difference((*path, key), own, other, is_leaf, names)
         if found:
@@ -337,38 +334,6 @@ def _keys_of(node: Any, level: Any) -> list[Any]:
     return [key for key, _ in level[0]]
 
 
-def _contrast(prefix: Any, tree: Any, names: tuple[str, str]) -> str:
-    one, other = names
-    if isinstance(prefix, dict) and type(prefix) is type(tree):
-        missing, more = ([k for k in a if k not in b] for a, b in ((prefix, tree), (tree, prefix)))
-        parts = [f"{who} alone has {_listed(keys)}" for who, keys in ((one, missing), (other, more)) if keys]
-        if parts:
-            return " and ".join(parts)
-    if type(prefix) is type(tree) and _kind(prefix) == _kind(tree):
-        return f"the static data of two {type(prefix).__name__} differ"
-    again = defined_again(type(prefix), type(tree))
-    if again:
-        return f"{one} has {again[0]} where {other} has {again[1]}: the class was defined again; make the objects of the first anew"
-    return f"{one} has {_kind(prefix)} where {other} has {_kind(tree)}"
-
-
-def _listed(keys: list[Any]) -> str:
-    shown = ", ".join(builtins.map(repr, keys[:6])) + (", …" if len(keys) > 6 else "")
-    return f"key{'s' * (len(keys) > 1)} {shown}"
-
-
-def _kind(x: Any) -> str:
-    if x is None:
-        return "None"
-    if isinstance(x, _Place):
-        return "a leaf"
-    name = type(x).__name__
-    article = "an" if name[:1] in "AEIOUaeiou" else "a"
-    if hasattr(x, "_fields") or not isinstance(x, (tuple, list, dict)):
-        return f"{article} {name}"
-    return f"{article} {name} of {len(x)}"
-
-
 # One level ------------------------------------------------------------------------------------------------------------
 
 
@@ -376,7 +341,7 @@ def flatten_one_level(tree: PyTree) -> tuple[Iterable[Any], Hashable]:
     """The children of a node and its static data. Raises ValueError for a leaf."""
     found = _registry.flatten_one_level(tree)
     if found is None:
-        raise ValueError(f"{_kind(tree)} is a leaf: it has no children")
+        raise ValueError(f"{kind(tree)} is a leaf: it has no children")
     return found
 
 

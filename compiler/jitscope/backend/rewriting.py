@@ -49,13 +49,3 @@ class Rewriting:
             return None
         numbers = owner.attributes["value"]
         return int(numbers[0]) if isinstance(numbers, self.ir.DenseIntElementsAttr) and len(numbers) == 1 else None
-
-
-def rewrites_of(stage: Any) -> list[Rewrite]:
-    """What is written as other operations in a traced program, in its order. (It is lowered for that.)"""
-    from .compile import lower_closed
-
-    found: list[Rewrite] = []
-    keep = stage._function._keep_unused
-    lower_closed(*stage._pure, keep, device=stage._device, orders=stage._orders, rewrites=found)
-    return found

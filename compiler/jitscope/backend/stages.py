@@ -35,7 +35,8 @@ from .input_layouts import as_they_lie, check_orders, orders_asked, orders_of, r
 from .memory import ReferenceProgram
 from .module_text import told
 from .placement import checked_sharding, layouts_text
-from .rewriting import Rewrite, rewrites_of
+from .rewrite_notes import rewrites_of
+from .rewriting import Rewrite
 from .tracing import traced_for
 from .watching import watched
 

@@ -12,9 +12,10 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
-from ..xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ROWS
+from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import ARG_BY_BLOCKS, NAN_OF_MAX, RUNNING_BY_ROWS
 from .arg_places import block_length, place_by_blocks
-from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, real_p
+from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
     add_p,
@@ -82,6 +83,15 @@ class ReduceBy(Reduce):
 class ReduceChoose(ReduceBy):
     """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
 
+    def lower(self, ctx, x, /, *, axes):
+        found = super().lower(ctx, x, axes=axes)
+        operand, out = ctx.avals_in[0], ctx.avals_out[0]
+        if not loses_nan(operand, ctx):
+            return found
+        ctx.avals_in = [operand, out]
+        nan = out.dtype.type(math.nan)
+        return ctx.inline(lambda x, found: where(reduce_or_p(ne_p(x, x), axes=axes), nan, found), x, found)
+
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents
         out = self.bind(x, axes=axes)
@@ -89,6 +99,14 @@ class ReduceChoose(ReduceBy):
             return out, zero_of(out)
         at = convert(eq_p(x, _restore(out, aval_of(x).shape, axes)), aval_of(x).dtype)
         return out, div_p(reduce_sum_p(mul_p(t, at), axes=axes), reduce_sum_p(at, axes=axes))
+
+
+def loses_nan(x: ShapedArray, ctx: Any) -> bool:
+    """Whether the greatest and the least element of an array would be numbers though it has a NaN. (On several devices what they exchange
+    would be doubled: there it is left as it is.)"""
+    if not NAN_OF_MAX.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
+        return False
+    return dtypes.is_float(x.dtype) and x.size >= NAN_OF_MAX.value
 
 
 reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)

@@ -1,0 +1,16 @@
+"""What is written as other operations in a traced program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .compile import lower_closed
+from .rewriting import Rewrite
+
+
+def rewrites_of(stage: Any) -> list[Rewrite]:
+    """The rewrites in their order. (The program is lowered for that.)"""
+    found: list[Rewrite] = []
+    keep = stage._function._keep_unused
+    lower_closed(*stage._pure, keep, device=stage._device, orders=stage._orders, rewrites=found)
+    return found

@@ -1,0 +1,39 @@
+"""The greatest and the least element of what has a NaN is NaN, however many there are, as NumPy has it."""
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+
+
+SHAPES = [(4095,), (4096,), (16384,), (64, 64), (2, 8192), (3, 40, 200)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
+def test_one_nan_is_seen(shape: tuple[int, ...], dtype: str) -> None:
+    x = np.random.default_rng(0).standard_normal(shape)
+    x.flat[x.size // 2 + 1] = np.nan
+    with jx.enable_x64():
+        given = jnp.asarray(x).astype(dtype)
+        for axis in (None, *range(x.ndim)):
+            for name in ("max", "min"):
+                got = jx.jit(lambda x, name=name, axis=axis: getattr(jnp, name)(x, axis=axis))(given)
+                want = getattr(np, name)(np.asarray(given).astype(np.float64), axis=axis)
+                np.testing.assert_array_equal(np.asarray(got).astype(np.float64), want)
+
+
+def test_it_is_seen_in_what_is_fused_before_and_behind() -> None:
+    x = np.ones((64, 128), np.float32)
+    x[3, 5] = -1
+    got = jx.jit(lambda x: jnp.exp(jnp.max(jnp.log(x), axis=1)) * 2)(x)
+    assert np.flatnonzero(np.isnan(got)).tolist() == [3]
+    assert np.isnan(jx.grad(lambda x: jnp.max(jnp.sqrt(x)))(x)).any()
+
+
+def test_infinities_are_no_nan() -> None:
+    x = np.full((64, 64), np.inf, np.float32)
+    x[1] = -np.inf
+    np.testing.assert_array_equal(jx.jit(lambda x: jnp.max(x, axis=1))(x), x.max(1))
+    np.testing.assert_array_equal(jx.jit(lambda x: jnp.min(x, axis=0))(x), x.min(0))
