@@ -14,10 +14,10 @@ import jitscope.numpy as jnp
 from jitscope_scope import observe
 from jitscope_scope.observe.comparing.document import comparison_of
 from jitscope_scope.observe.comparing.sides import side_of, side_with
-from jitscope_widgets import html, recompiles, text, validate, words
+from jitscope_widgets import html, text, validate, words
 from jitscope_widgets.grouping import in_full
 from jitscope_widgets.quantities import seconds, show
-from jitscope_widgets.views import comparison, memory
+from jitscope_widgets.views import comparison, memory, recompilations
 from jitscope_widgets.views.profile import wording as profile_view
 from jitscope_widgets.views.profile.kernels import alike
 from tests.extent import some
@@ -322,7 +322,7 @@ def test_recompilations_are_counted_once(calls):
     told = re.findall(r"Recompiles \((\d+)\)", page)
     assert list(map(int, told)) == [n for n in map(words.recompiled, shown) if n]
     for card in cards:
-        sentence = recompiles.counted(card)
+        sentence = recompilations.counted(card)
         assert f"({sentence})" in said and sentence in page
         assert sentence.startswith(words.plural(card["compilations"], "recompilation"))
     if wanted:
