@@ -11,6 +11,7 @@ from .rewriting import Rewrite
 def rewrites_of(stage: Any) -> list[Rewrite]:
     """The rewrites in their order. (The program is lowered for that.)"""
     found: list[Rewrite] = []
+    closed, donated = stage._pure
     keep = stage._function._keep_unused
-    lower_closed(*stage._pure, keep, device=stage._device, orders=stage._orders, rewrites=found)
+    lower_closed(closed, donated, keep, device=stage._device, orders=stage._orders, rewrites=found)
     return found
