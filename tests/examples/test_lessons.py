@@ -216,13 +216,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("truth", "answers"), RIGHT, ids=lambda x: str(x)[:12])
+@pytest.mark.parametrize(("truth", "answers"), RIGHT, ids=lambda x: x[:12] if isinstance(x, str) else type(x).__name__)
 def test_an_answer_is_right_in_every_form_that_people_write(truth: object, answers: str) -> None:
     for answer in answers_of(answers):
         assert predict.check(answer, truth, hint="?", because="so"), answer
 
 
-@pytest.mark.parametrize(("truth", "answers"), WRONG, ids=lambda x: str(x)[:12])
+@pytest.mark.parametrize(("truth", "answers"), WRONG, ids=lambda x: x[:12] if isinstance(x, str) else type(x).__name__)
 def test_a_wrong_answer_is_told_so_and_never_raises(truth: object, answers: str) -> None:
     for answer in answers_of(answers):
         said = predict.check(answer, lambda: truth, hint="Look again.", because="so")
