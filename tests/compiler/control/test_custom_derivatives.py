@@ -333,7 +333,7 @@ def test_rules_that_do_not_fit_are_told_by_name_and_place() -> None:
     args = {"w": [1.0, 2.0]}
     raises(ValueError, r"for d\['w'\]\[1\], a cotangent f32\[3\]; the argument is f32\[\]",
            back(lambda _, ct: ({"w": [ct, XS]},)), args)  # fmt: skip
-    raises(TypeError, "cotangents of the arguments' structure", back(lambda _, ct: ({"w": ct},)), args)
+    raises(TypeError, "cotangents of the arguments' structure", back(lambda _, ct: ({"v": ct},)), args)
     raises(TypeError, "one cotangent for each argument, 1 in all", back(lambda _, ct: (ct, ct)), args)
     raises(TypeError, "something that is not an array", back(lambda _, ct: ({"w": [ct, "text"]},)), args)
 

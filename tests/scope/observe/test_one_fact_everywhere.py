@@ -75,9 +75,9 @@ def test_seconds(facts):
 @every
 def test_work(facts):
     page = Page(facts.page()).panes["Timing"].text
-    for name, verb in (("flops", "computes"), ("bytes", "moves"), ("memory", "holds")):
+    for name, told in (("flops", "arithmetic"), ("bytes", "moved"), ("memory", "memory")):
         if facts.document["cost"][name]["value"] is not None:
-            assert f"{verb} {show(facts.document['cost'][name])}" in page
+            assert f"{told}{show(facts.document['cost'][name])}" in page
 
 
 @every
@@ -248,7 +248,7 @@ def test_memory_is_what_xla_says_in_every_view(compiled):
     for sentence in (memory.headline(found), memory.reserved(found)):
         assert flat(sentence) in said and html_escaped(flat(sentence)) in page
     shown = show(document["cost"]["memory"])
-    assert f"holds {shown}" in page
+    assert f"memory {shown}" in page
 
 
 @pytest.mark.parametrize("compiled", BESIDE[:4], indirect=True)
