@@ -16,6 +16,7 @@ NAMES = {
     "api/processes.py": "backends that are asked for by name",
     "backend/from_jax.py": "on which platform an array of JAX is",
     "backend/disk/environment.py": "the machine that a program on disk is for",
+    "backend/foreign.py": "operands whose layout XLA's compiler for the CPU may not choose",
     "backend/lowering.py": "the platform that programs are lowered for, if none is named",
     "backend/stages.py": "platforms that `lower` is asked for",
     "core/jax_options.py": "JAX's options that name a platform",

@@ -131,7 +131,8 @@ class Inspection(Shown["CompilationDocument"]):
         """What is written as other operations than the program asks for, since XLA is slow in it on the CPU: where, in words what is written
         instead, and the name of the rule in `jitscope.xla.cpu_tuning`, which says what it was measured to give; its `off = True` turns it
         off (for what is compiled from then on, after `clear_caches()`)."""
-        return self._lowered.rewrites()
+        rewrites = getattr(self._lowered, "rewrites", None)  # jax's has none: nothing of it is written so
+        return rewrites() if rewrites else []
 
     def target(self, name: str) -> Program:
         """The StableHLO of the program for GPUs ("cuda:sm_90"), as XLA's compiler for them would be given it; `on("h100")` has what

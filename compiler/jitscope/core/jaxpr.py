@@ -165,12 +165,9 @@ class Jaxpr:
         read = self.live()[1]
         return [i for i, v in enumerate(self.invars) if v in read]
 
-    def pretty_print(
-        self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False, use_color: bool = False
-    ) -> str:
+    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
         """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
-        the named scopes it was written in; without `print_shapes`, variables without their avals. The text has no colours,
-        whatever `use_color` is."""
+        the named scopes it was written in; without `print_shapes`, variables without their avals."""
         from .printing import format_jaxpr  # printing reads this file's classes
 
         return format_jaxpr(self, source_info, name_stack, shapes=print_shapes)
@@ -304,9 +301,7 @@ class ClosedJaxpr(Jaxpr):
         """A copy with `f(jaxpr)`."""
         return self.replace(jaxpr=f(self.jaxpr))
 
-    def pretty_print(
-        self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False, use_color: bool = False
-    ) -> str:
+    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
         """The program as text, see `Jaxpr.pretty_print`."""
         return self.jaxpr.pretty_print(source_info=source_info, print_shapes=print_shapes, name_stack=name_stack)
 
