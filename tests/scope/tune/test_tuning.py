@@ -236,7 +236,7 @@ def test_a_form_that_ends_the_process_is_told_and_the_others_go_on() -> None:
                 os.kill(child, signal.SIGKILL)
                 killed.append(doing)
 
-    found = tuned(depthwise, X, {}, 60.0, None, told)
+    found = tuned(depthwise, X, {}, 180.0, None, told)
     assert killed
     second = killed[0].partition(": ")[2]
     outcomes = {one.name: one for one in found.tried}
