@@ -225,20 +225,23 @@ def teller(function: str, target: str) -> Callable[[float], None]:
 def show_for(row: observe.Row, asked: str, part: Part = "") -> None:
     """What `--target` asked for: a view of each target (or of a part of what is known), before them what differs between several; or a
     sentence on why there is none."""
-    try:
-        wanted = compiling.targets_in(asked)
-    except ValueError as problem:
-        output.say(f"jitscope: {row.function} cannot be shown for {asked}: {problem}")
-        return
+    wanted = _targets_in(asked, f"{row.function} cannot be shown")
     with interruptible(row.function):
         made = [one for name in wanted if (one := attempt(row, name)) is not None]
         if len(made) > 1 and not part:
-            output.show(beside(row.function, [side_of(row, one) for one in made]))
+            _show_beside(row, made)
         for one in made:
             _show(row, one, part)
         for name in wanted:
             if isinstance(name, str) and name != "cpu":
                 output.show_text(observe.target_text(row, name))
+
+
+def _show_beside(row: observe.Row, made: Sequence[OnTarget | str]) -> None:
+    try:
+        output.show(beside(row.function, [side_of(row, one) for one in made]))
+    except Unavailable as problem:
+        output.say(f"jitscope: the targets cannot be compared: {problem}")
 
 
 def _show(row: observe.Row, one: OnTarget | str, part: Part) -> None:
@@ -262,19 +265,23 @@ def _show(row: observe.Row, one: OnTarget | str, part: Part) -> None:
 
 def show_versus(earlier: observe.Row, row: observe.Row, title: str, asked: str) -> None:
     """What `--vs` and `--target` asked for together: an earlier program beside a row's, on each of some targets."""
-    try:
-        wanted = compiling.targets_in(asked)
-    except ValueError as problem:
-        output.say(f"jitscope: {row.function} cannot be compared for {asked}: {problem}")
-        return
     with interruptible(row.function):
-        for name in wanted:
+        for name in _targets_in(asked, f"{row.function} cannot be compared"):
             if isinstance(name, str):
                 continue  # of the CPU, --vs measures
             made = [attempt(one, name) for one in (earlier, row)]
             sides = [side_of(r, one, t) for r, one, t in zip((earlier, row), made, (title, "")) if one is not None]
             if len(sides) == 2:
                 output.show(beside(f"{title} and {row.function}", sides))
+
+
+def _targets_in(asked: str, failed: str) -> Sequence[compiling.Target | str]:
+    """The targets of a text; none, with a sentence, where it names others."""
+    try:
+        return compiling.targets_in(asked)
+    except ValueError as problem:
+        output.say(f"jitscope: {failed} for {asked}: {problem}")
+        return ()
 
 
 @contextlib.contextmanager

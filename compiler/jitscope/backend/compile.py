@@ -422,8 +422,8 @@ def lower_closed(
     rewrites: list[Rewrite] | None = None,
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
-    paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda"). `rewrites` gets what was written as other
-    operations."""
+    paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda").
+    `rewrites` gets what was written as other operations."""
     closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     spread = _spread(device)

@@ -46,9 +46,8 @@ def library_types(jaxpr: Jaxpr) -> dict[str, Any]:
 def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     """The kinds of operations of a program for which the library is left out."""
     convolutions, reductions = CONVOLUTIONS_WITHOUT_LIBRARY.holds(), SUMS_WITHOUT_LIBRARY.holds()
-    if not (convolutions or reductions) or LIBRARY_FLAG in os.environ.get(
-        "XLA_FLAGS", ""
-    ):  # the user's own choice stands
+    of_users = LIBRARY_FLAG in os.environ.get("XLA_FLAGS", "")
+    if of_users or not (convolutions or reductions):
         return []
     found = _Found()
     _look(jaxpr, found)

@@ -35,17 +35,17 @@ class Rewriting:
 
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
-        owner = value.owner
-        if getattr(owner, "name", None) != "stablehlo.constant":
-            return None
-        numbers = owner.attributes["value"]
+        numbers = _constant(value)
         splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
         return float(numbers[0]) if splat else None
 
     def integer_of(self, value: Any) -> int | None:
         """The number that a scalar integer is, if it is a constant; None otherwise."""
-        owner = value.owner
-        if getattr(owner, "name", None) != "stablehlo.constant":
-            return None
-        numbers = owner.attributes["value"]
+        numbers = _constant(value)
         return int(numbers[0]) if isinstance(numbers, self.ir.DenseIntElementsAttr) and len(numbers) == 1 else None
+
+
+def _constant(value: Any) -> Any:
+    """The elements of an MLIR value that is a constant; None of others."""
+    owner = value.owner
+    return owner.attributes["value"] if getattr(owner, "name", None) == "stablehlo.constant" else None

@@ -355,7 +355,7 @@ class TracedStage(_Stage):
             return self.out_tree.unflatten(outs)
 
     def __repr__(self) -> str:
-        return f"TraceEntry({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
+        return f"Traced({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
 
 
 class LoweredStage(_Stage):

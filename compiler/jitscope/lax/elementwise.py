@@ -342,9 +342,8 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
         raise ValueError("lax.convert_element_type needs a dtype")
     dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
     if type(operand) is int and operand.bit_length() > 31 and dtypes.kind(dtype) in "ufc":
-        operand = np.asarray(float(operand) if dtypes.kind(dtype) in "fc" else operand).astype(dtype)[
-            ()
-        ]  # a number of Python's, of any size
+        number = float(operand) if dtypes.kind(dtype) in "fc" else operand  # Python's are of any size
+        operand = np.asarray(number).astype(dtype)[()]
     if dtype != aval.dtype and (dtypes.is_extended(dtype) or dtypes.is_extended(aval.dtype)):
         raise ValueError(f"lax.convert_element_type: {aval.short()} cannot become {dtype}: see random.key_data")
     return linear.convert(operand, dtype)

@@ -88,6 +88,7 @@ class ReduceChoose(ReduceBy):
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
         if not loses_nan(operand, ctx):
             return found
+        ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]
         nan = out.dtype.type(math.nan)
         return ctx.inline(lambda x, found: where(reduce_or_p(ne_p(x, x), axes=axes), nan, found), x, found)

@@ -13,6 +13,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,23 +23,34 @@ IDLE = 600.0
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
-    answers = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
+    """Compile until there are no more requests."""
     os.dup2(2, 1)
+    compilers: list[_Compiler] = []
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        if not compilers:
+            compilers.append(_Compiler(request))
+        return compilers[0].compile(request)
+
+    serve(answer, IDLE)
+
+
+def serve(answer: Callable[[dict[str, Any]], dict[str, Any]], idle: float | None = None) -> None:
+    """Answer requests until nothing was asked for `idle` seconds; an error is an answer, too. (`jitscope_scope.tune` has such a process,
+    too.)"""
+    answers = os.fdopen(int(sys.argv[-1]), "w", encoding="utf-8")
     asked: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(asked,), daemon=True).start()
-    compiler: _Compiler | None = None
     while True:
         try:
-            request = asked.get(timeout=IDLE)
+            request = asked.get(timeout=idle)
         except queue.Empty:
             return
         try:
-            compiler = compiler or _Compiler(request)
-            answer = compiler.compile(request)
+            said = answer(request)
         except Exception as problem:
-            answer = {"error": f"{problem}" or type(problem).__name__}
-        answers.write(json.dumps(answer) + "\n")
+            said = {"error": f"{problem}" or type(problem).__name__}
+        answers.write(json.dumps(said) + "\n")
         answers.flush()
 
 

@@ -32,7 +32,13 @@ _NOISE = re.compile(r"^[IW]\d{4} |^WARNING: All log messages|^[IW]0000 ")
 
 
 class CompilerLost(RuntimeError):
-    """The helper process crashed, did not answer in time, or could not be started."""
+    """The helper process crashed, did not answer in time (`late`), or could not be started."""
+
+    late = False
+
+
+class _Late(CompilerLost):
+    late = True
 
 
 class Helper:
@@ -119,7 +125,7 @@ class Helper:
         while b"\n" not in self._left:
             now = time.monotonic()
             if now - start > limit:
-                raise CompilerLost(
+                raise _Late(
                     f"the compiler did not answer in {limit:g} s and was ended (JITSCOPE_TARGET_LIMIT sets the limit)"
                 )
             if waiting is not None and now - said >= SAID_AFTER:

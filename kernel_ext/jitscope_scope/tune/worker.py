@@ -6,11 +6,6 @@ when its input does.
 
 from __future__ import annotations
 
-import json
-import os
-import queue
-import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from jitscope.xla import client, lapack
+from jitscope.xla.plugin_worker import serve
 from jitscope.xla.program import Executable
 from jitscope.xla.runtime import xc
 
@@ -33,28 +29,15 @@ _FIRST = 3
 
 def main() -> None:
     """Answer requests until there are no more."""
-    answers = os.fdopen(int(sys.argv[-1]), "w", encoding="utf-8")
-    asked: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
-    race: _Race | None = None
-    while True:
-        request = asked.get()
-        try:
-            if request["do"] == "begin":
-                race, answer = _Race(request), {}
-            else:
-                assert race is not None
-                answer = race.answers[request["do"]](request)
-        except Exception as problem:
-            answer = {"error": f"{problem}" or type(problem).__name__}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    races: list[_Race] = []
 
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        if request["do"] == "begin":
+            races[:] = [_Race(request)]
+            return {}
+        return races[0].answers[request["do"]](request)
 
-def _listen(asked: queue.Queue[dict[str, Any]]) -> None:
-    for line in sys.stdin:
-        asked.put(json.loads(line))
-    os._exit(0)  # whoever asked is gone, also in the middle of a compilation
+    serve(answer)
 
 
 class _Race:

@@ -125,8 +125,7 @@ class Workshop:
         try:
             return self._helper.ask(request, max(limit, 0.5), self._waiting)
         except CompilerLost as lost:
-            late = "did not answer in" in str(lost)
-            raise Lost("it took longer than there was time" if late else str(lost), late) from None
+            raise Lost("it took longer than there was time" if lost.late else str(lost), lost.late) from None
 
 
 _START = 60.0

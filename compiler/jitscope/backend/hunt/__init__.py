@@ -12,17 +12,5 @@ from .finding import BadInput, Finding, Iteration, Step, message
 from .search import HasCallbacks, Hunt, failure, find_first
 
 
-__all__ = [
-           "BadInput",
-           "Finding",
-           "HasCallbacks",
-           "Hunt",
-           "Iteration",
-           "Step",
-           "failure",
-           "find_first",
-           "infinities",
-           "message",
-           "nans",
-           "nans_and_infinities",
-]  # fmt: skip
+__all__ = ["BadInput", "Finding", "HasCallbacks", "Hunt", "Iteration", "Step", "failure", "find_first", "infinities",
+           "message", "nans", "nans_and_infinities"]  # fmt: skip
