@@ -12,6 +12,7 @@ from jitscope_scope import observe
 from jitscope_scope.observe.timing import quantity
 from jitscope_scope.regions.answers import Sameness
 from jitscope_scope.tune import Outcome, Tuning, forget, forget_row, tune as race
+from jitscope_scope.tune.racing import CLEARLY
 from jitscope_scope.tune.same import Same
 from jitscope_scope.tune.subjects import OwnSubject, Subject, subject_of_row
 from jitscope_widgets.words import reason
@@ -30,7 +31,7 @@ SECONDS = 20.0
 METHOD = (
     "each form is compiled and checked in a process of its own and runs there in pairs with the program as it was, in random order; after each "
     "round the slower half is out. The best one runs in this process once more, on new pairs: what is said of it is of these, and it is "
-    "taken only if its interval ends below 0.98. Ratios are Hodges-Lehmann estimates, intervals those of Wilcoxon's signed ranks"
+    f"taken only if its interval ends below {CLEARLY}. Ratios are Hodges-Lehmann estimates, intervals those of Wilcoxon's signed ranks"
 )
 _HALF = (
     "A number passes if it is off by at most half of the digits of its dtype (3.5e-4 for float32, 1.5e-8 for float64), relative to itself or "

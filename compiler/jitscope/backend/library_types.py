@@ -21,7 +21,7 @@ from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, LIBRARY_FLAG, SUMS_WI
 
 CONVOLUTION, REDUCTION = "convolutions", "reductions"
 _LARGE = 32 * 1024
-"""Elements: the library leaves smaller reductions alone."""
+"""Elements: smaller reductions take too little time to matter."""
 _PACE, _PACE_FOR_WINDOW, _PACE_FOR_WINDOW_OF_LARGE = 220.0, 150.0, 45.0
 """Billions of multiplications and additions in a second, with the library: of convolutions, of those for a gradient by the window, and of these
 where the images are large."""

@@ -20,7 +20,7 @@ from jitscope.core.words import counted, duration
 from jitscope.xla import client
 from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice
 
-from .racing import LEAST, Ratio, halved, is_clear, is_hopeless, ratio_of, repeats_for
+from .racing import CLEARLY, LEAST, Ratio, halved, is_clear, is_hopeless, ratio_of, repeats_for
 from .same import Same, same
 from .space import Candidate, space
 from .subjects import Subject, forget, forget_row
@@ -37,7 +37,6 @@ Result = Literal["taken", "faster", "no difference", "slower", "other results", 
 Telling = Callable[[str], None]
 _COMPILING, _RACING = 0.55, 0.75
 """The parts of the time after which nothing more is compiled, and after which the last run-off begins."""
-_WORTH = 0.98
 _AS_FAST = 1.05
 _MOST_PAIRS = 400
 _IN_A_ROUND = 60
@@ -259,7 +258,7 @@ class _Race:
 
     def _put_together(self, shop: Workshop, ratios: dict[str, Ratio]) -> None:
         """The fastest form with the fastest of another knob."""
-        good = [name for name, ratio in ratios.items() if ratio.centre < _WORTH]
+        good = [name for name, ratio in ratios.items() if ratio.centre < CLEARLY]
         if not good or self.until(_RACING) < 2 * self.usual:
             return
         best = self.standing[good[0]].candidate
@@ -284,7 +283,7 @@ class _Race:
         if not order:
             return None, ""
         best = order[0]
-        if ratios[best].centre >= _WORTH:
+        if ratios[best].centre >= CLEARLY:
             self._out(shop, best, ratios[best])
             return None, ""
         self._doing = f"the last run-off of {self.subject.name}: {best}"
@@ -298,7 +297,7 @@ class _Race:
             self._end(standing.candidate, "other results", found.why, standing, ratio)
             return None, ""
         if not is_clear(ratio, len(pairs)):
-            why = "" if ratio.low > 1 or ratio.centre > _WORTH else "its interval is not clearly under 1"
+            why = "" if ratio.low > 1 or ratio.centre > CLEARLY else "its interval is not clearly under 1"
             self._end(standing.candidate, _said(ratio), why, standing, ratio)
             return None, ""
         self._end(standing.candidate, "taken", "", standing, ratio)

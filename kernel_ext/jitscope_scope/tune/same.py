@@ -63,7 +63,7 @@ def _of_array(a: np.ndarray, b: np.ndarray, tolerance: float | None, name: str) 
     except ValueError:  # no floats
         wrong = int(np.count_nonzero(a != b))
         return Same(bits=False, why=f"{name} has {wrong:,} other whole numbers or truth values") if wrong else Same()
-    tolerance = math.sqrt(float(info.eps)) if tolerance is None else tolerance
+    tolerance = allowed(a.dtype) if tolerance is None else tolerance
     wide = np.complex128 if a.dtype.kind == "c" else np.float64
     with np.errstate(all="ignore"):
         return _of_floats(a.astype(wide), b.astype(wide), info, tolerance, name)

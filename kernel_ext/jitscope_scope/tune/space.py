@@ -56,7 +56,7 @@ KINDS = {
 }
 _ALL = frozenset(KINDS.values())
 _LARGE = 1024
-"""Elements: XLA's library leaves smaller reductions alone."""
+"""Elements: smaller reductions take too little time to matter."""
 _RULES = {
     "conv_general_dilated": ("convolutions as products", "convolutions by elements"),
     "reduce_window": ("windows by slices",),
@@ -75,8 +75,10 @@ def space(jaxpr: Jaxpr, known: Known) -> list[Candidate]:
     """Other ways to compile a program, the likeliest to be faster first."""
     equations = list(equations_in(jaxpr))
     names = Counter(eqn.primitive.name for eqn in equations)
-    # XLA_FLAGS are the user's own choice
-    fixed = {*known.fixed, *(name for name in _flags_of_all(names, known) if name in os.environ.get("XLA_FLAGS", ""))}
+    fixed = {
+        *known.fixed,
+        *(name for name in _FLAGS if name in os.environ.get("XLA_FLAGS", "")),
+    }  # the user's own choice
     found = [
         *_libraries(equations, known),
         *(_rules(names) if known.lowers else ()),
@@ -90,13 +92,10 @@ def space(jaxpr: Jaxpr, known: Known) -> list[Candidate]:
     return sorted(good, key=lambda one: one.knob == "library" and "without" in one.words and " and " in one.words)
 
 
-def _flags_of_all(names: Counter[str], known: Known) -> list[str]:
-    return [LIBRARY_FLAG, _WIDTH, _OLDER, _TILED, SMALL_LOOPS.value[0], _THREADS, _FUSION, _SCHEDULER]
-
-
 _WIDTH, _OLDER = "xla_cpu_prefer_vector_width", "xla_cpu_use_fusion_emitters"
 _TILED, _THREADS = "xla_cpu_disable_tiled_emitter", "xla_cpu_multi_thread_eigen"
 _FUSION, _SCHEDULER = "xla_disable_hlo_passes", "xla_cpu_enable_concurrency_optimized_scheduler"
+_FLAGS = (LIBRARY_FLAG, _WIDTH, _OLDER, _TILED, SMALL_LOOPS.value[0], _THREADS, _FUSION, _SCHEDULER)
 
 
 def _flag(knob: str, words: str, name: str, value: Any) -> Candidate:
