@@ -19,7 +19,7 @@ _LINE = re.compile(r"^\s+(?:ROOT )?%([\w.'-]+) = (.*)$")
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 
 
-class Written(NamedTuple):
+class Instruction(NamedTuple):
     """An instruction as it is written."""
 
     name: str
@@ -32,9 +32,9 @@ class Written(NamedTuple):
         return found[1] if found else None
 
 
-def computations(text: str) -> tuple[str, dict[str, list[Written]]]:
+def computations(text: str) -> tuple[str, dict[str, list[Instruction]]]:
     """The entry's name, and the instructions of every computation."""
-    found: dict[str, list[Written]] = {}
+    found: dict[str, list[Instruction]] = {}
     entry, here = "", ""
     for line in text.splitlines():
         if head := _HEAD.match(line):
@@ -46,13 +46,13 @@ def computations(text: str) -> tuple[str, dict[str, list[Written]]]:
     return entry, found
 
 
-def _written(name: str, rest: str) -> Written:
+def _written(name: str, rest: str) -> Instruction:
     at = _closed(rest, 0) if rest.startswith("(") else rest.index(" ")
     body = rest[at:].strip()
     opcode, _, _ = body.partition("(")
     end = _closed(body, len(opcode))
     operands = tuple(re.findall(r"%([\w.-]+)", body[len(opcode) : end]))
-    return Written(name, opcode, operands, body[end:])
+    return Instruction(name, opcode, operands, body[end:])
 
 
 def _closed(text: str, start: int) -> int:
@@ -65,13 +65,13 @@ def _closed(text: str, start: int) -> int:
     raise ValueError(f"a bracket is not closed: {text[start : start + 80]}")
 
 
-def kernels(text: str) -> list[tuple[Written, list[str]]]:
+def kernels(text: str) -> list[tuple[Instruction, list[str]]]:
     """What runs, with the opcodes in it: instructions of the entry and of the loops, branches and calls in it."""
     entry, known = computations(text)
     return list(_kernels(entry, known))
 
 
-def _kernels(name: str, known: dict[str, list[Written]]) -> Iterator[tuple[Written, list[str]]]:
+def _kernels(name: str, known: dict[str, list[Instruction]]) -> Iterator[tuple[Instruction, list[str]]]:
     for one in known[name]:
         if one.opcode in SCOPES:
             inside = [one.called(role) for role in SCOPES[one.opcode]]
@@ -84,7 +84,7 @@ def _kernels(name: str, known: dict[str, list[Written]]) -> Iterator[tuple[Writt
             yield one, sorted(_members(one, known))
 
 
-def _members(one: Written, known: dict[str, list[Written]]) -> Iterator[str]:
+def _members(one: Instruction, known: dict[str, list[Instruction]]) -> Iterator[str]:
     if one.opcode != "fusion":
         yield one.opcode
         return
@@ -107,13 +107,13 @@ def pairs(text: str) -> set[tuple[str, str]]:
     return found
 
 
-def is_named(one: Written, text: str) -> bool:
+def is_named(one: Instruction, text: str) -> bool:
     """Whether an instruction, or one in what it calls, bears the path of an equation."""
     _, known = computations(text)
     return _named(one, known)
 
 
-def _named(one: Written, known: dict[str, list[Written]]) -> bool:
+def _named(one: Instruction, known: dict[str, list[Instruction]]) -> bool:
     calls = one.called("calls")
     return bool(re.search(r'op_name="e\d', one.rest)) or any(
         _named(inner, known) for inner in known.get(calls or "", ())

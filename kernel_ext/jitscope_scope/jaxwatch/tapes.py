@@ -8,7 +8,7 @@ from typing import Any, Literal
 from jitscope.core.jaxpr import NO_DEBUG
 from jitscope.core.printing import Names
 
-from ..observe.stepping.tapes import Variable, Written, listed
+from ..observe.stepping.tapes import TapeText, Variable, listed
 from . import private
 from .errors import is_tracer
 from .translating import Translation, aval_of
@@ -44,7 +44,7 @@ class JaxTapes:
         type_of = aval_of(value.aval).short()
         return Variable(tape, variable, type_of, "" if own else _how(value))
 
-    def written(self, tape: Any) -> Written:
+    def written(self, tape: Any) -> TapeText:
         """The tape as text."""
         self.length(tape)
         eqns = list(self._seen[id(tape)].values())
@@ -59,7 +59,7 @@ class JaxTapes:
         known = {key: names.of(var) for key, var in translated.variables.items()}
         takes = listed([*jaxpr.invars, *jaxpr.constvars], names)
         name = jaxpr.debug.name if jaxpr.debug is not NO_DEBUG and jaxpr.debug.name else "a function"
-        return Written(name, takes, [names.line(eqn).strip() for eqn in jaxpr.eqns], known)
+        return TapeText(name, takes, [names.line(eqn).strip() for eqn in jaxpr.eqns], known)
 
 
 def _how(tracer: Any) -> str:

@@ -11,7 +11,7 @@ from jitscope.core.source import Position
 from ..positions import CellOf, position_document, sendable
 from .branches import extent, skipped
 from .frames import Call, Follower, Piece, Step
-from .tapes import Variable, Written
+from .tapes import TapeText, Variable
 
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Document:
     def __init__(self, name: str, follower: Follower, error: Exception | None, cell_of: CellOf) -> None:
         self.name, self.follower, self.error, self.cell_of = name, follower, error, cell_of
         self.codes: list[CodeType] = []
-        self.written: dict[int, Written] = {}
+        self.written: dict[int, TapeText] = {}
         for tape in follower.met:
             self.written[id(tape)] = follower.tapes.written(tape)
 

@@ -22,7 +22,7 @@ class Variable(NamedTuple):
     """What a transformation makes of it: "differentiated", …; empty for the variable itself."""
 
 
-class Written(NamedTuple):
+class TapeText(NamedTuple):
     """A tape at the end, as text."""
 
     name: str
@@ -47,7 +47,7 @@ class Tapes(Protocol):
     def variable(self, value: Any) -> Variable | None:
         """What a traced value is; None for other values."""
 
-    def written(self, tape: Any) -> Written:
+    def written(self, tape: Any) -> TapeText:
         """The tape as text."""
         ...
 
@@ -79,7 +79,7 @@ class OwnTapes:
             inner = below
         return Variable(inner.tracing, inner.atom, value.aval.short(), how)
 
-    def written(self, tape: JaxprTrace) -> Written:
+    def written(self, tape: JaxprTrace) -> TapeText:
         """The tape as text."""
         captured = [var for var, _ in tape.constants.values()]
         outvars: list[Atom] = [
@@ -90,7 +90,7 @@ class OwnTapes:
         takes = listed([*tape.invars, *captured], names)
         name = tape.debug.name or "a function"
         known = {id(v): names.of(v) for v in (*captured, *tape.invars, *outvars) if isinstance(v, Var)}
-        return Written(name, takes, [names.line(eqn).strip() for eqn in tape.eqns], known)
+        return TapeText(name, takes, [names.line(eqn).strip() for eqn in tape.eqns], known)
 
 
 def _how(tracer: Tracer) -> str:
