@@ -21,7 +21,7 @@ from tests.widgets.value_documents import values
 
 def timing(run: float | None = 0.00021) -> Document:
     steady = {
-        "median": quantity(run, note="median of 100 runs"),
+        "median": quantity(run, note="100 runs on the arguments of the call"),
         "low": quantity(0.0002),
         "high": quantity(0.00023),
         "runs": 100,

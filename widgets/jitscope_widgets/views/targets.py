@@ -9,7 +9,7 @@ from .. import words
 from ..plain import clean
 from ..quantities import amount, show
 from ..view import inline
-from ..view.parts import Column, Content, Inline, Part, Place, Ref, Row, Section, Sentence, Table, View
+from ..view.parts import Column, Content, Inline, Part, Place, Ref, Row, Sentence, Table, View
 from ..words import plural
 
 
@@ -60,7 +60,7 @@ def _figures(document: TargetsDocument) -> Table:
         ("kernels", [inline.count(len(side["kernels"])) for side in sides]),
         ("time by the roofline", [inline.quantity(side["seconds"]) for side in sides]),
         ("memory of each device", [inline.quantity(side["memory"]) for side in sides]),
-        ("of", [_room(side) for side in sides]),
+        ("memory of the chip", [_room(side) for side in sides]),
         ("compiling", [inline.quantity(side["compile"]) for side in sides]),
     ]
     return Table("On each target", columns, tuple(Row((name, *cells)) for name, cells in rows))
@@ -129,8 +129,7 @@ def _pairs(document: TargetsDocument) -> Part:
     here = _here(document)
     rows = [_pair(one, document, here) for one in document["pairs"]]
     left = f"{document['pairs_left_out']:,} more pairs are not kept." if document["pairs_left_out"] else ""
-    table = Table("Lines that are together here and apart there", columns, tuple(rows), left_out=left)
-    return Section("Lines that are one kernel on some, and apart on others", (table,))
+    return Table("Lines that are one kernel on some, and apart on others", columns, tuple(rows), left_out=left)
 
 
 def _pair(one: TargetsPair, document: TargetsDocument, here: str) -> Row:

@@ -11,7 +11,7 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   if (nodes.some(({ what }) => what === "repeat")) rows.push(["× n", "equal blocks"]);
   if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
   if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into)) rows.push(["tinted", "fused into one kernel"]);
-  if (nodes.some(({ positions }) => positions.length)) rows.push(["12", "line of your code"]);
+  if (nodes.some(({ positions }) => positions.length)) rows.push(["n", "line n of your code"]);
   rows.push(["▸", "opens by a click"]);
   return h("p", { class: "jitscope-legend" }, ...rows.map(([sign, what]) => h("span", {}, h("code", {}, sign), ` ${what}`)));
 }
