@@ -35,9 +35,11 @@ class Rewriting:
 
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""
+        if not isinstance(self.ir.RankedTensorType(value.type).element_type, self.ir.FloatType):
+            return None  # asked about complex elements, jaxlib's DenseFPElementsAttr raises
         numbers = _constant(value)
         splat = isinstance(numbers, self.ir.DenseFPElementsAttr) and numbers.is_splat and len(numbers) > 0
-        return float(numbers[0]) if splat else None
+        return float(self.ir.FloatAttr(numbers.get_splat_value()).value) if splat else None
 
     def integer_of(self, value: Any) -> int | None:
         """The number that a scalar integer is, if it is a constant; None otherwise."""

@@ -72,3 +72,12 @@ def test_derivatives_maps_and_other_dtypes() -> None:
     for other in (x[1:], x.astype(np.float16), x.astype(np.complex64), x.astype(np.int32)):
         assert not with_and_without([IN_DOUBLE], lambda x: jnp.sin(x[: SIZE - 1]), other)[2]
     assert not with_and_without([IN_DOUBLE], lambda x: (x**2.0, x**0.5, x**1.3, x**3), np.abs(x))[2]
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, np.float16, np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 2.5, 3])
+def test_a_constant_exponent_of_any_dtype(dtype: np.dtype, exponent: float) -> None:
+    xs = np.array([0.25, 1, 4], dtype)
+    got = jx.jit(lambda x: x ** jnp.asarray(exponent, dtype))(xs)
+    assert got.dtype == jnp.asarray(xs).dtype
+    np.testing.assert_allclose(np.asarray(got, complex), np.asarray(xs, complex) ** exponent, rtol=1e-2)
