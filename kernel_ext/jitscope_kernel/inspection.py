@@ -471,11 +471,14 @@ def recompiles(function: Any = None) -> Shown[RecompilationsDocument]:
 def shardings(text: str, names: dict[str, Any]) -> list[ShardingDocument]:
     """Which device has which part of each array of a tree, which is the value of an expression of these names. Raises TypeError
     where there is none."""
-    leaves, _ = tree.flatten_with_path(expressions.evaluate(text, names))
+    value, whole = expressions.evaluate(text, names), text.strip().removesuffix(";")
+    leaves, _ = tree.flatten_with_path(value)
     arrays = [(path, leaf) for path, leaf in leaves if isinstance(leaf, Array)]
     if not arrays:
-        raise TypeError(f"{text} has no arrays of jitscope in it, so nothing lies on devices")
-    whole = text.strip().removesuffix(";")
+        of_jax = jaxwatch.arrays_of(value)
+        if not of_jax:
+            raise TypeError(f"{whole} has no arrays in it, so nothing lies on devices")
+        return [jaxwatch.layout_document(whole + path, x) for path, x in of_jax[:MOST_ARRAYS]]
     return [
         observe.sharding_document(f"{whole}{tree.keystr(path)}", x.shape, x.sharding, x.aval)
         for path, x in arrays[:MOST_ARRAYS]

@@ -87,6 +87,48 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
 
 
+MESH = "P = jax.P\nmesh = jax.make_mesh((4,), ('data',))\ny = jax.device_put(jnp.ones((8, 2)), jax.NamedSharding(mesh, P('data', None)))"
+MAPPED = "s = jax.shard_map(lambda a: a * 2, mesh=mesh, in_specs=P('data'), out_specs=P('data'))"
+
+
+def test_a_shard_map_outside_jit_is_small_programs_with_what_to_do(cells):
+    """It compiles again in each call, as the number of programs shows."""
+    assert not cells.cell(f"{MESH}\n{MAPPED}\nz = y + 1").error
+    programs = []
+    for _ in range(2):
+        document = cells.cell("%%jit\ns(y)").document
+        assert (
+            document["compilations"] == [] and "shard_map outside jit runs operation by operation" in document["note"]
+        )
+        programs.append(int(document["note"].split("jax compiled ")[1].split(" ")[0]))
+    assert programs[1] > 0
+    (ledger,) = cells.cell("%ledger").documents
+    assert "shard_map" in {one["operation"] for one in ledger["small"]["operations"]}
+    document = cells.cell("%%jit\njax.jit(s)(y)").document
+    assert len(document["compilations"]) == 1 and "outside jit runs" not in document["note"]
+
+
+def test_which_device_has_which_part_of_jaxs_arrays(cells):
+    cells.cell(MESH)
+    whole, cut = cells.cell("%sharding {'a': x, 'b': y}").documents
+    validate(cut)
+    assert (cut["title"], cut["type"], cut["spec"]) == ("{'a': x, 'b': y}['b']", "f32[8,2]", "P('data')")
+    assert [tile["devices"] for tile in cut["tiles"]] == [[f"CPU {i}"] for i in range(4)]
+    assert (whole["devices"], whole["spec"]) == (1, None)
+    assert "3 has no arrays in it" in cells.cell("%sharding 3").error
+
+
+def test_another_layout_is_told_by_its_spec(cells):
+    cells.cell(f"{MESH}\n@jax.jit\ndef f(v):\n    return v.sum(0)")
+    cells.cell("f(y)\nf(jnp.ones((8, 2)))")
+    (document,) = cells.cell("%recompiles").documents
+    (card,) = document["cards"]
+    assert card["because"].startswith("v changed sharding: P('data', None) of Mesh('data': 4")
+    assert [row["cells"] for row in card["matrix"]["rows"] if row["path"] == "v"] == [
+        ["f32[8,2] P('data', None)", "f32[8,2]"]
+    ]
+
+
 def test_a_nan_that_is_printed_without_a_name(cells):
     cells.cell("f = jax.jit(lambda v: jnp.log(v - v - 1))\ndata = jnp.asarray(np.array([1, np.nan]))")
     told = "A NaN is printed in line {}. Where it comes from: %nans f(x)"

@@ -89,6 +89,7 @@ CASES = {
     "None": ("none", lambda f: (f(x, None), f(x, x))),
     "static value": ("static value", lambda f: (f(x, mode="a"), f(x, mode="b"))),
     "static value by position": ("static value", lambda f: (f(x, None, mode="a"), f(x, None, "b"))),
+    "a static value by position": ("call form", lambda f: (f(x, None, mode="a"), f(x, None, "a"))),
     "under pmap": ("shape", mapped),
     "static under pmap": ("static value", mapped_with_static),
     "by keyword": ("call form", lambda f: (f(x), f(x=x))),
@@ -407,6 +408,16 @@ def test_what_a_library_bundles_is_told_by_the_values_in_it(rows):
     assert [(d.path, d.before, d.after) for d in second.differences] == [("net.limit", "7 (int)", "8 (int)")]
 
 
+def test_static_values_by_name_and_by_position_are_two_forms_of_a_call(rows):
+    f = fresh()
+    f(x, None, "a"), f(x, None, mode="a")
+    assert rows()[-1].because == "recompiled because mode is given in another way: by position → by name"
+    (card,) = observe.recompilations_document(rows(), "all")["cards"]
+    assert card["fix"]["text"].startswith("Write all calls one way") and "caches" not in card["fix"]["text"]
+    (changed,) = [row for row in card["matrix"]["rows"] if any(row["changed"])]
+    assert (changed["path"], changed["cells"]) == ("mode", ["'a' by position", "'a' by name"])
+
+
 def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     f = fresh()
     f(x)
@@ -423,6 +434,7 @@ def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
     assert (
         last.cause == "cache" and "jax had dropped the program" in last.because and "clear_caches" not in last.because
     )
+    assert observe.recompilations_document([last], "all")["cards"][0]["fix"] is None
 
 
 def test_calls_that_hit_write_no_row(rows):

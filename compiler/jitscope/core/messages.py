@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from . import source, users_source
@@ -44,13 +45,23 @@ def message_here(what: str, advice: str = "", asked: str = "", detail: str = "")
     message = what + _marked(where)
     if not advice:
         return message
-    written = users_source.rewrite(where, asked) if asked else ""
+    written = users_source.rewrite(where, asked, _names_at(where)) if asked else ""
     lines = [
         with_advice(message, written or advice),
         detail,
         written and f"in general: {users_source.in_own_names(advice)}",
     ]
     return "\n  ".join(filter(None, lines))
+
+
+def _names_at(where: source.Position | None) -> dict[str, object]:
+    """What the local names stand for in the frame that runs a line now."""
+    frame = sys._getframe()
+    while where is not None and frame is not None:
+        if frame.f_code.co_filename == where.file and frame.f_lineno in range(where.line, where.end_line + 1):
+            return dict(frame.f_locals)
+        frame = frame.f_back
+    return {}
 
 
 CHOOSE = (

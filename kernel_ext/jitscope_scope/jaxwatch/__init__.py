@@ -12,6 +12,7 @@ to equations, `programs` is what views take for a compiled program.
 from .asking import ProgramOfCall, ask, may_change_objects, run_again, trace_anew, traced, with_options
 from .calls import Calls
 from .errors import is_array, is_flag, is_tracer, is_tree, keep, stopped
+from .layouts import arrays_of, layout_document
 from .lineage import readable
 from .mistakes import Mistake, mistake, warned
 from .options import options, set_back
@@ -32,8 +33,8 @@ from .runs import Looker, Run, Runs
 from .watching import Watcher, attach, current, detach, unwatched, users_position
 
 
-__all__ = ["Calls", "Looker", "Missing", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "ask", "attach",
+__all__ = ["Calls", "Looker", "Missing", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree",
-           "is_tree_class", "keep", "may_change_objects", "mistake", "options", "raised_by_jax", "readable",
+           "is_tree_class", "keep", "layout_document", "may_change_objects", "mistake", "options", "raised_by_jax", "readable",
            "rebuilds", "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped",
            "there", "trace_anew", "traced", "unread", "unwatched", "users_position", "warned", "with_options"]  # fmt: skip

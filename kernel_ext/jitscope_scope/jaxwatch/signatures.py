@@ -15,9 +15,11 @@ from jitscope.backend.function_objects import FunctionObject, bound_to, made, pa
 from jitscope.backend.signature import Leaf, Signature, Static, is_hashable, short_repr
 from jitscope.core.words import cut
 
+from ..observe.differences import BY_NAME
 from ..observe.stacks import is_installed
 from . import private
 from .handed import handed, of_lifted, wrapped
+from .layouts import layout_text
 from .private import Entered
 from .programs import CallArguments
 from .translating import OtherAval, aval_of, one_line
@@ -76,7 +78,7 @@ class Call:
             tuple(leaf for leaf, _ in shown),
             own.tree if own else text,
             static,
-            (*_configuration(), *_options(info)),
+            (*_configuration(), *_options(info), _by_name(entered)),
             bool(private.module("jax").config.jax_enable_x64),
             _device([device for _, device in shown]),
             hash((text, _structure(structure, text))) if own else _structure(structure, text),
@@ -248,7 +250,7 @@ def _placed(value: Any) -> tuple[str, str]:
         return "", ""
     try:
         devices = value.devices()
-        return ("", str(next(iter(devices)))) if len(devices) == 1 else (one_line(value.sharding), "")
+        return ("", str(next(iter(devices)))) if len(devices) == 1 else (layout_text(value.sharding), "")
     except Exception:  # deleted, or an object of another library that says it is committed
         return "", ""
 
@@ -289,6 +291,11 @@ def _options(info: Any) -> tuple[tuple[str, str], ...]:
         (name, ", ".join(one_line(getattr(info, attribute, "")) for attribute in attributes))
         for name, attributes in _OF_JIT
     )
+
+
+def _by_name(entered: Entered) -> tuple[str, str]:
+    """Which static arguments are given by name: jax makes a program of its own for each way."""
+    return BY_NAME, ", ".join(sorted(set(entered.info.static_argnames or ()) & set(entered.kwargs)))
 
 
 _SILENT = (

@@ -252,7 +252,7 @@ class Watcher:
         trace = trace if trace is not None and trace.jaxpr() is traced else None
         site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
-            self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), ())
+            self._local.lowered = _Lowered(None, None, None, seconds, _operation(name, frame), ())
             return
         around = trace.around if trace else _users_place(frame)
         names = trace.call.names if trace else ()
@@ -335,7 +335,23 @@ def is_small(fun: Any) -> bool:
     if getattr(fun, "_apply_primitive", False):
         return True
     code = getattr(python_function(fun), "__code__", None)
-    return isinstance(fun, types.FunctionType) and code is not None and code.co_filename.startswith(private.folder())
+    if code is None or not code.co_filename.startswith(private.folder()):
+        return False
+    return isinstance(fun, types.FunctionType) or code.co_filename.endswith(_OF_SHARD_MAP)
+
+
+_OF_SHARD_MAP = "shard_map.py"
+"""The file of jax's whose programs are steps of a `shard_map` outside of jit: it runs operation by operation."""
+
+
+def _operation(name: str, frame: FrameType | None) -> str:
+    """What a small program is called: its operation, or `shard_map` where that runs it on the parts of arrays."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.endswith(_OF_SHARD_MAP) and code.co_filename.startswith(private.folder()):
+            return "shard_map"
+        frame = frame.f_back
+    return _plain(name)
 
 
 def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:

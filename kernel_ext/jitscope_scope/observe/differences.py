@@ -93,7 +93,7 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
     if another := _another(old, new):
         return another
     found = _function(old, new) + _arguments(old, new)
-    found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
+    found += [each for one in _changed(dict(old.options), dict(new.options)) for each in _option(old, new, *one)]
     if old.x64 != new.x64:
         by_option = [one for one in found if one.part == "dtype" and _is_width(one)]
         found = [one for one in found if one not in by_option]
@@ -132,8 +132,20 @@ def _without_consequences(found: list[Difference], old: Signature, new: Signatur
     return [one for one in found if one not in follow] if cut else found
 
 
-def _option(name: str, before: str, after: str) -> Difference:
-    return Difference(_OPTIONS.get(name, "option"), name, before, after)
+def _option(old: Signature, new: Signature, name: str, before: str, after: str) -> list[Difference]:
+    if name == BY_NAME:
+        both = {static.name for static in old.statics} & {static.name for static in new.statics}
+        sides = [("by name" if one in before.split(", ") else "by position", one) for one in sorted(both)]
+        after_of = {one: "by name" if one in after.split(", ") else "by position" for one in both}
+        return [Difference("call form", one, side, after_of[one]) for side, one in sides if side != after_of[one]]
+    return [Difference(_OPTIONS.get(name, "option"), name, before, after)]
+
+
+BY_NAME = "static arguments by name"
+"""The option that lists which static arguments were given by name, of a library whose keys tell that apart."""
+
+UNKNOWN = "not found"
+"""What became of a program whose key is equal in all that is known, where nothing tells why it was not found."""
 
 
 _OPTIONS = {"donated arguments": "donation", "out_shardings": "sharding"}

@@ -31,7 +31,7 @@ from jitscope.core.records import Record
 from jitscope.core.source import Position, position_in
 from jitscope.core.trace import Tracer
 
-from .differences import Difference, closest, together
+from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .small import Small
 from .stacks import Stacks
@@ -524,7 +524,7 @@ def _forgotten(old: Row, new: Signature, library: str) -> Difference:
         before, after = "kept", "cleared"
         why = f"{library}.clear_caches() was called" if library else "the caches were cleared"
     elif library:
-        before, after = "kept", "dropped by jax"
+        before, after = "kept", UNKNOWN
         why = f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen"
     elif old.captures:
         before, after = "one trace", "another trace"

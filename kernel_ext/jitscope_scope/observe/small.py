@@ -47,7 +47,11 @@ def _of_kind(library: str, loaded: bool, small: Sequence[Small]) -> str:
     did = "loaded" if loaded else "compiled"
     source = " from the cache on disk" if loaded else ""
     seconds = duration(sum(one.seconds for one in small))
-    return f"{library or 'jitscope'} {did} {what} outside jit{source}, in {seconds}{dearest(small)}."
+    mapped = f" {_MAPPED}" if library and any(one.name == "shard_map" for one in small) else ""
+    return f"{library or 'jitscope'} {did} {what} outside jit{source}, in {seconds}{dearest(small)}.{mapped}"
+
+
+_MAPPED = "shard_map outside jit runs operation by operation, and compiles anew in every call: jax.jit(…) round it compiles once."
 
 
 def dearest(small: Sequence[Small]) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jitscope.core.source import Position, parsed, position_of_function
@@ -21,7 +22,8 @@ class Rewrite(NamedTuple):
     """What to write in place of `node`. It is `whole` if it is code that can stand there as it is; else it says in words what to write.
     It is `sure` if it
     does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
-    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words."""
+    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words.
+    `choices` are the expressions between which `condition` chooses."""
 
     node: ast.AST
     text: str
@@ -29,6 +31,8 @@ class Rewrite(NamedTuple):
     sure: bool = True
     of_one_rank: tuple[ast.expr | int, ast.expr] | None = None
     note: str = ""
+    choices: tuple[ast.expr, ...] = ()
+    condition: str = ""
 
     @property
     def words(self) -> str:
@@ -40,13 +44,32 @@ class Rewrite(NamedTuple):
         return self.whole and self.sure and hasattr(self.node, "lineno")
 
 
-def rewrite(position: Position | None, asked: str) -> str:
-    """What to write in place of the code at `position`, in words, or ""; for `asked` see `rewritten`."""
+def rewrite(position: Position | None, asked: str, values: Mapping[str, object] = MappingProxyType({})) -> str:
+    """What to write in place of the code at `position`, in words, or ""; for `asked` see `rewritten`. `values` are what the names there
+    stand for, as far as that is known."""
     try:
         found = rewritten(path_at(position), asked) if position is not None else None
+        if found is not None and found.choices and not all(chosen(one, values) for one in found.choices):
+            found = _cond_in_words(found.node, found.condition)
     except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
     return found.words if found is not None else ""
+
+
+def chosen(node: ast.AST, values: Mapping[str, object]) -> bool:
+    """Whether `jnp.where` can choose what an expression gives, as far as its text and the values of names tell."""
+    match node:
+        case ast.Name(id=name) if name in values:
+            value = values[name]
+            return hasattr(value, "ndim") or isinstance(value, int | float | complex)
+        case ast.Constant(value=value):
+            return isinstance(value, int | float | complex)
+    return not isinstance(node, _NO_ARRAYS)
+
+
+_NO_ARRAYS = (
+    ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp, ast.Lambda, ast.JoinedStr,
+)  # fmt: skip
 
 
 def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
@@ -135,7 +158,7 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.If(test=test) if node is path[0] or within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
-                return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
+                return _where(node, condition(test), body, orelse)
             case ast.While(test=test) if node is path[0] or within(path[0], test):
                 return Rewrite(node, _loop_in_words(node, condition(test)), False)
             case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
@@ -294,18 +317,27 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     other = node.orelse or _rest(node, path)
     match node.body, other:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
-            return Rewrite(node, f"return jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
+            return _where(node, test, a, b, "return ")
         case [ast.Assign(targets=[ast.Name(id=one)], value=a)], [ast.Assign(targets=[ast.Name(id=two)], value=b)] if (
             one == two and node.orelse
         ):
-            return Rewrite(node, f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
+            return _where(node, test, a, b, f"{one} = ")
         case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
-            return Rewrite(node, f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})")
-    return Rewrite(
-        node,
-        f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types",
-        False,
-    )
+            return _where(node, test, a, ast.Name(name, ast.Load()), f"{name} = ")
+    return _cond_in_words(node, test)
+
+
+def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "") -> Rewrite:
+    """`jnp.where`, where the text of both values does not tell that they are no arrays."""
+    if not (chosen(a, {}) and chosen(b, {})):
+        return _cond_in_words(node, test)
+    text = f"{before}jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})"
+    return Rewrite(node, text, choices=(a, b), condition=test)
+
+
+def _cond_in_words(node: ast.AST, test: str) -> Rewrite:
+    text = f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types"
+    return Rewrite(node, text, False)
 
 
 def _loop_in_words(loop: ast.While, test: str) -> str:

@@ -61,9 +61,19 @@ def elements(finding: Finding, nan: bool) -> list[Number] | None:
     if not finding.results or not finding.operands:
         return None
     shape, at = finding.results[0].shape, first_bad(finding.results[0], nan)
-    if at is None or any(x.shape not in (shape, ()) for x in finding.operands) or finding.primitive in _WHOLE:
+    if at is None or finding.primitive in _WHOLE or not all(_is_spread(x.shape, shape) for x in finding.operands):
         return None
-    return [wide(x)[at if x.shape else ()].item() for x in finding.operands]
+    return [wide(x)[place_in(x.shape, at)].item() for x in finding.operands]
+
+
+def _is_spread(operand: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether each element of a result of `shape` is made of one of an operand: axes of length 1 go along."""
+    return not operand or (len(operand) == len(shape) and all(a in (b, 1) for a, b in zip(operand, shape)))
+
+
+def place_in(operand: tuple[int, ...], at: tuple[int, ...]) -> tuple[int, ...]:
+    """Where an operand of this shape has what an element of the result is made of."""
+    return tuple(0 if size == 1 else i for size, i in zip(operand, at))
 
 
 _WHOLE = {
@@ -91,6 +101,8 @@ def why(finding: Finding, nan: bool) -> str:
         if not nan:
             said = f" {_BETWEEN[name]} ".join(map(number, values)) if name in _BETWEEN and len(values) == 2 else ""
             said = said or f"{name} of {' and '.join(map(number, values))}"
+            if name == "integer_pow" and values[0] == 0:
+                return "0 to a negative power"
             return f"{said}, beyond the largest {dtypes.short_name(dtype)}, {largest(dtype)}"
         return f"{name} of {' and '.join(map(number, values))} has no value"
     return _of_whole(finding, nan, dtype)

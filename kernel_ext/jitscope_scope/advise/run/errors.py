@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import re
 import sysconfig
+from collections.abc import Mapping
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
@@ -21,7 +22,7 @@ from jitscope.core.trace import Tracer
 
 from ... import jaxwatch
 from ...source_code.names import Names, imported
-from ...source_code.rewrites import path_at, rewritten
+from ...source_code.rewrites import chosen, path_at, rewritten
 from ..catalogue import CATALOGUE
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
@@ -123,7 +124,9 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or TO_DO.get(known, "")), names)
+    fix = _fix(
+        known, where, sentence("".join(advised) or advice_of(str(error)) or TO_DO.get(known, "")), names, frame.f_locals
+    )
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
@@ -157,10 +160,12 @@ _ASKED = {
 }  # fmt: skip
 
 
-def _fix(known: str, where: Position, otherwise: str, names: Names) -> Fix:
+def _fix(known: str, where: Position, otherwise: str, names: Names, values: Mapping[str, Any]) -> Fix:
     path = path_at(where)
     found = rewritten(path, _ASKED[known]) if path and known in _ASKED else None
     if found is None or not found.whole or not hasattr(found.node, "lineno"):
+        return Fix(otherwise)
+    if not all(chosen(one, values) for one in found.choices):
         return Fix(otherwise)
     try:
         code = Code(source.code_of(where.file), where.file, known=names)

@@ -75,12 +75,12 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     first, where = rows[0], _place(bit, rows[0])
     assert first.call_site is not None
     difference = first.differences[0]
-    seconds = sum(sum(row.seconds.values()) for row in rows)
+    seconds = sum(row.spent for row in rows)
     verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
     times = "again" if len(rows) == 1 else f"again {len(rows)} times"
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
     message = f"{first.function} is {verb} {times} {place} ({duration(seconds)}): {difference.sentence()}."
-    evidence = tuple(d.sentence() for d in first.differences)
+    evidence = tuple(d.sentence() for d in first.differences[1:])
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
 
 

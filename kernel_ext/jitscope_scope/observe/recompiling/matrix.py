@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jitscope.backend.signature import Signature, Static
 from jitscope.core.words import cut
 
+from ..differences import BY_NAME
 from ..ledger import Row
 from ..structures import told
 from .groups import Group
@@ -80,7 +82,8 @@ def _parts(row: Row, group: Group, objects: _Objects) -> dict[str, str]:
     signature = row.signature
     assert signature is not None
     parts = {leaf.path: str(leaf) for leaf in signature.leaves}
-    parts |= {static.name: short(static.text) for static in signature.statics}
+    parts |= {static.name: _given(static, group, signature) for static in signature.statics}
+    parts |= {inside.name: short(inside.text) for inside in signature.attributes if inside.name in group.paths}
     if group.cause in ("function", "closure", "redefined"):
         parts |= {
             capture.name: _numbered(short(capture.text), objects.number(capture.name, capture.text, capture.token))
@@ -91,6 +94,14 @@ def _parts(row: Row, group: Group, objects: _Objects) -> dict[str, str]:
     parts["structure"] = short(told(signature))
     parts |= {name: short(text) for name, text in signature.options if name in group.paths}
     return parts | {"device": signature.device, "enable_x64": str(signature.x64)}
+
+
+def _given(static: Static, group: Group, signature: Signature) -> str:
+    """A static value, with the way it was given where that is the cause."""
+    named = dict(signature.options).get(BY_NAME)
+    if group.cause != "call form" or static.name not in group.paths or named is None:
+        return short(static.text)
+    return f"{short(static.text)} {'by name' if static.name in named.split(', ') else 'by position'}"
 
 
 def _numbered(text: str, number: int) -> str:

@@ -15,6 +15,7 @@ from jitscope.core.source import parsed
 from jitscope.core.words import listed
 
 from ...source_code.names import Names, imported_in
+from ..differences import UNKNOWN
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group
@@ -30,8 +31,8 @@ class Remedy(NamedTuple):
 
 
 def remedy(group: Group) -> Remedy | None:
-    """What to do about a group; None where the user wanted it so."""
-    if group.quiet:
+    """What to do about a group; None where the user wanted it so, or the cause is not known."""
+    if group.quiet or (group.cause == "cache" and group.rows[-1].differences[0].after == UNKNOWN):
         return None
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
@@ -312,7 +313,7 @@ def _cache(group: Group) -> str:
         "dropped": "Call with fewer kinds of arguments: the function remembers only the latest ones.",
         "another trace": "Pass the captured values of the outer function as arguments.",
         "another call": "Call the function once before the threads start.",
-    }.get(why.after, "Do not clear the caches between calls (jax.clear_caches(), clear_cache()).")
+    }[why.after]
 
 
 _WORDS: dict[str, Callable[[Group], str]] = {
@@ -347,4 +348,6 @@ def without_edit(group: Group) -> str:
     """Why a fix is words alone, where no edit is known to keep what is computed."""
     if _data(group):
         return "No edit is offered: the code that registers the class decides what is data."
+    if group.cause == "shape" and not sizes_of(group):
+        return ""
     return _WITHOUT_EDIT.get(group.cause, "")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf, Signature
 
+from ..differences import BY_NAME
 from .groups import Group
 from .sizes import padded, sizes_of
 
@@ -149,7 +150,8 @@ def _nones(group: Group) -> Change:
 def _call_forms(group: Group) -> Change:
     def in_order(key: Signature) -> Hashable:
         leaves, statics = tuple(sorted(key.leaves)), tuple(sorted(key.statics))
-        return _key(key._replace(leaves=leaves, statics=statics, tree="", structure=0))
+        options = tuple(one for one in key.options if one[0] != BY_NAME)
+        return _key(key._replace(leaves=leaves, statics=statics, options=options, tree="", structure=0))
 
     return in_order
 

@@ -154,6 +154,8 @@ def _difference(row: Row, program: Evaluable, outs: Sequence[Any]) -> str:
     if all(a.tobytes() == b.tobytes() for a, b in pairs):
         return "The results are those of the compiled program, bit by bit."
     worst = max((_apart(a, b) for a, b in pairs), default=0.0)
+    if not worst:
+        return "The results are those of the compiled program, but for the sign of zeros and the bits of NaN."
     if worst == np.inf:
         return "Where the results are NaN or infinite differs from the compiled program: XLA computes in another order or precision where it fuses operations."
     why = (
@@ -173,7 +175,7 @@ def _apart(a: np.ndarray, b: np.ndarray) -> float:
     if a.dtype.kind not in "fc":
         return 0.0 if np.array_equal(a, b) else 1.0
     finite = np.isfinite(a)
-    if not np.array_equal(finite, np.isfinite(b)):
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or not np.isfinite(b[finite]).all():
         return float("inf")
     if not finite.any():
         return 0.0
