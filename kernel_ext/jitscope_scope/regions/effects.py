@@ -56,6 +56,7 @@ class Effects:
                     word, note = words.why_not_method(node.func.attr)
                     if word in ("random", "input or output"):
                         raise CannotCompile(at, word, note + where)
+                    self._methods(node.func.attr, look, at)
                 return
             if (why := self._why_not(found, said)) is not None:
                 raise CannotCompile(at, why[0], why[1] + where)
@@ -64,6 +65,16 @@ class Effects:
             function = _function(found)
             if function is not None and function.__code__.co_filename != "<string>":
                 self._function(function, line or node.lineno)
+
+    def _methods(self, name: str, look: Callable[[str], object], line: int) -> None:
+        """Looks through the methods of the cells' classes that have this name: whose it is, is not known from the text."""
+        for node in self.definitions.values():
+            if node.name == name and node.args.args and node.args.args[0].arg == "self" and id(node) not in self._known:
+                self._known.add(id(node))
+                self.called.add(name)
+                own = {a.arg for a in _all_arguments(node.args)} | naming.bound(node.body)
+                for inner in _in_order(node.body):
+                    self._node(inner, lambda n, own=own: MISSING if n in own else look(n), line, name)  # type: ignore[misc]
 
     def _why_not(self, found: object, said: str) -> tuple[str, str] | None:
         if _function(found) is not None and words.of_users(_function(found)):

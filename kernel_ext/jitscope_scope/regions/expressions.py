@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+import numpy as np
+
 from . import words
 from .answers import CannotCompile
 from .homes import Home
@@ -13,6 +15,7 @@ from .naming import root_of
 
 
 MISSING = object()
+_AVERAGES = frozenset("mean median std var average nanmean".split())
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -121,6 +124,10 @@ class Expressions(ast.NodeTransformer):
         self._listed(node)
         if (rows := self._independent(node, found)) is not None:
             node.args[0] = rows
+        elif node.args and getattr(found, "__name__", "") in _AVERAGES and self.narrow(node.args[0]):
+            node.args = [self._in_floats(self.visit(node.args[0])), *(self.visit(a) for a in node.args[1:])]
+            node.func, node.keywords = self.visit(node.func), [self.visit(k) for k in node.keywords]
+            return node
         if found is MISSING:
             if isinstance(node.func, ast.Name) and node.func.id in self.local:
                 return self.generic_visit(node)  # type: ignore[return-value]
@@ -186,7 +193,10 @@ class Expressions(ast.NodeTransformer):
             raise CannotCompile(node.lineno, *words.why_not_method(node.func.attr))
         if self.value_is_object(node.func.value) and not isinstance(self.value(node.func.value), (float, int)):
             raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object")
+        narrow = node.func.attr in _AVERAGES and self.narrow(node.func.value)
         node.func.value = self.visit(node.func.value)
+        if narrow:
+            node.func.value = self._in_floats(node.func.value)
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [self.visit(k) for k in node.keywords]
         return node
@@ -225,6 +235,31 @@ class Expressions(ast.NodeTransformer):
 
     def _call(self, name: str, args: list[ast.expr], at: ast.expr) -> ast.Call:
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), args, []), at)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        narrow = isinstance(node.op, ast.Div) and self.narrow(node.left)
+        node.left, node.right = self.visit(node.left), self.visit(node.right)
+        if narrow:
+            node.left = self._in_floats(node.left)
+        return node
+
+    def narrow(self, node: ast.expr) -> bool:
+        """Whether a value is of truth values or of whole numbers below 64 bits, which NumPy averages and divides in float64."""
+        match node:
+            case ast.Name() | ast.Subscript():
+                found = self.values.get(root_of(node) or "") if (root_of(node) not in self.local) else None
+                return isinstance(found, np.ndarray) and found.dtype.kind in "biu" and found.dtype.itemsize < 8
+            case ast.Compare():
+                return self.home.numpy and self.moves(node)
+            case ast.UnaryOp(op=ast.Invert(), operand=inner):
+                return self.narrow(inner)
+            case ast.BinOp(left=a, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=b):
+                return self.narrow(a) and self.narrow(b)
+        return False
+
+    def _in_floats(self, node: ast.expr) -> ast.expr:
+        made = self._call(f"{self.jnp}.asarray", [node, ast.Name(f"{self.jnp}.float64", ast.Load())], node)
+        return ast.copy_location(made, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if not self.moves(node):
@@ -280,7 +315,7 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)  # type: ignore[return-value]
         if node.lower is None or node.upper is None or node.step is not None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
-        size = _difference(node.upper, node.lower, self.moving)
+        size = difference(node.upper, node.lower, self.moving)
         if size is None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
         start = self.visit(node.lower)
@@ -323,7 +358,7 @@ class Expressions(ast.NodeTransformer):
             self.local = before
 
 
-def _difference(upper: ast.expr, lower: ast.expr, moving: set[str]) -> ast.expr | None:
+def difference(upper: ast.expr, lower: ast.expr, moving: set[str]) -> ast.expr | None:
     """`upper - lower` where the names that move cancel."""
     a, b = _linear(upper, moving), _linear(lower, moving)
     if a is None or b is None or a[0] != b[0]:

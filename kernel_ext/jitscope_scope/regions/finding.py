@@ -16,6 +16,7 @@ from .answers import CannotCompile, Cut, Region
 from .cells import Cell
 from .clock import Stopwatch, added
 from .functions import definitions
+from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, joined, proof
 from .replaying import Replay, harmless, replay
@@ -264,6 +265,10 @@ class Watch:
             definitions = [*g.edit.definition, "", *definitions]
         return start, top.end_lineno or last, "\n".join([*imports, "", *definitions, *lines])
 
+    def _known(self, place: Place) -> dict[str, object]:
+        visit = self.recorder.seen[place.key].visit
+        return {**visit.values, **visit.after} if visit is not None else {}
+
     def _region(self, t: _Tried, good: list[_Tried]) -> Region | None:
         offset = t.cell.first - 1
         first, last = t.place.body[0].lineno, t.place.body[-1].end_lineno or 0
@@ -308,17 +313,24 @@ class Watch:
             end_line=end + offset,
             verdict="compile",
             edit=text + "\n",
-            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset)}",
+            reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
         )
 
 
-def _caution(place: Place, offset: int) -> str:
+def _caution(place: Place, offset: int, known: dict[str, object]) -> str:
     """What an edit leaves to the user: compiled code does not raise for an index out of range."""
-    lines = [str(line + offset) for line in naming.computed_indices(place.body)]
-    if not lines:
-        return ""
-    which = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines)}"
-    return f"; an index that values decide ({which}) must be in range: compiled code takes the nearest place where NumPy raises"
+    said = ""
+    empty = empty_choices(place.body, known)
+    if lines := [n for n in naming.computed_indices(place.body) if n not in empty]:
+        said = f"; an index that values decide ({_lines_said(lines, offset)}) must be in range: compiled code takes the nearest place where NumPy raises"
+    if empty:
+        said += f"; a mask that picks nothing ({_lines_said(empty, offset)}) is not warned of, as NumPy does"
+    return said
+
+
+def _lines_said(lines: list[int], offset: int) -> str:
+    texts = [str(line + offset) for line in lines]
+    return f"line {texts[0]}" if len(texts) == 1 else f"lines {', '.join(texts)}"
 
 
 def _walk(place: Place) -> list[ast.AST]:

@@ -27,6 +27,8 @@ class Written:
     """Names of the user's functions that are part of it."""
     allowed: float = ALLOWED
     """The largest relative difference of 64-bit numbers: more, where they are made of 32-bit ones."""
+    said: bool = False
+    """Whether the call prints."""
 
 
 def allowed_in(home: Home) -> float:

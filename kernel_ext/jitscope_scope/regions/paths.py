@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 
@@ -31,6 +32,22 @@ def leaves(values: Mapping[str, object]) -> dict[str, Leaf]:
     for name in sorted(values):
         _walk(name, name, values[name], DEPTH, found, known)
     return found
+
+
+def at(text: str, values: Mapping[str, object]) -> object:
+    """What is in a place of objects and containers. Raises AttributeError, KeyError or IndexError where there is none."""
+    return eval(text, {"__builtins__": {}}, dict(values))
+
+
+def first_new(text: str, values: Mapping[str, object]) -> str | None:
+    """The shortest beginning of a place's text that was not there in `values`: `net[0].x` for `net[0].x[3]`; None if all was."""
+    edges = [m.start() for m in re.finditer(r"[.\[]", text)] + [len(text)]
+    for edge in edges:
+        try:
+            at(text[:edge], values)
+        except (AttributeError, KeyError, IndexError, NameError, TypeError):
+            return text[:edge]
+    return None
 
 
 def _walk(root: str, text: str, value: object, depth: int, found: dict[str, Leaf], known: set[int]) -> None:

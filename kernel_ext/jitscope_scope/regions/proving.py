@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import io
 import math
 import signal
 import threading
@@ -48,15 +49,28 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
-    found = [_one(plain, define, call, visit.values, live, line, allowed=edit.allowed, told_of=visit.told)]
+    found = [
+        _one(
+            plain,
+            define,
+            call,
+            visit.values,
+            live,
+            line,
+            allowed=edit.allowed,
+            told_of=visit.told,
+            dropped=visit.dropped,
+        )
+    ]
     names: dict[str, object] = dict(found[0].edited)
     later = []
     for _ in range(3):
         again = snapshot(visit.values)
         names = {**names, **again}
         watch = Stopwatch()
-        exec(define, names)
-        exec(call, names)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(define, names)
+            exec(call, names)
         _wait(names)
         later.append(watch.seconds())
     for k in range(SETS):
@@ -71,6 +85,7 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
                 _kept(found[0].edited),
                 edit.allowed,
                 visit.told,
+                visit.dropped,
             )
         )
     same = joined([f.same for f in found])
@@ -95,16 +110,18 @@ def _one(
     kept: Mapping[str, object] = MappingProxyType({}),
     allowed: float = ALLOWED,
     told_of: Mapping[str, str] = MappingProxyType({}),
+    dropped: frozenset[str] = frozenset(),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     _at_home(a)
     _at_home(b)
-    inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray)}
+    inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray) and n not in dropped}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         watch = Stopwatch()
         try:
-            with _no_longer_than(LONGEST, line), np.errstate(**told_of):  # type: ignore[arg-type]
+            said = io.StringIO()
+            with _no_longer_than(LONGEST, line), np.errstate(**told_of), contextlib.redirect_stdout(said):  # type: ignore[arg-type]
                 exec(plain, a)  # type: ignore[arg-type]
         except CannotCompile:
             raise
@@ -119,14 +136,17 @@ def _one(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            exec(define, b)  # type: ignore[arg-type]
-            exec(call, b)  # type: ignore[arg-type]
+            with contextlib.redirect_stdout(also := io.StringIO()):
+                exec(define, b)  # type: ignore[arg-type]
+                exec(call, b)  # type: ignore[arg-type]
             _wait(b)
         except Exception as error:
             raise CannotCompile(line, "shape", f"the compiled form is refused: {_first_line(error)}") from None
     first_s = watch.seconds()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
+    if said.getvalue() != also.getvalue():
+        raise CannotCompile(line, "input or output", "other digits would be printed")
     held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict))}
     pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
@@ -231,6 +251,8 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         return joined([compared(a[k], b[k], name, line, allowed, floor) for k in a])
     if is_users_object(a) and is_users_object(b):
         return compared(vars(a), vars(b), name, line, allowed, floor)
+    if isinstance(a, (str, bytes)) and a != b:
+        raise CannotCompile(line, "value read by Python", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Sameness(0.0, 0.0, True)
     x, y = np.asarray(a), np.asarray(b)

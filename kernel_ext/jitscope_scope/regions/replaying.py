@@ -35,14 +35,27 @@ cells, runs, out = json.load(open(sys.argv[1])), json.loads(sys.argv[2]), sys.ar
 main = types.ModuleType("__main__"); sys.modules["__main__"] = main
 names = main.__dict__; names["__name__"] = "__main__"
 said, times = io.StringIO(), []
+wall, used_cpu = time.perf_counter, time.process_time
+def counting(name, of, unit):
+    # A clock that is the same in both programs: the cells' own calls count, all others see the time.
+    def clock():
+        if sys._getframe(1).f_globals is not names:
+            return of()
+        ticks[0] += 1
+        return unit * ticks[0]
+    setattr(time, name, clock)
+ticks = [0]
+for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time"):
+    counting(name, getattr(time, name), 1e-3)
+    counting(name + "_ns", getattr(time, name + "_ns"), 1000000)
 random.seed(0); np.random.seed(0)
 with contextlib.redirect_stdout(said):
     for k, (source, count) in enumerate(zip(cells, runs)):
         code = compile(source, f"<cell {k + 1}>", "exec")
         for _ in range(count):
-            start, used = time.perf_counter(), time.process_time()
+            start, used = wall(), used_cpu()
             exec(code, names)
-            times.append((k, min(time.perf_counter() - start, time.process_time() - used)))
+            times.append((k, min(wall() - start, used_cpu() - used)))
 def plain(v, depth=0):
     if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
         return v

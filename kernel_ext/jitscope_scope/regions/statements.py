@@ -11,7 +11,7 @@ import numpy as np
 
 from . import naming
 from .answers import CannotCompile
-from .expressions import MISSING, Expressions
+from .expressions import MISSING, Expressions, difference
 from .functions import Functions
 from .homes import Home
 from .merging import merged
@@ -39,6 +39,10 @@ class Statements:
         """What loops over ranges count with."""
         self.turn: list[ast.stmt] = []
         """The statements of the loop that is being written."""
+        self._flat = ""
+        """A name of a row of numbers, whose parts are copies."""
+        self.region: naming.Statements = ()
+        """The statements of the whole region, or of the function that is written inside of it."""
         self.expressions = Expressions(values, moving, jnp, self._inlined, home)
 
     def _inlined(self, name: str, node: ast.expr) -> None:
@@ -116,7 +120,7 @@ class Statements:
             self._aliases(s)
             return [f"{' = '.join(ast.unparse(t) for t in s.targets)} = {value}"]
         if len(s.targets) > 1:
-            raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
+            return self._stored_at_once(s, value, guard)
         if isinstance(s.targets[0], ast.Subscript):
             value = f"{self.jnp}.asarray({value})" if isinstance(s.value, (ast.List, ast.Tuple)) else value
             return [self._store(s.targets[0], value, guard)]
@@ -130,6 +134,13 @@ class Statements:
             self._store(t, n, guard) for t, n in zip(flat, names, strict=True) if isinstance(t, ast.Subscript)
         ]
 
+    def _stored_at_once(self, s: ast.Assign, value: str, guard: str | None) -> list[str]:
+        """`x[0] = x[-1] = v`: one value, stored from left to right."""
+        if not all(isinstance(t, ast.Subscript) for t in s.targets) or self._view_of(s.value):
+            raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
+        name = self.fresh("part")
+        return [f"{name} = {value}", *(self._store(t, name, guard) for t in s.targets if isinstance(t, ast.Subscript))]
+
     def _aliases(self, s: ast.Assign) -> None:
         """Refuses a second name for an array that is stored into in place, but for an exchange of names."""
         targets = [t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)]
@@ -138,7 +149,7 @@ class Statements:
         if all(isinstance(t, ast.Tuple) for t in s.targets) and isinstance(s.value, ast.Subscript):
             roots = [] if self._is_element(s.value, less=1) else roots  # a row of numbers that is taken apart
         touched = [r for r in roots if r in self.stored] + [t for t in targets if t in self.stored and roots]
-        if touched and self._handed_over(s, targets, roots):
+        if touched and (self._handed_over(s, targets, roots) or self._spent(s, targets, roots)):
             return
         if touched and not (
             len(parts) > 1 and sorted(targets) == sorted(roots) and all(isinstance(p, ast.Name) for p in parts)
@@ -148,21 +159,79 @@ class Statements:
             )
 
     def _handed_over(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
-        """Whether `old = new` hands an array over that each turn makes anew before it stores into it, and does not touch afterwards."""
-        if len(targets) != 1 or len(roots) != 1 or not isinstance(s.value, ast.Name) or s not in self.turn:
+        """Whether `old = new`, or `old, now = now, new`, hands arrays over that each turn makes anew before it stores into them, and
+        does not touch afterwards."""
+        parts = s.value.elts if isinstance(s.value, ast.Tuple) else [s.value]
+        if s not in self.turn or not all(isinstance(p, ast.Name) for p in parts) or len(roots) != len(targets):
             return False
-        k, (old,), (new,) = self.turn.index(s), targets, roots
+        k, stored = self.turn.index(s), naming.stored_into(self.turn)
+        added = {ast.unparse(t.target) for t in self.turn if isinstance(t, ast.AugAssign)}
+        if set(targets) & (stored | added):
+            return False
+        return all(self._made_anew(new, k) for new in set(roots) & (stored | self.stored))
+
+    def _made_anew(self, name: str, k: int) -> bool:
+        """Whether each turn makes this array before its statement `k`, without reading its earlier one, and leaves it alone from there on."""
         made = [
             j
             for j, t in enumerate(self.turn[:k])
-            if isinstance(t, ast.Assign) and ast.unparse(t.targets[0]) == new and self._view_of(t.value) is None
+            if isinstance(t, ast.Assign) and ast.unparse(t.targets[0]) == name and self._view_of(t.value) is None
         ]
-        if len(made) != 1 or old in naming.stored_into(self.turn) or new in naming.stored_into(self.turn[k:]):
+        if len(made) != 1 or name in naming.stored_into(self.turn[k:]):
             return False
-        earlier = naming.loaded(self.turn[: made[0]]) | naming.stored_into(self.turn[: made[0]])
-        return new not in earlier and not any(
-            isinstance(t, ast.AugAssign) and ast.unparse(t.target) == old for t in self.turn
-        )
+        return name not in naming.loaded(self.turn[: made[0]]) | naming.stored_into(self.turn[: made[0]])
+
+    def _spent(self, s: ast.Assign, targets: list[str], roots: list[str]) -> bool:
+        """Whether `row = a[i]` is read only before the turn stores into `a`, or only where `a` is not stored into (`a[i + 1] = …`)."""
+        view = s.value
+        if (
+            len(targets) != 1
+            or not isinstance(view, ast.Subscript)
+            or not isinstance(view.value, ast.Name)
+            or s not in self.turn
+        ):
+            return False
+        k, (row,), root = self.turn.index(s), targets, view.value.id
+        later, others = self.turn[k + 1 :], [n for t in self.turn for n in ast.walk(t) if t is not s]
+        if root in naming.bound(self.turn) or row in naming.loaded(self.turn[: k + 1]):
+            return False
+        again = {id(n) for t in self.turn for n in ast.walk(t)}
+        outside = [n for b in self.region for n in ast.walk(b) if id(n) not in again]
+        if any(isinstance(n, ast.Name) and n.id == row for n in outside):
+            return False
+        self._flat = row if self._is_element(view, less=1) else ""
+        if any(row in {ast.unparse(t) for t in naming.targets_of(n)} or self._looks_into(n, row) for n in others):
+            return False
+        stores = [j for j, t in enumerate(later) if root in naming.stored_into([t]) | _augmented_names(t)]
+        if not stores:
+            return True
+        if row not in naming.loaded(later[stores[0] + 1 :]) and isinstance(later[stores[0]], ast.Assign):
+            return True
+        return all(self._elsewhere(t, view) for j in stores for t in _subscripts(later[j], root))
+
+    def _looks_into(self, node: ast.AST, row: str) -> bool:
+        """Whether a statement names a view of the row, or stores into it."""
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and row in naming.stored_into([node]):
+            return True
+        if not isinstance(node, ast.Assign) or self._view_of(node.value) != row:
+            return False
+        return not (isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Name) and self._flat == row)
+
+    def _elsewhere(self, target: ast.Subscript, view: ast.Subscript) -> bool:
+        """Whether a store is never into the row that was looked at: their first indices differ by a constant."""
+        first = lambda i: i.elts[0] if isinstance(i, ast.Tuple) else i
+        a, b = first(target.slice), first(view.slice)
+        array = self.values.get(ast.unparse(view.value))
+        if isinstance(a, ast.Slice) or isinstance(b, ast.Slice) or not isinstance(array, np.ndarray):
+            return False
+        apart = difference(a, b, self.moving)
+        if apart is None or any(isinstance(n, ast.Name) for n in ast.walk(apart)):
+            return False
+        try:
+            gap = eval(compile(ast.fix_missing_locations(ast.Expression(apart)), "<gap>", "eval"), {"__builtins__": {}})
+        except Exception:
+            return False
+        return isinstance(gap, int) and gap % len(array) != 0
 
     def _view_of(self, node: ast.expr) -> str | None:
         """The array that the value may be, or be a view of."""
@@ -234,7 +303,15 @@ class Statements:
         if guard:
             value = f"{self.jnp}.where({guard}, {value}, {name}[{place}])"
         self.moving.add(name)
+        if isinstance(seen, np.ndarray) and seen.dtype not in (np.float64, np.complex128, bool) and not guard:
+            value = self._converted(name, value)
         return f"{name} = {name}.at[{place}].set({value})"
+
+    def _converted(self, name: str, value: str) -> str:
+        """A value in the dtype of the array that it is stored into, as NumPy stores it; whole numbers that are written there fit."""
+        if value.lstrip("-").isdigit():
+            return value
+        return f"{self.jnp}.asarray({value}).astype({name}.dtype)"
 
     def _augmented(self, s: ast.AugAssign, guard: str | None) -> list[str]:
         load = copy.deepcopy(s.target)
@@ -525,6 +602,16 @@ class Loop:
     def _final(self, head: list[str], k: str) -> list[str]:
         """Binds the loop's own names to what they were in the last turn."""
         return [line.format(k=f"({k})") for line in head] if self.ends else []
+
+
+def _augmented_names(s: ast.stmt) -> set[str]:
+    return {n.target.id for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+
+
+def _subscripts(s: ast.stmt, root: str) -> list[ast.Subscript]:
+    """The places of an array that a statement stores into."""
+    found = [t for n in ast.walk(s) for t in naming.targets_of(n) if naming.root_of(t) == root]
+    return [t for t in found if isinstance(t, ast.Subscript)]
 
 
 def _read(body: naming.Statements) -> set[str]:

@@ -69,7 +69,7 @@ def unchanged(
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     call = [*inner, f"{given} = {_tuple([*early, *places])}", *_compiled(name, home)]
-    ending = Ending(visit, home, outs, out_places)
+    ending = Ending(visit, home, outs, out_places, made)
     binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
     for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
@@ -174,19 +174,21 @@ def _stored_into(visit: Visit, p: paths.Leaf) -> bool:
 
 
 def _made(visit: Visit, new: list[paths.Leaf], line: int) -> list[str]:
-    """The attributes, first in their chains, that these new places belong to: `self.acts` for `self.acts[0]`."""
-    found = dict.fromkeys(".".join(p.text.split("[")[0].split(".")[:2]) for p in new)
-    for text in found:
-        if "." not in text or any(t.startswith((f"{text}[", f"{text}.")) or t == text for t in visit.places):
-            raise CannotCompile(line, "object", f"`{text}` grows here")
+    """The attributes, first in their chains, that these new places belong to: `self.acts` for `self.acts[0]`, `net[0].x`."""
+    found: dict[str, None] = {}
+    for p in new:
+        text = paths.first_new(p.text, visit.values)
+        if text is None or "." not in text.rpartition("]")[2]:
+            raise CannotCompile(line, "object", f"`{text or p.text}` grows here")
+        found[text] = None
     return list(found)
 
 
 class Ending:
     """What stands after the call: each result becomes what the cell had, an array that was stored into stays itself."""
 
-    def __init__(self, visit: Visit, home: Home, outs: list[str], places: list[str]) -> None:
-        self.visit, self.home = visit, home
+    def __init__(self, visit: Visit, home: Home, outs: list[str], places: list[str], made: list[str]) -> None:
+        self.visit, self.home, self.made = visit, home, frozenset(made)
         self.ends = {n: visit.ends[n] for n in outs} | {p: self._at(p) for p in places}
         self.first: dict[int, str] = {}
         if home.numpy:
@@ -195,8 +197,7 @@ class Ending:
     def _at(self, place: str) -> object:
         if place in self.visit.places_after:
             return self.visit.places_after[place].value
-        root, _, attribute = place.partition(".")
-        return getattr(self.visit.live[root], attribute)
+        return paths.at(place, self.visit.live)
 
     def _apart(self) -> None:
         """Refuses arrays that share memory after the region without being one."""
@@ -209,7 +210,7 @@ class Ending:
                 if n != m and v is not w and np.may_share_memory(v, w):
                     raise CannotCompile(0, "effect", f"`{n}` is afterwards a view of `{m}` (aliasing)")
             for m, w in rest.items():
-                if v is w and m in self.visit.live and v is not self.visit.live.get(n):
+                if v is w and m in self.visit.live and v is not self.visit.live.get(n) and n not in self.made:
                     raise CannotCompile(0, "effect", f"`{n}` is afterwards another name of `{m}` (aliasing)")
 
     def bound(self, end: str, result: str) -> str:
@@ -218,6 +219,9 @@ class Ending:
         if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
             return f"{end} = {type(value).__name__}({result})"
         if self.home.numpy and isinstance(value, np.ndarray):
+            kept = [m for m, w in self.visit.live.items() if w is value and m not in self.ends]
+            if end in self.made and kept:
+                return f"{end} = {kept[0]}"
             before = self.visit.places[end].value if end in self.visit.places else self.visit.live.get(end)
             if id(value) in self.first:
                 return f"{end} = {self.first[id(value)]}"

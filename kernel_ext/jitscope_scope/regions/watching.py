@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MethodType
@@ -38,19 +39,28 @@ class Visit:
 
     changed: frozenset[str] = frozenset()
     """Names of the arrays whose content was another one at the end than before."""
+    dropped: frozenset[str] = frozenset()
+    """Names of those that were, and that nobody holds any longer."""
     places: dict[str, paths.Leaf] = field(default_factory=dict)
     """What was in the objects and containers at the start, and at the end."""
     places_after: dict[str, paths.Leaf] = field(default_factory=dict)
 
-    def compare(self) -> None:
-        """Notes which arrays have another content than before."""
+    def compare(self, noted: list[dict[str, object]]) -> None:
+        """Notes which arrays have another content than before; not those that nobody but the notes, which are `noted`, holds any longer."""
         arrays = {n for n, v in self.live.items() if isinstance(v, np.ndarray)}
-        self.changed = frozenset(n for n in arrays if not _equal(self.values[n], self.live[n]))
+        changed = {n for n in arrays if not _equal(self.values[n], self.live[n])}
+        self.dropped = frozenset(n for n in changed if sys.getrefcount(self.live[n]) <= 1 + _held(self.live[n], noted))
+        self.changed = frozenset(changed - self.dropped)
 
     def inner_changed(self, text: str, value: np.ndarray) -> bool:
         """Whether an array inside of an object or a container had another content at the end than before."""
         copied = paths.leaves(self.values).get(text)
         return copied is None or not _equal(copied.value, value)
+
+
+def _held(value: object, noted: list[dict[str, object]]) -> int:
+    """How often the notes hold a value."""
+    return sum(v is value for d in noted for v in d.values())
 
 
 def _equal(a: object, b: object) -> bool:
@@ -114,7 +124,7 @@ class Recorder:
             watch = Stopwatch()
             seen.visit.ends = {n: names[n] for n in seen.binds if n in names}
             seen.visit.after = snapshot(seen.visit.ends)
-            seen.visit.compare()
+            seen.visit.compare([d for s in self.seen.values() if s.visit for d in (s.visit.live, s.visit.ends)])
             seen.visit.places_after = paths.leaves({n: names.get(n, v) for n, v in seen.visit.live.items()})
             self.lost = added(self.lost, watch.passed())
 

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import growing, naming, words
+from . import growing, masks, naming, texts, words
 from .answers import CannotCompile
+from .bounds import Bounds, own_part
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number
 from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements, indent
+from .stops import between
 from .unchanged import unchanged
 from .watching import Visit
 
@@ -31,6 +33,8 @@ def written(
     try:
         return _translated(body, visit, live, name, home, definitions)
     except CannotCompile as reason:
+        if (cut := _cut_at_stops(body, visit, live, name, definitions)) is not None:
+            return cut
         Effects(definitions).of_region(body, visit.values)
         if home.numpy and not visit.places:
             raise
@@ -38,6 +42,19 @@ def written(
             return unchanged(body, visit, live, name, home, definitions)
         except CannotCompile as other:
             raise (reason if home.numpy and reason.cut.why != "object" else other) from None
+
+
+def _cut_at_stops(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> Written | None:
+    try:
+        return between(body, visit, live, name, definitions, lambda b, v, n: written(b, v, n, name, definitions))
+    except CannotCompile:
+        return None
 
 
 def _translated(
@@ -49,7 +66,12 @@ def _translated(
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> Written:
     numbers = growing.number_lists(body, visit.values) if home.numpy else set()
-    values = {n: np.asarray(v) if n in numbers else v for n, v in visit.values.items()}
+    letters = texts.letters(body, visit.values) if home.numpy else set()
+    coded = {n: texts.codes(visit.values[n]) for n in letters}
+    values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
+    jnp, lax = free_name("jnp", values, f"{home.library}.numpy"), free_name("lax", values, f"{home.library}.lax")
+    body = texts.in_codes(body, letters) if letters else body
+    body, again = masks.unmasked(body, values, visit.after, jnp) if home.numpy else (body, [])
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     made = naming.bound(body)
@@ -57,14 +79,15 @@ def _translated(
     written_names = made | stored
     static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names}
     moving = arrays - static
-    jnp, lax = free_name("jnp", values, f"{home.library}.numpy"), free_name("lax", values, f"{home.library}.lax")
     functions = Functions(values, definitions)
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
+    writer.region = body
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
         inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
         inner.expressions.local = given | naming.bound(node.body)
+        inner.region = node.body
         inner.count = 100 * (1 + len(functions.lines))
         return [f"def {node.name}({ast.unparse(node.args)}):", *indent(_returning(node.body, inner))]
 
@@ -94,10 +117,14 @@ def _translated(
         f'if globals().get("{name}_code") != {name}.__code__:  # compiled anew only when its text has changed',
         f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
-    texts = {n: f"numpy.asarray({n})" if n in numbers else f"{n}={n}" if n in fixed else n for n in reads}
-    passed = ", ".join(texts[n] for n in [n for n in reads if n not in fixed] + fixed)
-    call = _call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body)
-    imports = [*(["import numpy"] if numbers & set(reads) else []), *imports_of(home, jnp, lax, "\n".join(definition))]
+    given = {n: f"{n}={n}" for n in fixed} | {n: f"numpy.asarray({n})" for n in numbers}
+    given |= {n: texts.as_codes(n) for n in letters}
+    passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
+    call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body), *again]
+    imports = [
+        *(["import numpy"] if (numbers | letters) & set(reads) else []),
+        *imports_of(home, jnp, lax, "\n".join(definition)),
+    ]
     return Written(
         tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names), allowed_in(home)
     )
@@ -178,26 +205,14 @@ def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
     """Refuses Python's whole numbers that grow by more than counting: they have no bound, compiled ones have."""
     if type(visit.after.get(name)) is not int:
         return
-    targets = naming.loop_targets(body)
+    bounds = Bounds(body, visit.values)
+    if bounds.stays(name) or bounds.adds(name):
+        return
     for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:
-        names = {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}
-        if name not in names or isinstance(s, ast.For):
-            continue
-        step = _own_part(s, name) if isinstance(s, ast.Assign) else s.value if isinstance(s, ast.AugAssign) else None
-        if isinstance(s, ast.AugAssign) and isinstance(s.op, (ast.Add, ast.Sub)) and isinstance(step, ast.Constant):
-            continue
-        if step is not None and isinstance(s, ast.Assign) and _bounded(step, targets):
-            continue
-        raise CannotCompile(
-            s.lineno, "object", f"`{name}` is a Python whole number, which has no bound; compiled ones wrap around"
-        )
-
-
-def _bounded(node: ast.expr, counts: set[str]) -> bool:
-    """Whether the value is one of the text's own numbers, or made of the loops' counts by adding and multiplying by such."""
-    if isinstance(node, ast.IfExp):
-        return _bounded(node.body, counts) and _bounded(node.orelse, counts)
-    return naming.loaded([node]) <= counts and not any(isinstance(n, (ast.Pow, ast.LShift)) for n in ast.walk(node))
+        if name in {t.id for t in naming.targets_of(s) if isinstance(t, ast.Name)}:
+            raise CannotCompile(
+                s.lineno, "object", f"`{name}` is a Python whole number, which has no bound; compiled ones wrap around"
+            )
 
 
 def _call(
@@ -302,7 +317,7 @@ def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str
     loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
     s = made[0]
-    value_of = _own_part(s, name) if isinstance(s, ast.Assign) else None
+    value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
     if isinstance(value_of, ast.Subscript) and isinstance(value_of.value, ast.Name):
         free = naming.loaded([value_of.slice])
         if value_of.value.id not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
@@ -327,16 +342,6 @@ def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:
         return None
     last = "-1" if len(rows) == 1 else f"min({', '.join(f'len({r})' for r in rows)}) - 1"
     return f"{name} = {rows[places.index(name)]}[{last}]"
-
-
-def _own_part(s: ast.Assign, name: str) -> ast.expr | None:
-    """What an assignment gives to a name: its value, or the part of a tuple that stands over against the name."""
-    match s.targets:
-        case [ast.Name()]:
-            return s.value
-        case [ast.Tuple(elts=names)] if isinstance(s.value, ast.Tuple) and len(names) == len(s.value.elts):
-            return next(v for t, v in zip(names, s.value.elts, strict=True) if ast.unparse(t) == name)
-    return None
 
 
 def _exchanged(body: naming.Statements, stored: set[str]) -> set[str]:

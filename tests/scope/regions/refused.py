@@ -34,13 +34,36 @@ s = np.zeros(3)
 for i in range(3):
     s = s + 1
     print(s)
-=== prints seldom -> input or output @ 4
+=== draws seldom -> random @ 4
 s = np.zeros(3)
 ---
 for i in range(30):
     s = s + 1
     if i % 10 == 0:
+        s = s + rng.normal()
+=== prints where a value says so -> input or output @ 4
+s = np.zeros(3)
+---
+for i in range(30):
+    s = s + 1
+    if s.sum() > 80:
         print(s.sum())
+=== prints all digits of what is rounded otherwise -> input or output
+x = rng.normal(size=300)
+---
+for i in range(90):
+    x = np.sin(x) + 0.1 * np.roll(x, 1)
+    if i % 30 == 29:
+        print(repr(float(np.sum(x * np.exp(x)))))
+=== writes a file seldom -> input or output @ 4
+import os
+s = np.zeros(3)
+---
+for i in range(30):
+    s = s + 1
+    if i % 10 == 0:
+        with open(os.devnull, "w") as f:
+            f.write(str(s))
 === time -> time @ 2
 import time
 s = 0.0
@@ -104,6 +127,25 @@ x = np.zeros(10)
 for k in range(9):
     y = x
     y[k] = k * 2.0
+=== a row that is read after a store into it -> effect @ 2
+x = rng.normal(size=(9, 3))
+---
+for k in range(8):
+    row = x[k]
+    x[k] = x[k] * 0.5
+    x[k + 1] = x[k + 1] + row
+=== a row that another row is stored over -> effect @ 2
+x = rng.normal(size=(9, 3)); where = np.array([0, 1, 2, 3, 4, 5, 6, 7])
+---
+for k in where:
+    row = x[k]
+    x[where[k]] = 0.0
+    x[8] = x[8] + row
+=== a remainder of what has no bound -> object @ 2
+h = 7
+---
+for k in range(60):
+    h = (h * 6364136223846793005 + 1) % 2 ** 61
 === the old one is the new one -> effect @ 2
 x = rng.normal(size=10); old = x.copy()
 ---
@@ -235,7 +277,7 @@ for k in range(5):
 x = rng.normal(size=30); n = 0.0
 ---
 for k in range(5):
-    n = n + x[x > 0].sum()
+    n = n + np.sort(x[x > 0])[0]
 === growing slices -> shape @ 2
 x = rng.normal(size=30); out = np.zeros(30)
 ---

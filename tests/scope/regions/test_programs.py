@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import random
 import warnings
 from collections.abc import Mapping
@@ -87,9 +89,12 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
         same(plain[n], v, n)
     for seed in (0, 7):
         plain, edited = names_of(program, seed), {"np": np, "rng": np.random.default_rng(seed), "__name__": "cell"}
-        exec(compile(program.cell, "<plain>", "exec"), plain)
-        exec(compile(applied(program.before, regions, 1), "<edited>", "exec"), edited)
-        exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exec(compile(program.cell, "<plain>", "exec"), plain)
+        with contextlib.redirect_stdout(io.StringIO()) as also:
+            exec(compile(applied(program.before, regions, 1), "<edited>", "exec"), edited)
+            exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+        assert said.getvalue() == also.getvalue()
         for n, v in plain.items():
             if not n.startswith("__") and not isinstance(v, (FunctionType, ModuleType)):
                 same(v, edited[n], n, any(n in program.before for n in ("jitscope", "jax")))

@@ -1,0 +1,273 @@
+"""Values that a mask picks: their number is not known while tracing, but sums, means and stores of them are those of whole arrays under the
+mask (`x[m].mean()` is `x.mean(where=m)`, `x[m] = f(y[m])` is `x[...] = where(m, f(y), x)`)."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import naming
+
+
+_REDUCED = frozenset("sum mean max min any all prod std var".split())
+_ELEMENTWISE = frozenset(
+    "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
+    "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
+)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """An expression with the masks taken out of it, the mask, and how many axes each picked place has."""
+
+    whole: ast.expr
+    mask: ast.expr
+    rows: int
+
+
+def unmasked(
+    body: naming.Statements, before: Mapping[str, object], after: Mapping[str, object], jnp: str
+) -> tuple[tuple[ast.stmt, ...], list[str]]:
+    """The statements without picks where that can be, and those that bind names of picked values after the region again."""
+    masks = _Masks({**before, **after}, jnp)
+    copied = [copy.deepcopy(s) for s in body]
+    masks.names = _held(copied, masks)
+    new = [masks.visit(s) for s in copied]
+    if masks.done:
+        for s in new:
+            ast.fix_missing_locations(s)
+        again = [ast.unparse(s) for s in masks.names.values()] if masks.names else []
+        return tuple(s for s in new if s is not None), again
+    return tuple(body), []
+
+
+def _held(body: list[ast.stmt], masks: _Masks) -> dict[str, ast.Assign]:
+    """Names of picked values, each bound once in a turn, by values that the rest of the turn leaves alone."""
+    found: dict[str, ast.Assign] = {}
+    turn = body[-1].body if len(body) == 1 and isinstance(body[-1], (ast.For, ast.While)) else body
+    for k, s in enumerate(turn):
+        match s:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if masks.picked(value) is not None:
+                later = naming.bound(turn[k:]) | naming.stored_into(turn[k:])
+                others = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
+                stores = [n for n in others if isinstance(n.ctx, ast.Store)]
+                early = naming.loaded(turn[: k + 1]) | naming.stored_into(turn)
+                if len(stores) == 1 and not naming.loaded([value]) & later and name not in early:
+                    found[name] = s
+    return found
+
+
+class _Masks(ast.NodeTransformer):
+    def __init__(self, known: Mapping[str, object], jnp: str) -> None:
+        self.known, self.jnp, self.done = known, jnp, False
+        self.names: dict[str, ast.Assign] = {}
+
+    def axes(self, node: ast.expr) -> int | None:
+        """How many axes a value has."""
+        match node:
+            case ast.Constant():
+                return 0
+            case ast.Name(id=name):
+                found = self.known.get(name)
+                return np.ndim(found) if isinstance(found, (np.ndarray, np.generic, int, float, complex)) else None
+            case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
+                return self._most([a, b])
+            case ast.Compare(left=a, comparators=[*others]):
+                return self._most([a, *others])
+            case ast.UnaryOp(operand=a):
+                return self.axes(a)
+            case ast.Subscript(value=of, slice=at):
+                whole, parts = self.axes(of), at.elts if isinstance(at, ast.Tuple) else [at]
+                if whole is None or any(self.is_mask(p) for p in parts):
+                    return None
+                if not all(isinstance(p, ast.Slice) or _is_none(p) or self.axes(p) == 0 for p in parts):
+                    return None
+                return (
+                    whole
+                    + sum(map(_is_none, parts))
+                    - sum(not isinstance(p, ast.Slice) and not _is_none(p) for p in parts)
+                )
+            case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in _ELEMENTWISE:
+                return self._most(args)
+            case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in _REDUCED and len(args) < 2:
+                return 0
+        return None
+
+    def _most(self, nodes: list[ast.expr]) -> int | None:
+        found = [self.axes(n) for n in nodes]
+        return None if None in found else max(n for n in found if n is not None)
+
+    def is_mask(self, node: ast.expr) -> bool:
+        """Whether an index is an array of truth values."""
+        match node:
+            case ast.Name(id=name):
+                found = self.known.get(name)
+                return isinstance(found, np.ndarray) and found.dtype == bool and found.ndim > 0
+            case ast.Compare():
+                return bool(self.axes(node))
+            case ast.UnaryOp(op=ast.Invert(), operand=a):
+                return self.is_mask(a)
+            case ast.BinOp(left=a, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=b):
+                return self.is_mask(a) and self.is_mask(b)
+        return False
+
+    def pick(self, node: ast.expr) -> Picked | None:
+        """`x[m]`, and `x[m, j]` for a column."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            return None
+        if self.is_mask(node.slice):
+            whole, mask = self.axes(node.value), self.axes(node.slice)
+            if whole is None or mask is None or whole < mask:
+                return None
+            return Picked(_loaded(node.value), node.slice, whole - mask)
+        if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
+            first, *rest = node.slice.elts
+            if self.axes(first) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
+                return None
+            if self.axes(node.value) != 1 + len(rest):
+                return None
+            column = ast.Subscript(_loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
+            return Picked(column, first, 0)
+        return None
+
+    def picked(self, node: ast.expr) -> Picked | None:
+        """An expression that works place by place on picked values, all by one mask."""
+        if (one := self.pick(node)) is not None:
+            return one
+        match node:
+            case ast.Name(id=name) if name in self.names:
+                return self.picked(self.names[name].value)
+            case ast.UnaryOp(op=op, operand=a) if not isinstance(op, ast.Not):
+                return self._joined([a], lambda p: ast.UnaryOp(op, p[0]))
+            case ast.BinOp(left=a, op=op, right=b) if not isinstance(op, ast.MatMult):
+                return self._joined([a, b], lambda p: ast.BinOp(p[0], op, p[1]))
+            case ast.Compare(left=a, ops=[op], comparators=[b]):
+                return self._joined([a, b], lambda p: ast.Compare(p[0], [op], [p[1]]))
+            case ast.Call(func=ast.Attribute(attr=name, value=ast.Name()) as f, args=args, keywords=[]) if (
+                name in _ELEMENTWISE
+            ):
+                return self._joined(args, lambda p: ast.Call(f, p, []))
+            case ast.Call(func=ast.Name(id="abs") as f, args=[a], keywords=[]):
+                return self._joined([a], lambda p: ast.Call(f, p, []))
+        return None
+
+    def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> Picked | None:
+        parts = [self.picked(n) for n in nodes]
+        found = [p for p in parts if p is not None]
+        if not found or len({ast.unparse(p.mask) for p in found}) > 1:
+            return None
+        rows = max(p.rows for p in found)
+        for n, p in zip(nodes, parts, strict=True):
+            axes = self.axes(n) if p is None else None
+            if p is None and (axes is None or axes > rows):
+                return None
+            if p is not None and p.rows != rows:
+                return None
+        whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
+        return Picked(ast.copy_location(whole, nodes[0]), found[0].mask, rows)
+
+    def _over(self, picked: Picked) -> ast.expr:
+        """The mask with an axis for each axis of a picked place."""
+        mask = copy.deepcopy(picked.mask)
+        if not picked.rows:
+            return mask
+        axes = self.axes(picked.mask) or 1
+        index = [*([ast.Slice()] * axes), *([ast.Constant(None)] * picked.rows)]
+        return ast.Subscript(mask, ast.Tuple(list(index), ast.Load()), ast.Load())
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+            one = self.picked(node.args[0])
+            return node if one is None else self._counted(one, node)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED:
+            return node
+        module = isinstance(node.func.value, ast.Name) and type(self.known.get(node.func.value.id)) is type(ast)
+        given = node.args[0] if module and node.args else node.func.value
+        rest = node.args[1:] if module else node.args
+        one = self.picked(given)
+        axis = next((k.value for k in node.keywords if k.arg == "axis"), rest[0] if rest else None)
+        if one is None or not self._reduces(one, axis) or len(rest) > 1 or any(k.arg != "axis" for k in node.keywords):
+            return node
+        named = [ast.keyword("where", self._over(one))]
+        if node.func.attr in ("max", "min"):
+            end: ast.expr = ast.Name(f"{self.jnp}.inf", ast.Load())
+            named.append(ast.keyword("initial", ast.UnaryOp(ast.USub(), end) if node.func.attr == "max" else end))
+        node.keywords = [*node.keywords, *named]
+        if module:
+            node.args[0] = one.whole
+        else:
+            node.func.value = one.whole
+        self.done = True
+        return node
+
+    def _reduces(self, one: Picked, axis: ast.expr | None) -> bool:
+        """Whether the places that the mask picks are gone afterwards."""
+        if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
+            return True
+        return isinstance(axis, ast.Constant) and axis.value == 0 and self.axes(one.mask) == 1
+
+    def _counted(self, one: Picked, at: ast.expr) -> ast.expr:
+        if self.axes(one.mask) != 1:
+            return at
+        self.done = True
+        mask = copy.deepcopy(one.mask)
+        return ast.copy_location(ast.Call(ast.Attribute(mask, "sum", ast.Load()), [], []), at)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        match node.targets:
+            case [ast.Name(id=name)] if self.names.get(name) is node:
+                self.done = True
+                return ast.copy_location(ast.Pass(), node)
+            case [ast.Subscript() as target] if (place := self.pick(target)) is not None:
+                return self._stored(node, target, place, node.value)
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if isinstance(node.target, ast.Subscript) and (place := self.pick(node.target)) is not None:
+            load = copy.deepcopy(node.target)
+            load.ctx = ast.Load()
+            return self._stored(node, node.target, place, ast.copy_location(ast.BinOp(load, node.op, node.value), node))
+        return self.generic_visit(node)
+
+    def _stored(self, node: ast.stmt, target: ast.Subscript, place: Picked, value: ast.expr) -> ast.AST:
+        value = self.visit(value)
+        one, axes = self.picked(value), self.axes(value)
+        if one is not None and (ast.unparse(one.mask) != ast.unparse(place.mask) or one.rows != place.rows):
+            return node
+        if one is None and (axes is None or axes > place.rows):
+            return node
+        self.done = True
+        whole = copy.deepcopy(place.whole)
+        index = whole.slice if isinstance(whole, ast.Subscript) else ast.Constant(...)
+        to = ast.Subscript(ast.Name(target.value.id, ast.Load()), copy.deepcopy(index), ast.Store())  # type: ignore[attr-defined]
+        chosen = ast.IfExp(self._over(place), value if one is None else one.whole, whole)
+        return ast.fix_missing_locations(ast.copy_location(ast.Assign([to], chosen), node))
+
+
+def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list[int]:
+    """The lines in which picked values are reduced: NumPy warns, or raises, where a mask picks nothing."""
+    masks = _Masks(values, "jnp")
+    masks.names = _held(list(body), masks)
+    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    found = [n.lineno for n in calls if n.func.attr in ("mean", "max", "min", "std", "var") and _takes(masks, n)]  # type: ignore[attr-defined]
+    return sorted(set(found))
+
+
+def _takes(masks: _Masks, call: ast.Call) -> bool:
+    parts = [*call.args[:1], *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
+    return any(masks.picked(p) is not None for p in parts)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Constant) and node.value is None) or (
+        isinstance(node, ast.Attribute) and node.attr == "newaxis"
+    )
+
+
+def _loaded(node: ast.Name) -> ast.Name:
+    return ast.copy_location(ast.Name(node.id, ast.Load()), node)

@@ -1,0 +1,131 @@
+"""A loop that prints, or keeps something, in some of its turns: those turns stay Python's, and the stretches between them are compiled."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from . import naming
+from .answers import CannotCompile
+from .effects import Effects
+from .parts import Written
+from .watching import Visit
+
+
+Writing = Callable[[naming.Statements, Visit, "set[str]"], Written]
+
+
+def between(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    write: Writing,
+) -> Written | None:
+    """The region with its loop cut at the turns that a branch on the loop's count names (`if i % 100 == 0: print(…)`); None where there is
+    no such branch. Raises CannotCompile where the branch does more than print and keep, or the stretches have no compiled form."""
+    loop = body[-1]
+    if len(body) != 1 or not isinstance(loop, ast.For) or loop.orelse or (head := _range(loop)) is None:
+        return None
+    stops = [s for s in loop.body if isinstance(s, ast.If) and _by_count(s, loop, visit)]
+    if not stops:
+        return None
+    _only_said(stops, visit, definitions)
+    rest = _without(loop.body, stops)
+    first, stop, turns = f"{name}_first", f"{name}_stop", f"{name}_turns"
+    count, kind = loop.target.id, np.int64  # type: ignore[attr-defined]
+    if any(naming.root_of(n.func) and _appends(n) for s in rest for n in ast.walk(s) if isinstance(n, ast.Call)):
+        kind = int  # lists that grow are stacked: their length is part of the compiled form
+    if not rest or any(ast.unparse(n) != count for n in naming.targets_of(loop)):
+        return None
+    part = ast.parse(f"for {count} in range({first}, {stop}): pass").body[0]
+    assert isinstance(part, ast.For)
+    part.body = rest
+    for n in ast.walk(part):
+        if not hasattr(n, "lineno") and isinstance(n, (ast.expr, ast.stmt)):
+            ast.copy_location(n, loop)
+    for n in [part, part.target, *ast.walk(part.iter)]:
+        ast.copy_location(n, loop)
+    given = replace(visit, values={**visit.values, first: kind(0), stop: kind(1)})
+    _not_exchanged(loop, visit)
+    after = live | naming.read_first(loop.body) | naming.loaded(stops)
+    inner = write((part,), given, after)
+    tests = " or ".join(f"({ast.unparse(s.test)})" if len(stops) > 1 else ast.unparse(s.test) for s in stops)
+    call = [
+        f"{turns} = {head}",
+        f"{first} = {turns}.start",
+        f"for {stop} in [*({count} for {count} in {turns} if {tests}), {turns}.stop]:",
+        f"    if {first} < {stop}:",
+        *("        " + line for line in inner.call),
+        f"    {first} = {stop} + 1",
+        f"    if {stop} < {turns}.stop:",
+        f"        {count} = {stop}",
+        *("        " + line for s in loop.body for line in ast.unparse(s).splitlines()),
+        f"del {turns}, {first}, {stop}",
+    ]
+    reads = tuple(n for n in inner.reads if n not in (first, stop))
+    return replace(inner, call=tuple(call), reads=reads, said=True)
+
+
+def _range(loop: ast.For) -> str | None:
+    """The range that a loop counts through, in steps of one."""
+    match loop:
+        case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=args, keywords=[])) if (
+            len(args) < 3
+        ):
+            return ast.unparse(loop.iter)
+    return None
+
+
+def _by_count(s: ast.If, loop: ast.For, visit: Visit) -> bool:
+    """Whether the branch is taken by the loop's count and by what the loop leaves alone, and is not for the compiler."""
+    reads, changing = naming.loaded([s.test]), naming.bound([loop]) | naming.stored_into([loop])
+    count = ast.unparse(loop.target)
+    if (reads - {count}) & changing:
+        return False
+    if count not in reads:
+        return isinstance(s.test, ast.Name) and not visit.values.get(s.test.id, True)  # `if verbose:`, which it is not
+    return all(isinstance(visit.values.get(n), (int, np.integer)) for n in reads - {count})
+
+
+def _without(body: list[ast.stmt], stops: list[ast.If]) -> list[ast.stmt]:
+    """The turns between: what stands under `else` is done, the branches are not."""
+    return [copy.deepcopy(t) for s in body for t in (s.orelse if isinstance(s, ast.If) and s in stops else [s])]
+
+
+def _appends(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "append"
+
+
+class _Silent(ast.NodeTransformer):
+    """Takes calls of `print` out of statements; what they print is looked at instead."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        match node.value:
+            case ast.Call(func=ast.Name(id="print"), args=args, keywords=named) if not any(
+                k.arg == "file" for k in named
+            ):
+                return ast.copy_location(ast.Expr(ast.Tuple([*args, *(k.value for k in named)], ast.Load())), node)
+        return node
+
+
+def _only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+    """Refuses branches that have other effects than printing: the edit could not be tried by running them."""
+    silent = [_Silent().visit(copy.deepcopy(s)) for s in stops]
+    Effects(definitions).of_region(silent, visit.values)
+    for s in silent:
+        for n in ast.walk(s):
+            if isinstance(n, (ast.With, ast.Import, ast.ImportFrom, ast.Yield, ast.Await)):
+                raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s.test)}` enters a context or a module")
+
+
+def _not_exchanged(loop: ast.For, visit: Visit) -> None:
+    """Refuses names that exchange their arrays: which name has which array depends on how many turns a stretch has."""
+    for n, v in visit.ends.items():
+        if isinstance(v, np.ndarray) and any(v is w and m != n for m, w in visit.live.items()):
+            raise CannotCompile(loop.lineno, "effect", f"`{n}` takes over another array of before the loop (aliasing)")
