@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.memory import MemoryDocument
     from jitscope_widgets.documents.passes import PassesDocument
     from jitscope_widgets.documents.profile import ProfileDocument
+    from jitscope_widgets.documents.reasons import ReasonsDocument
     from jitscope_widgets.documents.recompilations import RecompilationsDocument
     from jitscope_widgets.documents.sharding import ShardingDocument
     from jitscope_widgets.documents.timing import TimingDocument
@@ -192,9 +194,17 @@ class Inspection(Shown["CompilationDocument"]):
         return found
 
     def why_not_fused(self, first: int, second: int) -> Program:
-        """What stands between the kernels of two lines (their numbers in the file or cell): the kind of boundary, as far as it can be
-        seen; XLA's compiler for the CPU keeps no record of reasons. Raises Unavailable for a line that no kernel stems from."""
+        """Why the kernels of two lines (their numbers in the file or cell) are not one: XLA's own reasons, or what can be seen where it says
+        nothing. The program is compiled once more for it, in a process of its own. Raises Unavailable for a line that no kernel stems from."""
+        with contextlib.suppress(observe.Unavailable):  # then what can be seen is told
+            self._look("reasons")
         return Program(why_not_fused(self.document, first, second))
+
+    @property
+    def reasons(self) -> Shown[ReasonsDocument]:
+        """Why kernels that hand values on are not one: XLA's reason for each pair. The program is compiled once more for it, in a process of
+        its own, and not run. Raises Unavailable for a program that calls Python."""
+        return Shown(self._look("reasons"))
 
     @property
     def kernels(self) -> list[Kernel]:

@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, expect
 import jitscope as jx
 from jitscope_scope import observe
 from jitscope_widgets.quantities import percent, size
+from jitscope_widgets.views.reasons import MEANING
 from tests.browser.bare import Bare
 from tests.browser.view import View
 from tests.extent import full
@@ -34,6 +35,7 @@ def measured(name: str) -> Document:
         "profile": observe.look(row, "profile", limit=0.5),
         "memory": observe.look(row, "memory"),
         "values": observe.look(row, "values"),
+        "reasons": observe.look(row, "reasons"),
     }
     return {**observe.compilation_document(row), "instruments": found}
 
@@ -121,6 +123,35 @@ def what_was_fused(asked: Asked) -> None:
     assert f"{fused:,} fusion" in said
 
 
+def why_two_kernels_are_not_one(asked: Asked) -> None:
+    document = asked.document["instruments"]["reasons"]
+    panel = asked.tab("fusion")
+    if not document["pairs"]:
+        assert not any(kernel["kind"] == "fusion" for kernel in asked.document["fusion"]["kernels"][1:])
+        return
+    table = panel.locator("[data-instrument=reasons] .jitscope-table-part")
+    told = [
+        pair
+        for pair in document["pairs"]
+        if pair["reason"] and pair["reader"]["positions"] and pair["giver"]["positions"]
+    ]
+    pair = told[len(told) // 2]
+    lines = [f"line {pair[end]['positions'][0]['line']}" for end in ("giver", "reader")]
+    filtered = table.get_by_role("searchbox")
+    if filtered.count():
+        filtered.fill(MEANING[pair["reason"]])
+    row = (
+        table.locator(".jitscope-table-row")
+        .filter(has_text=lines[0])
+        .filter(has_text=lines[1])
+        .filter(has_text=MEANING[pair["reason"]])
+    )
+    expect(row.first).to_be_visible()
+    asked.click(row.first)
+    if "×" not in row.first.inner_text():
+        expect(table).to_contain_text(pair["reason"])
+
+
 def which_kernels_run_a_line(asked: Asked) -> None:
     asked.click(asked.view.element.locator(".jitscope-line[data-marked]").last)
     expect(asked.view.element.locator(".jitscope-details")).to_contain_text(re.compile(r"kernel|loop"))
@@ -144,7 +175,7 @@ def what_was_traced(asked: Asked) -> None:
 
 QUESTIONS: list[Callable[[Asked], None]] = [
     what_it_is_made_of, which_line_is_slowest, what_a_call_takes, where_the_first_call_went, what_it_costs_in_memory,
-    which_line_holds_most_memory, why_it_was_compiled_again, what_was_fused, which_kernels_run_a_line,
+    which_line_holds_most_memory, why_it_was_compiled_again, what_was_fused, why_two_kernels_are_not_one, which_kernels_run_a_line,
     which_operations_a_line_became, whether_there_is_a_nan, what_was_traced,
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes, transformations
 from tests.widgets.profile_documents import comparison, profile
+from tests.widgets.reason_documents import reasons
 from tests.widgets.target_documents import target
 from tests.widgets.tuning_documents import tuning
 from tests.widgets.value_documents import values
@@ -453,6 +454,7 @@ def every_kind() -> list[Document]:
             values(),
             machine(),
             communication(),
+            reasons(),
             target(),
             recorded("norm-beside"),
             *shardings(),

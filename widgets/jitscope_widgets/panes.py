@@ -95,7 +95,7 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
     after, before = (placed(fusion[side], program) for side in ("after", "before"))
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
     if fusion.get("boundaries"):
-        pieces += ["<details><summary>Why kernels are not one</summary>", said(_NO_RECORDS)]
+        pieces += ["<details><summary>Why kernels are not one</summary>", said(say("seen between"))]
         forms = [lambda most=most: "<br>".join(map(escape, words.boundary_lines(fusion, most))) for most in (200, 30)]
         pieces += [part("what stands between kernels", *forms, worth=0.4), "</details>"]
     pieces += [replace(one, worth=0.2) if isinstance(one, Part) else one for one in as_html(conversion_parts(fusion))]
@@ -111,7 +111,6 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
     return pieces
 
 
-_NO_RECORDS = "What can be seen between two kernels, none of it proved to be the cause: XLA's compiler for the CPU keeps no record of reasons."
 _REMARKS_ONCE = "A remark stands at the first kernel that it holds for."
 
 

@@ -21,7 +21,7 @@ from .runtime import RuntimeFailure, xc
 from .spread import Spread
 
 
-__all__ = ["Executable", "RuntimeFailure", "checked_flag", "compile_options", "handler_of"]
+__all__ = ["Executable", "RuntimeFailure", "checked_flag", "compile_options", "handler_of", "options_for"]
 
 Output = tuple[tuple[int, ...], np.dtype]
 
@@ -45,6 +45,11 @@ def compile_options(overrides: Mapping[str, bool | int | float | str] | None = N
     if named:
         options.env_option_overrides = named
     return options
+
+
+def options_for(device: Any, overrides: Mapping[str, bool | int | float | str], called: int = 0) -> Any:
+    """The options with which a program for a device, that calls Python through so many callbacks, is compiled."""
+    return _for_device(compile_options(overrides=overrides), device, called)
 
 
 def compiler_version() -> str:

@@ -1,7 +1,7 @@
 """What stands between kernels of which one reads what the other gives: why they may not be one.
 
-XLA's compiler for the CPU writes down no reasons for what it does not fuse. What is told is what can be seen in the program: kinds of
-boundaries, none of them proved to be the cause.
+What is told here is what can be seen in the program: kinds of boundaries, none of them proved to be the cause. XLA's own reasons have to be asked
+for (`reasons`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 MOST = 1000
 """Boundaries that a document holds; of larger programs, the first."""
 
-NO_RECORDS = "XLA's compiler for the CPU keeps no record of why it did not fuse them"
-
 
 class Boundary(NamedTuple):
     """A value that one kernel gives and another reads: the operations at its ends, and the kernels."""
@@ -38,10 +36,12 @@ class Boundary(NamedTuple):
 
 def boundaries_of(flow: Flow) -> list[BoundaryDocument]:
     """The boundaries between the kernels of an optimised program, in the order of the readers; each pair of kernels once."""
-    return list(_Boundaries(flow).documents())
+    return list(Boundaries(flow).documents())
 
 
-class _Boundaries:
+class Boundaries:
+    """All boundaries of an optimised program."""
+
     def __init__(self, flow: Flow):
         self.flow, self.ops = flow, flow.by_id
         self.results = {giver.id for result in flow.results for name, _ in result for giver in self._givers(name)}
@@ -70,16 +70,24 @@ class _Boundaries:
                     if source is not None and target is not None and source != target:
                         yield Boundary(giver, reader, source, target)
 
-    def documents(self) -> Iterator[BoundaryDocument]:
-        pairs: dict[tuple[str, str], dict[ObservedKind, str]] = {}
+    def pairs(self) -> dict[tuple[str, str], list[Boundary]]:
+        """The boundaries of each pair of kernels, in the order of the readers; of the first `MOST` pairs."""
+        pairs: dict[tuple[str, str], list[Boundary]] = {}
         for one in self.found:
-            pairs.setdefault((one.source, one.target), {}).update(self._observed(one))
-            if len(pairs) > MOST:
-                pairs.popitem()
+            if (one.source, one.target) not in pairs and len(pairs) == MOST:
                 break
-        for (source, target), observed in pairs.items():
-            told: list[Observed] = [{"kind": kind, "text": text} for kind, text in observed.items()]
-            yield {"from": source, "to": target, "observed": told}
+            pairs.setdefault((one.source, one.target), []).append(one)
+        return pairs
+
+    def documents(self) -> Iterator[BoundaryDocument]:
+        """What can be seen between each pair."""
+        for (source, target), between in self.pairs().items():
+            yield {"from": source, "to": target, "observed": self.observed(between)}
+
+    def observed(self, between: list[Boundary]) -> list[Observed]:
+        """What can be seen between two kernels, each kind once."""
+        seen: dict[ObservedKind, str] = {kind: text for one in between for kind, text in self._observed(one)}
+        return [{"kind": kind, "text": text} for kind, text in seen.items()]
 
     def _observed(self, one: Boundary) -> Iterator[tuple[ObservedKind, str]]:
         source, target = self.ops[one.source], self.ops[one.target]
@@ -114,8 +122,8 @@ class _Boundaries:
 
 
 def why_not_fused(compilation: CompilationDocument, first: int, second: int) -> str:
-    """What stands between the kernels of two lines of the source, in some sentences. Raises Unavailable for a line that no operation
-    of the program stems from, and where the program's kernels are not known."""
+    """What stands between the kernels of two lines of the source, in some sentences: XLA's reasons, where the document has them, and what can
+    be seen. Raises Unavailable for a line that no operation of the program stems from, and where the program's kernels are not known."""
     fusion = compilation["fusion"]
     if fusion is None:
         raise Unavailable("what XLA did to this program was not recorded")
@@ -125,20 +133,28 @@ def why_not_fused(compilation: CompilationDocument, first: int, second: int) -> 
             raise Unavailable(f"no kernel of this program stems from line {line}")
     shared = [name for name in kernels[first] if name in kernels[second]]
     sentences = [f"Lines {first} and {second} are both in the kernel {name}." for name in shared]
+    asked = compilation.get("instruments", {}).get("reasons")
+    reasons = (
+        {(one["giver"]["kernel"], one["reader"]["kernel"]): one["reason"] for one in asked["pairs"]} if asked else {}
+    )
     for one in fusion.get("boundaries", ()):
         ends = {one["from"], one["to"]}
         if ends & set(kernels[first]) and ends & set(kernels[second]) and not ends & set(shared):
-            sentences.append(sentence(one))
+            sentences.append(sentence(one, reasons.get((one["from"], one["to"]), "")))
     if not sentences:
         return f"No kernel of line {first} reads what one of line {second} gives, or the other way round: there is nothing to fuse."
-    apart = "" if len(sentences) == len(shared) else f" {NO_RECORDS}; this is what can be seen."
-    return " ".join(sentences) + apart
+    return " ".join(sentences)
 
 
-def sentence(boundary: BoundaryDocument) -> str:
-    """What can be seen between two kernels, as one sentence."""
+def sentence(boundary: BoundaryDocument, reason: str = "") -> str:
+    """What is known of two kernels, as one sentence: XLA's `reason`, else what can be seen."""
+    between = f"Between {boundary['from']} and {boundary['to']}, which reads it"
     seen = "; ".join(one["text"] for one in boundary["observed"]) or "nothing that can be seen in the program"
-    return f"Between {boundary['from']} and {boundary['to']}, which reads it: {seen}."
+    return (
+        f"{between}, XLA says: {reason.rstrip('.')}."
+        if reason
+        else f"{between}, XLA says nothing; what can be seen: {seen}."
+    )
 
 
 def _kernels_of(fusion: FusionDocument, graph: GraphDocument, line: int) -> list[str]:

@@ -96,13 +96,13 @@ def test_lines_that_were_fused_have_no_boundary():
     assert not kinds(fused)
     told = jx.inspect(fused)(*ARGUMENTS[fused]).why_not_fused(line_of(fused, 1), line_of(fused, 2))
     assert told.startswith(f"Lines {line_of(fused, 1)} and {line_of(fused, 2)} are both in the kernel")
-    assert "no record" not in told
+    assert "XLA" not in told
 
 
 def test_two_lines_are_told_what_stands_between_them():
     seen = jx.inspect(biased)(*ARGUMENTS[biased])
     told = seen.why_not_fused(line_of(biased, 1), line_of(biased, 2))
-    assert "the first is a library call" in told and "keeps no record" in told
+    assert re.search(r"XLA says: (Producer is not loop-fusible|operand can not be duplicated)\.", told)
     assert told == seen.why_not_fused(line_of(biased, 2), line_of(biased, 1)) or "Between" in told
     with pytest.raises(Unavailable, match="no kernel of this program stems from line 1"):
         seen.why_not_fused(1, line_of(biased, 2))

@@ -92,6 +92,7 @@ REFUSED = {
     "profile": (*PYTHON, "references"),
     "values": (*PYTHON, "references", "donated"),
     "machine": (),
+    "reasons": PYTHON,
 }
 """Programs that would have effects if they ran again, and those whose arguments are gone."""
 

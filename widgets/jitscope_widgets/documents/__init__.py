@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .parts import Edit as Edit, Fix as Fix, Position as Position, Quantity as Quantity
     from .passes import PassesDocument as PassesDocument
     from .profile import ProfileDocument as ProfileDocument
+    from .reasons import ReasonsDocument as ReasonsDocument
     from .recompilations import RecompilationsDocument as RecompilationsDocument
     from .sharding import ShardingDocument as ShardingDocument
     from .source import SourceDocument as SourceDocument
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
         | ValuesDocument
         | ShardingDocument
         | CommunicationDocument
+        | ReasonsDocument
         | MachineDocument
         | TargetDocument
         | TargetsDocument

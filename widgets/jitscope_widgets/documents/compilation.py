@@ -10,6 +10,7 @@ from .memory import MemoryDocument
 from .parts import Cost
 from .passes import PassesDocument
 from .profile import ProfileDocument
+from .reasons import ReasonsDocument
 from .recompilations import RecompilationsDocument
 from .source import SourceDocument
 from .timing import TimingDocument
@@ -29,6 +30,7 @@ class Instruments(TypedDict, total=False):
     profile: ProfileDocument
     machine: MachineDocument
     communication: CommunicationDocument
+    reasons: ReasonsDocument
 
 
 InstrumentDocument: TypeAlias = (
@@ -39,6 +41,7 @@ InstrumentDocument: TypeAlias = (
     | ProfileDocument
     | MachineDocument
     | CommunicationDocument
+    | ReasonsDocument
 )
 
 

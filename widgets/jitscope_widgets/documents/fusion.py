@@ -41,7 +41,7 @@ _Ends = TypedDict("_Ends", {"from": str, "to": str})
 
 class Boundary(_Ends):
     """Two kernels of which the second reads what the first gives, and what can be seen between them. None of it is proved to be why they
-    are two: XLA's compiler for the CPU keeps no record of that."""
+    are two: XLA's own reasons are another document (`reasons`)."""
 
     observed: list[Observed]
 

@@ -1,4 +1,5 @@
 // The line below the graph: everything about what was picked.
+import { whyApart } from "./apart";
 import { lineNumber } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Host, ValueRow } from "./documents";
 import { grouped, h, plural } from "./dom";
@@ -150,8 +151,10 @@ export function detailsPane(context: DetailsContext, selection: Selection): HTML
     const pick = (id: string) => selection.set(context.links.fromNode(context.graphs[selected.node!.level]!, selected.node!.level, id));
     const values = context.compilation?.instruments?.values;
     const card = (row: ValueRow) => valueCard(row, values!, context.host, context.links);
+    const { compilation, showFusion } = context;
+    const apart = (maker: GraphNode, readers: GraphNode[]) => (compilation ? whyApart(maker, readers, context.graphs[selected.node!.level]!, { compilation, showFusion }) : []);
     if (node && edges?.length)
-      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, values, card, (maker) => places(maker, context.host), pick));
+      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, values, card, (maker) => places(maker, context.host), pick, apart));
     else if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
     else

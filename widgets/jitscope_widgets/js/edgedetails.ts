@@ -16,7 +16,7 @@ function namesOf(maker: GraphNode, type: string): string[] {
 /** Which of an operation's results have this type. */
 const resultsOf = (maker: GraphNode, type: string): number[] => maker.types.flatMap((one, i) => (one === type ? [i] : []));
 
-export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesDoc | undefined, card: (row: ValueRow) => HTMLElement, places: (node: GraphNode) => HTMLElement, pick: (id: string) => void): HTMLElement[] {
+export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesDoc | undefined, card: (row: ValueRow) => HTMLElement, places: (node: GraphNode) => HTMLElement, pick: (id: string) => void, apart: (maker: GraphNode, readers: GraphNode[]) => HTMLElement[]): HTMLElement[] {
   const { from, type, bytes: size } = edges[0]!;
   const node = (id: string) => graph.nodes.find((one) => one.id === id);
   const maker = node(from);
@@ -46,6 +46,7 @@ export function edgeDetails(edges: GraphEdge[], graph: GraphDoc, values: ValuesD
       ...readers.slice(0, MOST).flatMap((id, i) => (i ? [", ", link(id)] : [link(id)])),
       others > 0 ? ` and ${others} more` : "",
     ),
+    ...(now ? apart(maker, [...new Set(edges.map(({ to }) => to))].flatMap((id) => node(id) ?? [])) : []),
     ...[...new Set(edges.flatMap(({ note }) => (note ? [note] : [])))].map((note) => h("span", { class: "jitscope-edge-note" }, note)),
     ...rows.slice(0, 3).map(card),
   ];

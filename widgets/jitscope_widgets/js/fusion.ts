@@ -47,9 +47,11 @@ interface FusionOptions {
   help(): void;
   /** Has the program compiled once more, where that tells more; absent without a kernel. */
   again?: () => void | Promise<void>;
+  /** Why kernels are not one, where there is a place for it. */
+  reasons?: HTMLElement;
 }
 
-export function fusionView({ doc, host, links, selection, root, memory, help, again }: FusionOptions): View {
+export function fusionView({ doc, host, links, selection, root, memory, help, again, reasons }: FusionOptions): View {
   let shown: FusionMemory["shown"] = memory?.shown ?? "program";
   let pair: Pair | null = null;
   let diff: Diff | null = null;
@@ -116,6 +118,7 @@ export function fusionView({ doc, host, links, selection, root, memory, help, ag
       : null,
     h("h3", {}, "Kernels"),
     kernelList(doc.kernels, links, selection, doc.boundaries),
+    ...(reasons ? [h("h3", {}, "Why kernels are not one"), reasons] : []),
     moves?.element ?? null,
     h(
       "div",

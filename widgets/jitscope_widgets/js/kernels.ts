@@ -116,7 +116,7 @@ function boundaryList(kernel: Kernel, boundaries: Boundary[], named: Map<string,
     "details",
     { class: "jitscope-boundaries" },
     h("summary", {}, `Not fused with ${plural(own.length, "neighbour")}`),
-    h("p", { class: "jitscope-muted" }, "What can be seen between them, first and second in the order of the data. XLA's compiler for the CPU keeps no record of its reasons."),
+    h("p", { class: "jitscope-muted" }, say("seen between")),
     h("ul", {}, ...items, more ? h("li", { class: "jitscope-muted" }, `and ${grouped(more)} more`) : null),
   );
 }

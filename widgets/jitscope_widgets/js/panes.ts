@@ -39,7 +39,7 @@ interface PanesOptions {
 }
 
 /** The instruments that have a place of their own. */
-const PLACED = new Set(["communication", "transformations", "passes", "machine", "profile", "memory", "values"]);
+const PLACED = new Set(["communication", "transformations", "passes", "machine", "profile", "memory", "values", "reasons"]);
 
 export class Panes {
   readonly element: HTMLElement;
@@ -149,6 +149,7 @@ export class Panes {
       memory: memory?.fusion,
       help: () => this.help.show(),
       again: host.again && (() => host.again!(compilation.id)),
+      reasons: compilation.fusion.boundaries?.length ? this.makeInstrument("reasons").element : undefined,
     });
     return this.fusion.element;
   }
