@@ -82,6 +82,7 @@ class SharpBits:
             self._cells[id or label] = Cell(id, label, file, text)
             while len(self._cells) > _CELLS:
                 self._cells.popitem(last=False)
+        self._look_at_jax()
 
     def _forget(self, file: str) -> None:
         self._errors = [one for one in self._errors if one.file != file]
@@ -101,6 +102,8 @@ class SharpBits:
         try:
             where = traces[0].where
             fixes = repaired(error, one.id, where) if one is not None and where is not None else []
+            if not fixes and one is not None and one.fix.text and jaxwatch.raised_by_jax(error):
+                fixes = [Fix(one.fix.text)]  # in words: what jax raises does not say what to do
             tried = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
             made = [fix for fix in tried if fix is not None]
             return observe.stopped_document(error, place_of, made)
@@ -131,10 +134,16 @@ class SharpBits:
         """Look at the runs of the cells to come, or stop that. Slow: programs are evaluated once more."""
         if on and self._watch is None:
             self._watch = Watch(self._ledger, values=True).__enter__()
+            self._look_at_jax()
         elif not on and self._watch is not None:
             self._watch.__exit__(None, None, None)
             self._watched += self._watch.found()
             self._watch = None
+
+    def _look_at_jax(self) -> None:
+        """Look at the runs of jax's programs as well, if anybody listens and jax is watched."""
+        if self._watch is not None and jaxwatch.there() and jaxwatch.current() is not None:
+            self._watch.look_at_jax()
 
     # --- what was found -----------------------------------------------------------------------------------------------
 

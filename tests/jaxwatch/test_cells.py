@@ -87,6 +87,29 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
 
 
+def test_listening_looks_at_the_runs_of_jaxs_programs(cells):
+    cells.cell("%sharpbits on\nn = jnp.array(100_000)")
+    ran = cells.cell("m = n * n\nrow = jax.jit(lambda v, i: v.at[i].set(0.0))(x, jnp.array([0, 7]))")
+    ran = cells.cell("%%jit\n@jax.jit\ndef f(v):\n    return v * jnp.log(v)\nf(x * 0)\nf(x * 0)")
+    assert [one["id"] for one in ran.document["diagnostics"]["items"]] == ["silent-nan"]
+    (document,) = cells.cell("%sharpbits").documents
+    found = {one["id"]: one["message"] for one in document["items"]}
+    assert {"int-overflow", "oob-index", "silent-nan"} == set(found)
+    assert "10000000000 does not fit, and became 1410065408" in found["int-overflow"]
+    cells.cell("%sharpbits off")
+    assert cells.cell("%%jit\nf(x * 0)").document["reused"] == [{"function": "f", "calls": 1, "at_least": True}]
+
+
+def test_an_error_without_a_rewrite_has_what_to_do_in_words(cells):
+    text = "t = 0.0\n    for i in range(n):\n        t = t + v * i\n    while t.sum() > 1:\n        t = t / 2"
+    ran = cells.cell(f"@jax.jit\ndef f(v, n):\n    {text}\n    return t\nf(x, 4)")
+    assert ran.error
+    (stopped,) = [one for one in ran.documents if one["kind"] == "stopped"]
+    (fix,) = stopped["fixes"]
+    assert fix["text"].startswith("Make it a `lax.fori_loop` from `0` to `n`, whose body is a function")
+    assert not fix["checked"] and not fix["edits"]
+
+
 MESH = "P = jax.P\nmesh = jax.make_mesh((4,), ('data',))\ny = jax.device_put(jnp.ones((8, 2)), jax.NamedSharding(mesh, P('data', None)))"
 MAPPED = "s = jax.shard_map(lambda a: a * 2, mesh=mesh, in_specs=P('data'), out_specs=P('data'))"
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from jitscope.core.source import Position, parsed, position_of_function
 
+from .choosing import chosen
 from .slice_length import length_of
 
 
@@ -54,22 +55,6 @@ def rewrite(position: Position | None, asked: str, values: Mapping[str, object] 
     except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
     return found.words if found is not None else ""
-
-
-def chosen(node: ast.AST, values: Mapping[str, object]) -> bool:
-    """Whether `jnp.where` can choose what an expression gives, as far as its text and the values of names tell."""
-    match node:
-        case ast.Name(id=name) if name in values:
-            value = values[name]
-            return hasattr(value, "ndim") or isinstance(value, int | float | complex)
-        case ast.Constant(value=value):
-            return isinstance(value, int | float | complex)
-    return not isinstance(node, _NO_ARRAYS)
-
-
-_NO_ARRAYS = (
-    ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp, ast.Lambda, ast.JoinedStr,
-)  # fmt: skip
 
 
 def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:

@@ -313,6 +313,29 @@ def test_a_captured_array_that_looks_like_the_one_before_is_another() -> None:
     assert rows["function"][0] == ["object 1", "object 2", "object 3"]
 
 
+def test_a_cause_that_is_not_alone_says_what_else_changed() -> None:
+    text = """
+class Model:
+    def step(self, x):
+        return x * UNIQUE
+model = Model()
+for n in (3, 4, 5):
+    jax.jit(model.step)(jnp.ones(n))
+"""
+    _, ledger = run(HEADER + text)
+    cards = observe.recompilations_document(ledger, "", edited)["cards"]
+    (told,) = [card["fix"]["text"] for card in cards if card["cause"] == "function"]
+    assert told.endswith("By the keys of the recorded calls that alone spares nothing: x changed as well.")
+
+
+def test_one_axis_more_is_nothing_to_pad() -> None:
+    _, ledger = run(
+        HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones(3))\nf(jnp.ones((3, 3)))\nf(jnp.ones((2, 3, 3)))\n"
+    )
+    (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
+    assert card["fix"]["text"] == "Give x the same number of axes in every call: reshape or broadcast before it."
+
+
 def test_a_wide_key_keeps_what_changed() -> None:
     _, ledger = run(
         HEADER

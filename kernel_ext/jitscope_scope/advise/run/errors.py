@@ -21,8 +21,9 @@ from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
 
 from ... import jaxwatch
+from ...source_code.choosing import chosen
 from ...source_code.names import Names, imported
-from ...source_code.rewrites import chosen, path_at, rewritten
+from ...source_code.rewrites import path_at, rewritten
 from ..catalogue import CATALOGUE
 from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span

@@ -104,6 +104,10 @@ def made_around(call_site: Position) -> Position | None:
     return None
 
 
+_OF_NUMBERS = ("(int)", "(float)", "(bool)", "(complex)")
+"""How a static value ends, as a difference has it, that could be an array."""
+
+
 def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
     path = difference.path
     if difference.part == "closure":
@@ -112,6 +116,10 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
         return f"Pass an array that changes nothing in place of None for {path}, zeros to add, ones to multiply; two programs are right where both calls come often."
     if difference.part == "static object" and "(function)" in difference.detail:
         return f"Make the function given for {path} once, before the calls: a function is equal to itself alone."
+    if bit == "recompile-static-value" and not all(
+        side.endswith(_OF_NUMBERS) for side in (difference.before, difference.after)
+    ):
+        return f"Call with few values of {path}: each static value has a program of its own."
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from jitscope.core import words
+from jitscope.core import source, words
 
 from ..differences import together
 from ..fixes import Edit, fix_document
 from ..ledger import Row
 from ..positions import CellOf, position_document
+from ..stacks import is_installed
 from ..timing import quantity
 from .groups import Group, groups, occasional, wanted
 from .matrix import matrix_document
@@ -133,13 +135,19 @@ def _made_anew(group: Group) -> str:
     last = group.rows[-1]
     made = last.signature.made if last.signature else None
     kind = made.kind if made else "function"
-    line = f" defined in line {last.position.line}" if last.position else ""
+    line = f" defined in {_defined(last.position)}" if last.position else ""
     said = f"the {kind}{line} is made anew, and each object is traced by itself"
     changes = group.changes if group.cause == "closure" else []
     if not changes:
         return f"{said}; it captured the same values" if made and made.captures else said
     values = " and ".join(f"{d.path} {d.change}" for d in changes)
     return f"the {kind}{line} is made anew, and the captured {values}"
+
+
+def _defined(position: source.Position) -> str:
+    """`line 3`; of a library's file `svi.py, line 258`."""
+    file = f"{PurePath(position.file).name}, " if is_installed(position.file) else ""
+    return f"{file}line {position.line}"
 
 
 def _fix(group: Group, editor: Editor | None) -> Fix | None:

@@ -36,10 +36,17 @@ def remedy(group: Group) -> Remedy | None:
         return None
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
-    return Remedy(
-        _names_of(group).own(_WORDS[group.cause](group)),
-        counted if counted and counted.after < counted.before else None,
-    )
+    text = _names_of(group).own(_WORDS[group.cause](group))
+    spares = counted is not None and counted.after < counted.before
+    if counted is not None and not spares and (others := _others(group)):
+        text = f"{text} By the keys of the recorded calls that alone spares nothing: {others} changed as well."
+    return Remedy(text, counted if spares else None)
+
+
+def _others(group: Group) -> str:
+    """What else changed at each of the recompilations: `args[0] and args[1]`."""
+    every = [{d.path: None for d in row.differences if d.part != group.cause} for row in group.rows]
+    return listed([path for path in every[0] if all(path in paths for paths in every)])
 
 
 def _names_of(group: Group) -> Names:
