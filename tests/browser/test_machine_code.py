@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import jitscope.numpy as jnp
 import jitscope_widgets
@@ -19,7 +19,7 @@ from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.programs.rows import row_of
-from tests.widgets import documents
+from tests.widgets import documents, profile_documents
 
 
 def network(x, w, b):
@@ -36,10 +36,17 @@ def compiled() -> dict[str, Any]:
     return {**observe.compilation_document(row), "instruments": {"machine": observe.look(row, "machine")}}
 
 
-def functions_of(view: View) -> list[str]:
-    """The functions that the list shows at present."""
-    found = view.element.get_by_role("listbox", name="Functions of the program").get_by_role("option")
-    return [one.get_attribute("data-function") or "" for one in found.all() if one.is_visible()]
+LIST = ".jitscope-steps-list[aria-label='Functions of the program']"
+
+
+def steps_of(view: View, *states: str) -> list[str]:
+    """The functions in the list: all, or those in a state."""
+    found = view.element.locator(f"{LIST} .jitscope-step{''.join(states)}")
+    return found.evaluate_all("buttons => buttons.map(button => button.firstChild.textContent)")
+
+
+def step(view: View, name: str) -> Locator:
+    return view.element.locator(f"{LIST} .jitscope-step").nth(steps_of(view).index(name))
 
 
 def lines_of(document: dict[str, Any], one: dict[str, Any]) -> set[int]:
@@ -47,24 +54,24 @@ def lines_of(document: dict[str, Any], one: dict[str, Any]) -> set[int]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_both_stages_can_be_read(bare: Bare, dark: bool) -> None:
+def test_code_and_ir_can_be_read(bare: Bare, dark: bool) -> None:
     view = bare.show(documents.cell(compiled()), height=1000, dark=dark)
     machine = compiled()["instruments"]["machine"]
+    first = machine["functions"][0]["name"]
     view.open("stages")
-    for stage in ("code", "llvm"):
-        view.stage(stage)
-        assert sorted(functions_of(view)) == sorted(one["name"] for one in machine["functions"])
+    view.stage("code")
+    assert steps_of(view) == [one["name"] for one in machine["functions"]]
+    for option, region in (("Hot loop", "The likely hot loop of"), ("LLVM's IR", "LLVM IR of")):
+        view.element.get_by_role("radio", name=option).check()
+        expect(view.element.get_by_role("region", name=f"{region} {first}").first).to_be_visible()
         assert_readable(view.element)
         assert axe_findings(view.element) == []
-        view.page.screenshot(path=SCREENSHOTS / f"stage-{stage}-{'dark' if dark else 'light'}.png")
-    first = machine["functions"][0]["name"]
-    expect(view.element.get_by_role("region", name=f"LLVM IR of {first}, before LLVM's passes")).to_contain_text(
-        "define"
-    )
-    view.stage("code")
-    expect(view.element.get_by_role("region", name="LLVM IR")).to_have_count(0)
-    view.stage("passes")
-    expect(view.element.locator(".jitscope-machine")).to_be_hidden()
+        name = "llvm" if "IR" in option else "code"
+        view.page.screenshot(path=SCREENSHOTS / f"stage-{name}-{'dark' if dark else 'light'}.png")
+    before = view.element.get_by_role("region", name=f"LLVM IR of {first}, before LLVM's passes")
+    expect(before).to_contain_text("define")
+    step(view, machine["functions"][1]["name"]).click()  # the next function shows the same of itself
+    expect(view.element.get_by_role("radio", name="LLVM's IR")).to_be_checked()
 
 
 def test_a_line_leads_to_its_code_and_code_to_its_lines(bare: Bare) -> None:
@@ -82,34 +89,40 @@ def test_a_line_leads_to_its_code_and_code_to_its_lines(bare: Bare) -> None:
         ).first.click()
         view.open("stages")
         view.stage("code")
-        assert set(functions_of(view)) == wanted
-        now = view.element.locator(".jitscope-code-item[aria-selected=true]").get_attribute("data-function")
-        assert now in wanted
-    view.element.locator(".jitscope-code-selected").get_by_role("button", name="Show all").click()
-    assert len(functions_of(view)) == len(machine["functions"])
+        assert set(steps_of(view, "[data-related]")) == wanted
+        assert set(steps_of(view, "[aria-current]")) <= wanted
     for one in machine["functions"]:
-        view.element.locator(f'.jitscope-code-item[data-function="{one["name"]}"]').click()
+        step(view, one["name"]).click()
         view.open("graph")
         lit = view.element.locator(".jitscope-source .jitscope-line[aria-selected=true] .jitscope-line-number")
         assert {int(text) for text in lit.all_inner_texts()} == lines_of(machine, one)
         view.open("stages")
         view.stage("code")
-        view.element.locator(".jitscope-code-list").press("Escape")
-        view.element.locator(f'.jitscope-code-item[data-function="{one["name"]}"]').press("Escape")
+        step(view, one["name"]).press("Escape")
+        assert steps_of(view, "[data-related]") == []
 
 
-def test_a_profile_puts_the_slowest_function_first(bare: Bare) -> None:
+def test_a_profile_puts_the_slowest_function_first(page: Page) -> None:
+    """Where the code was looked at before the profile was taken, too."""
     compilation = copy.deepcopy(compiled())
     machine = compilation["instruments"]["machine"]
     last = machine["functions"][-1]
-    for kernel in compilation["fusion"]["kernels"]:
-        kernel["share"] = 0.75 if kernel["name"] == last["kernels"][0] else 0.01
-    view = bare.show(documents.cell(compilation), height=1000)
+    profile = profile_documents.profile()
+    names = [kernel["name"] for kernel in compilation["fusion"]["kernels"]]
+    profile["kernels"] = [
+        {**profile["kernels"][0], "name": name, "share": 0.75 if name == last["kernels"][0] else 0.01} for name in names
+    ]
+    kernel = Kernel(documents.cell(compilation))
+    kernel.instruments["profile"] = profile
+    view = kernel.shown(page)
     view.open("stages")
     view.stage("code")
-    assert functions_of(view)[0] == last["name"]
-    expect(view.element.locator(".jitscope-code-item").first).to_contain_text("75 %")
-    expect(view.element.locator(".jitscope-code-detail h4")).to_have_text(last["name"])
+    assert steps_of(view)[0] != last["name"]
+    view.open("timing")
+    view.element.locator("[data-run=profile]").click()
+    view.open("stages")
+    expect(view.element.locator(f"{LIST} .jitscope-step").first).to_contain_text("75 %")
+    assert steps_of(view)[0] == last["name"]
 
 
 def test_code_that_was_left_out_is_asked_for(page: Page) -> None:
@@ -123,10 +136,10 @@ def test_code_that_was_left_out_is_asked_for(page: Page) -> None:
     view = kernel.shown(page)
     view.open("stages")
     view.stage("code")
-    expect(view.element.locator(".jitscope-code-line")).to_have_count(0)
+    expect(view.element.get_by_role("region", name="loop of")).to_have_count(0)
     view.element.get_by_role("button", name="Show its code").click()
-    expect(view.element.locator(".jitscope-code-line").first).to_be_visible()
-    view.stage("llvm")
+    expect(view.element.get_by_role("region", name=f"loop of {one['name']}")).to_be_visible()
+    view.element.get_by_role("radio", name="LLVM's IR").check()
     expect(view.element.get_by_role("region", name=f"LLVM IR of {one['name']}, after")).to_contain_text("define")
     assert kernel.asked[-1] == "instrument"
 
@@ -138,5 +151,5 @@ def test_a_saved_page_has_it_without_a_kernel(page: Page, tmp_path: Path) -> Non
     view.open("stages")
     view.stage("code")
     machine = compiled()["instruments"]["machine"]
-    assert sorted(functions_of(view)) == sorted(one["name"] for one in machine["functions"])
-    expect(view.element.locator(".jitscope-code-line").first).to_be_visible()
+    assert steps_of(view) == [one["name"] for one in machine["functions"]]
+    expect(view.element.locator(".jitscope-code-row").first).to_be_visible()

@@ -3,7 +3,8 @@
 `compact(value)` is again plain data, `expand` gives the value back; js/compact.ts reads it too. A value stands as itself
 but for objects with the one key that names a form:
 
-* `{"$rows": column}`: a list, by column; `{"$lines": column}`: a text of many lines; `{"$": {…}}`: an object, as it is.
+* `{"$rows": column}`: a list, by column; `{"$": {…}}`: an object, as it is; `{"$lines": column}`: a text of many lines with its number
+  (`n`); `{"$again": n}`: the one of that number once more; `{"$text": n}`: a text by its number.
 
 A column says in one key how its values are told: `c` one value for all (`n` of them), `t` texts by their number, `i` whole
 numbers (both as differences), `v` values, `l` lists (their lengths, and a column of all that is in them), `r` records (a
@@ -39,11 +40,12 @@ def expand(said: dict[str, Any]) -> Any:
 class _Writer:
     def __init__(self) -> None:
         self.texts: defaultdict[str, int] = defaultdict(count().__next__)
+        self.programs: dict[str, int] = {}
 
     def value(self, value: Any) -> Any:
         match value:
             case str() if len(value) > _LONG and "\n" in value:
-                return {"$lines": self._lines(value)}
+                return self._program(value)
             case dict():
                 said = {key: self.value(item) for key, item in value.items()}
                 return {"$": said} if any(key.startswith("$") for key in value) else said
@@ -52,6 +54,14 @@ class _Writer:
             case list():
                 return [self.value(item) for item in value]
         return value
+
+    def _program(self, text: str) -> dict[str, Any]:
+        if text in self.texts:
+            return {"$text": self.texts[text]}
+        if text in self.programs:
+            return {"$again": self.programs[text]}
+        number = self.programs[text] = len(self.programs)
+        return {"$lines": {**self._lines(text), "n": number}}
 
     def _lines(self, text: str) -> dict[str, Any]:
         lines = text.split("\n")
@@ -101,13 +111,19 @@ class _Writer:
 class _Reader:
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
+        self.programs: dict[int, str] = {}
 
     def value(self, said: Any) -> Any:
         match said:
             case {"$rows": column}:
                 return self.column(column)
-            case {"$lines": {"r": {"indent": indents, "text": texts}}}:
-                return "\n".join(" " * indent + text for indent, text in zip(self.column(indents), self.column(texts)))
+            case {"$lines": {"r": {"indent": indents, "text": texts}, **rest}}:
+                text = "\n".join(" " * indent + text for indent, text in zip(self.column(indents), self.column(texts)))
+                return self.programs.setdefault(rest.get("n", -1), text) if rest else text
+            case {"$again": number}:
+                return self.programs[number]
+            case {"$text": number}:
+                return self.texts[number]
             case {"$": value}:
                 return {key: self.value(item) for key, item in value.items()}
             case dict():

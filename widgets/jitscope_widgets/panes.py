@@ -10,7 +10,6 @@ from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .kernel_order import listed, order_words
-from .machine_html import machine
 from .origins import placed
 from .painter import Hues, line_hues
 from .pass_html import passes
@@ -180,5 +179,4 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "fusion": _whole_fusion,
     "source": _source,
     "passes": passes,
-    "machine": machine,
 }

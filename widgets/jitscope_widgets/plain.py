@@ -7,10 +7,10 @@ import re
 import unicodedata
 
 
-# Controls, lone surrogates, line and paragraph separators, what overrides the reading direction, what XML forbids.
-_UNSHOWABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
-)
+# Lone surrogates, line and paragraph separators, what overrides the reading direction, what XML forbids; and controls.
+_STEERING = "\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
+_UNSHOWABLE = re.compile(f"[\x00-\x1f{_STEERING}]")
+_UNSHOWABLE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_STEERING}]")
 
 _CODE = re.compile(r"`([^`]+)`")
 _BEGINNING = re.compile(r"^(this|the|an?|each|both|these|no|every|its|one|here)(?= )")
@@ -19,6 +19,11 @@ _BEGINNING = re.compile(r"^(this|the|an?|each|both|these|no|every|its|one|here)(
 def clean(text: object) -> str:
     """`text` on one line; characters that cannot be shown appear as their Python escapes, tabs as four spaces."""
     return _UNSHOWABLE.sub(_escape_character, str(text))
+
+
+def clean_text(text: str) -> str:
+    """A text of many lines, each of them clean but for its tabs."""
+    return _UNSHOWABLE_IN_LINES.sub(_escape_character, text)
 
 
 def clean_lines(text: object) -> list[str]:

@@ -9,7 +9,6 @@ from .changes import Group, fold, groups
 from .grouping import in_full
 from .kernel_order import listed
 from .looks import number_of
-from .machine_text import machine
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import show
@@ -254,5 +253,4 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "fusion": _fusion,
     "source": _source,
     "passes": passes,
-    "machine": machine,
 }

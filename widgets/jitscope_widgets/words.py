@@ -279,5 +279,4 @@ def instrument_title(name: str) -> str:
 
 _INSTRUMENTS = {
     "passes": "XLA's passes",
-    "machine": "Machine code and LLVM's IR",
 }

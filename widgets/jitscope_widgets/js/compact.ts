@@ -14,6 +14,7 @@ export async function expand({ texts, value }: { texts: string[]; value: unknown
 
 class Reader {
   private since = now();
+  private readonly programs: Record<number, string> = {};
 
   constructor(private readonly texts: string[]) {}
 
@@ -25,7 +26,9 @@ class Reader {
       return items;
     }
     if ("$rows" in said) return this.column(said.$rows);
-    if ("$lines" in said) return this.lines(said.$lines.r);
+    if ("$lines" in said) return (this.programs[said.$lines.n ?? -1] = await this.lines(said.$lines.r));
+    if ("$again" in said) return this.programs[said.$again];
+    if ("$text" in said) return this.texts[said.$text];
     return this.object("$" in said ? said.$ : said);
   }
 

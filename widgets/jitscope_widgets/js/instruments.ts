@@ -3,7 +3,6 @@ import type { CompilationDoc, Host, Instruments, Offer } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
-import { machineView } from "./machine";
 import { sentence, type View } from "./mount";
 import { partsMissing, partsView } from "./parts/view";
 import { passesPane } from "./passes";
@@ -18,8 +17,6 @@ interface Surroundings {
   root: HTMLElement;
   /** What an earlier view of this instrument remembered. */
   memory?: any;
-  /** Which part of it to show. */
-  part?: string;
   /** Asks the kernel for a further document of this instrument; null where there is no kernel to ask. */
   ask: ((options: Record<string, unknown>) => Promise<any>) | null;
 }
@@ -35,7 +32,6 @@ function fromParts(doc: { kind: string; title: string }, around: Surroundings): 
 /** Views of instruments whose documents come without one. */
 const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]>, around: Surroundings) => View } = {
   passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
-  machine: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
 };
 
 const offers = new WeakMap<Host, Promise<Offer[]>>();
@@ -53,21 +49,14 @@ export async function furtherInstruments(host: Host, known: Iterable<string>): P
   return (await offersOf(host)).filter(({ name }) => !all.has(name));
 }
 
-/** The measured share of kernels, from the profile if there is one. */
-function sharesIn({ instruments, fusion }: CompilationDoc): Map<string, number> {
-  const kernels: { name: string; share?: number | null }[] = instruments?.profile?.kernels ?? fusion?.kernels ?? [];
-  return new Map(kernels.flatMap(({ name, share }) => (typeof share === "number" ? [[name, share] as [string, number]] : [])));
-}
-
 /** One instrument of one compilation: what it found, or a button that has it look. */
 export class InstrumentPane implements View {
   readonly element = h("div", { class: "jitscope-instrument" });
   private view: View | null = null;
-  private part: string | undefined;
 
   constructor(
     private readonly name: InstrumentName,
-    private readonly around: Omit<Surroundings, "ask" | "part">,
+    private readonly around: Omit<Surroundings, "ask">,
     private readonly arrived: () => void = () => {},
   ) {
     this.element.dataset.instrument = name;
@@ -83,19 +72,24 @@ export class InstrumentPane implements View {
     const { host } = this.around;
     const ask = host.instrument ? (options: Record<string, unknown>) => this.ask(options) : null;
     const view = (VIEWS as Record<string, (doc: any, around: Surroundings) => View>)[this.name] ?? fromParts;
-    this.view = view(found, { ...this.around, part: this.part, ask });
+    this.view = view(found, { ...this.around, ask });
     this.element.append(this.view.element);
-  }
-
-  /** Shows a part of what the instrument found. */
-  showPart(part: string): void {
-    this.part = part;
-    this.view?.showPart?.(part);
   }
 
   private ask(options: Record<string, unknown>): Promise<any> {
     const { compilation, host } = this.around;
     return host.instrument!(compilation.id, this.name, options).then(decode);
+  }
+
+  /** Draws it anew from what the kernel knows by now. */
+  async renew(): Promise<void> {
+    const { compilation, host } = this.around;
+    if (!host.instrument) return;
+    const found = await this.ask({}).catch(() => null);
+    if (!found) return;
+    compilation.instruments = { ...compilation.instruments, [this.name]: found };
+    this.around.memory = this.memory();
+    this.draw();
   }
 
   private offer(): HTMLElement {
@@ -124,7 +118,8 @@ export class InstrumentPane implements View {
     const clock = setInterval(tell, 1000);
     try {
       const { compilation } = this.around;
-      const found = await this.ask({});
+      const found = await this.ask({}).catch(() => null);
+    if (!found) return;
       compilation.instruments = { ...compilation.instruments, [this.name]: found };
       this.arrived();
       this.draw();

@@ -15,8 +15,6 @@ export interface View {
   /** For tests and for other code on the page. */
   api?: Record<string, unknown>;
   themed?(): void;
-  /** Shows one of its parts. */
-  showPart?(part: string): void;
 }
 
 export interface Live {

@@ -200,6 +200,7 @@ export class Panes {
     if (name === "values") this.pane?.show(this.pane.level);
     if (name !== "profile") return;
     takeShares(compilation);
+    if (compilation.instruments?.machine) void this.instruments.get("machine")?.renew();
     this.options.memory = this.memory();
     this.pane?.dispose();
     this.fusion?.dispose();

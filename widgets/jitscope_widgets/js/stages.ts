@@ -10,12 +10,11 @@ export interface StagesMemory {
   trace?: TraceMemory;
 }
 
-/** A stage that an instrument looks into, or a part of what one shows. */
-const LOOKED_INTO: { id: string; title: string; hint: string; instrument: InstrumentName; part?: string }[] = [
+/** Stages that an instrument looks into. */
+const LOOKED_INTO: { id: string; title: string; hint: string; instrument: InstrumentName }[] = [
   { id: "transformations", title: "Transformations", hint: "the jaxpr before and after each jvp, linearize, transpose, vmap", instrument: "transformations" },
   { id: "passes", title: "Passes", hint: "what each of XLA's passes did", instrument: "passes" },
-  { id: "llvm", title: "LLVM", hint: "LLVM's IR of each kernel, before and after LLVM's passes", instrument: "machine", part: "llvm" },
-  { id: "code", title: "Machine code", hint: "the processor's instructions of each kernel, with their loops", instrument: "machine", part: "code" },
+  { id: "code", title: "LLVM and machine code", hint: "the processor's instructions of each kernel, with their loops, and LLVM's IR", instrument: "machine" },
 ];
 
 interface StagesOptions extends Omit<TraceOptions, "memory"> {
@@ -25,17 +24,13 @@ interface StagesOptions extends Omit<TraceOptions, "memory"> {
 
 export function stagesPane(options: StagesOptions): View {
   const { memory } = options;
-  const panes = new Map<string, InstrumentPane>();
-  const made = new Map<string, HTMLElement>(); // by stage; two may show parts of one pane
+  const made = new Map<string, HTMLElement>(); // by stage
   let trace: View | null = null;
   let stage = "";
   const body = h("div", { class: "jitscope-stage-body" });
   const make = (id: string) => {
     const looked = LOOKED_INTO.find((other) => other.id === id);
-    if (looked) {
-      if (!panes.has(looked.instrument)) panes.set(looked.instrument, options.instrument(looked.instrument));
-      return panes.get(looked.instrument)!.element;
-    }
+    if (looked) return options.instrument(looked.instrument).element;
     trace = tracePane({ ...options, memory: memory?.trace });
     return trace.element;
   };
@@ -46,8 +41,6 @@ export function stagesPane(options: StagesOptions): View {
       made.set(id, element);
       body.append(element);
     }
-    const { instrument, part } = LOOKED_INTO.find((other) => other.id === id) ?? {};
-    if (instrument && part) panes.get(instrument)!.showPart(part);
     for (const element of made.values()) element.hidden = element !== made.get(id);
   };
   const stages = [{ id: "trace", title: "Trace", hint: "how the program was recorded, step by step" }, ...LOOKED_INTO];

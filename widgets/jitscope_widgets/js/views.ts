@@ -1,7 +1,6 @@
 // Which view draws which document.
 import { CellView } from "./cell";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
-import { machineView } from "./machine";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
 import type { Part } from "./parts/forms";
@@ -34,7 +33,6 @@ const VIEWS: Record<string, Open> = {
   graph: graphView,
   fusion: fusionAlone,
   passes: passesView,
-  machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
 };
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from ..plain import clean
+from ..plain import clean_text
 from .parts import KINDS, Bar, Part, Place, Row, Stretch, Text
 
 
@@ -32,7 +32,7 @@ def as_data(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 def _data(value: Any, rows: dict[int, int]) -> Any:
     if isinstance(value, str):
-        return "\n".join(clean(line) for line in value.split("\n"))
+        return clean_text(value)
     if isinstance(value, Row) and id(value) in rows:
         return {AGAIN: rows[id(value)]}
     if is_dataclass(value) and not isinstance(value, type):

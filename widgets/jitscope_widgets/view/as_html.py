@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import singledispatch
+from dataclasses import replace
+from functools import cache, singledispatch
 from typing import Any
 
 from .. import code as programs
@@ -16,6 +17,7 @@ from ..plain import clean, escape
 from ..program_html import picture, source_lines
 from .as_text import more_lines
 from .chart_svg import chart_svg, heatmap_svg, timeline_svg
+from .code_lines import lines_of_code
 from .inline import each
 from .markup import Markup, element, join
 from .parts import (
@@ -146,11 +148,19 @@ def _(part: Beside) -> Pieces:
 @pieces_of.register
 def _(part: Steps) -> Pieces:
     found: Pieces = []
-    for step in part.steps:
+    for at, step in enumerate(part.steps[:_STEPS]):
         note = join(" ", element("span", step.note, class_="dim")) if step.note else None
         summary = element("summary", element("b", step.title), note)
-        found += [f'<details class="pass">{summary}<div class="in">', *as_html(step.parts), "</div></details>"]
-    return found
+        opened = part.beside and at == part.at
+        worth = 3.0 if opened else 0.5
+        inside = [replace(one, worth=worth) if isinstance(one, Piece) else one for one in as_html(step.parts)]
+        found += [f'<details class="pass"{" open" * opened}>{summary}<div class="in">', *inside, "</div></details>"]
+    more = len(part.steps) - _STEPS
+    return [*found, element("p", f"and {more:,} more", class_="dim")] if more > 0 else found
+
+
+_STEPS = 60
+"""How many steps static HTML has."""
 
 
 @pieces_of.register
@@ -194,9 +204,10 @@ def _(part: Grouped) -> Pieces:
 @pieces_of.register
 def _(part: Choice) -> Pieces:
     found: Pieces = []
-    for at, (name, parts) in enumerate(part.options):
+    first = part.first or part.options[0][0]
+    for name, parts in part.options:
         found += [
-            f"<details{' open' if at == 0 else ''}><summary>{escape(clean(name))}</summary>",
+            f"<details{' open' if name == first else ''}><summary>{escape(clean(name))}</summary>",
             *as_html(parts),
             "</details>",
         ]
@@ -348,8 +359,9 @@ def _tile(number: int, text: str, said: str) -> Markup:
 
 @pieces_of.register
 def _(part: Code) -> Pieces:
-    whole = min(len(part.lines), part.first)
-    forms = [_code_form(part, count) for count in (whole, *(most for most in _LINES if most < whole))]
+    whole = part.first if part.blocks else min(len(part.lines), part.first)
+    rows = cache(lambda: [_code_line(line, part.language) for line in lines_of_code(part)])
+    forms = [_code_form(part, rows, count) for count in (whole, *(most for most in _LINES if most < whole))]
     return [guarded(part.name[:1].lower() + part.name[1:], *forms)]
 
 
@@ -359,28 +371,29 @@ _SIGNS = {"added": "+", "removed": "−"}
 _KINDS = {"added": "is", "removed": "was", "here": "h0", "off": "off"}
 
 
-def _code_form(part: Code, most: int) -> Callable[[], str]:
+def _code_form(part: Code, rows: Callable[[], list[str]], most: int) -> Callable[[], str]:
     def form() -> str:
-        lines = join(*(_code_line(line, part.language) for line in part.lines[:most]))
-        more = more_lines(part, most)
-        return join(element("pre", lines), element("p", more, class_="dim") if more else None)
+        more = more_lines(part, len(rows()) - most)
+        return f"<pre>{''.join(rows()[:most])}</pre>" + (element("p", more, class_="dim") if more else "")
 
     return form
 
 
-def _code_line(line: CodeLine, language: str) -> Markup:
+def _code_line(line: CodeLine, language: str) -> str:
+    """A program has thousands of these: they are put together by hand."""
     before, told = line.sign or ("", "")
-    named = f"{line.number} {_SIGNS.get(line.mark, '')} {before}".strip()
-    number = join(element("i", named, title=told or None), " ") if named else None
-    note = element("small", f"   {line.note}") if line.note else None
-    return element("span", number, _code_text(line, language), note, Markup("\n"), class_=_KINDS.get(line.mark))
+    named = escape(f"{line.number} {_SIGNS.get(line.mark, '')} {before}".strip())
+    number = f"<i{f' title={chr(34)}{escape(told)}{chr(34)}' if told else ''}>{named}</i> " if named else ""
+    kind = f' class="{_KINDS[line.mark]}"' if line.mark else ""
+    note = f"<small>   {escape(line.note)}</small>" if line.note else ""
+    return f"<span{kind}>{number}{_code_text(line, language)}{note}\n</span>"
 
 
 def _code_text(line: CodeLine, language: str) -> Markup:
     if line.stretch is not None:
         start, end = line.stretch
         return join(line.text[:start], element("ins", line.text[start:end]) if end > start else None, line.text[end:])
-    return join(line.text) if language in ("python", "text") else Markup(programs.highlight(line.text))
+    return Markup(programs.highlight(line.text)) if language in ("jaxpr", "hlo") else join(line.text)
 
 
 @pieces_of.register

@@ -9,6 +9,7 @@ from ..fixes import fix_text
 from ..plain import clean, columns
 from ..quantities import number
 from ..wrap import table as aligned, wrap
+from .code_lines import lines_of_code
 from .inline import words
 from .parts import (
     Action,
@@ -78,7 +79,7 @@ def _(part: Sentence, width: int) -> list[str]:
 def _(part: Section, width: int) -> list[str]:
     head = f"{part.title}: {part.note}" if part.note else part.title
     inside = [line for one in part.parts for line in lines_of(one, width)]
-    return ["", *wrap(f"  {clean(head)}", width, "    "), *inside] if inside else []
+    return ["", *(wrap(f"  {clean(head)}", width, "    ") if head else ()), *inside] if inside else []
 
 
 @lines_of.register
@@ -90,7 +91,17 @@ def _(part: Beside, width: int) -> list[str]:
 def _(part: Steps, width: int) -> list[str]:
     if part.listed:
         return []
-    return [line for step in part.steps for line in lines_of(Section(step.title, step.parts, note=step.note), width)]
+    lines: list[str] = []
+    for at, step in enumerate(part.steps):
+        if at < part.told:
+            lines += lines_of(Section(step.title, step.parts, note=step.note), width)
+        elif at < part.told + _MOST_ROWS:
+            said = [words(one.content) for one in step.parts[:1] if isinstance(one, Sentence)]
+            lines += wrap(
+                f"  {clean(': '.join((step.title, '. '.join(filter(None, (step.note, *said))))))}", width, "      "
+            )
+    more = len(part.steps) - part.told - _MOST_ROWS
+    return [*lines, f"  and {more:,} more"] if more > 0 else lines
 
 
 @lines_of.register
@@ -154,6 +165,10 @@ def _(part: Grouped, width: int) -> list[str]:
 @lines_of.register
 def _(part: Choice, width: int) -> list[str]:
     lines: list[str] = []
+    if part.first:
+        return [
+            line for name, parts in part.options if name == part.first for one in parts for line in lines_of(one, width)
+        ]
     for name, parts in part.options[:_MOST_INNER]:
         lines += [
             "",
@@ -246,24 +261,26 @@ def _(part: Tiles, width: int) -> list[str]:
 @lines_of.register
 def _(part: Code, width: int) -> list[str]:
     marks = {"added": "+ ", "removed": "- ", "here": "> ", "off": "x "}
-    marked = any(line.mark for line in part.lines)
-    size = max((len(line.number) for line in part.lines), default=0)
-    signs = max((len(line.sign[0]) for line in part.lines if line.sign), default=0)
+    all_lines = list(lines_of_code(part))
+    marked = any(line.mark for line in all_lines)
+    size = max((len(line.number) for line in all_lines), default=0)
+    signs = max((len(line.sign[0]) for line in all_lines if line.sign), default=0)
     lines: list[str] = []
-    for line in part.lines[: part.first]:
+    most = min(part.first, part.told)
+    for line in all_lines[:most]:
         head = f"  {line.number:>{size}}  " if size else "  "
         head += marks.get(line.mark, "  ") if marked else ""
         head += f"{line.sign[0] if line.sign else '':{signs}} " if signs else ""
         note = f"   {line.note}" if line.note else ""
         lines += wrap(f"{head}{clean(line.text)}{note}", width, " " * (len(head) + 4))
         lines += _pointed(line, head, width)
-    more = more_lines(part, part.first)
+    more = more_lines(part, len(all_lines) - most)
     return [*lines, f"  {more}"] if more else lines
 
 
-def more_lines(part: Code, most: int) -> str:
-    """How many lines a program has beside the first of them; "" where it has no more."""
-    more = max(len(part.lines) - most, 0) + part.left_out
+def more_lines(part: Code, hidden: int) -> str:
+    """How many lines a program has beside those that are shown; "" where it has no more."""
+    more = max(hidden, 0) + part.left_out
     return f"and {more:,} more line{'s' * (more > 1)}" if more else ""
 
 

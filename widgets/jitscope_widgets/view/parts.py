@@ -256,19 +256,39 @@ class CodeLine:
     """The columns that are meant, from the first up to the last."""
     sign: tuple[str, str] | None = None
     """A sign before the line, and what it says."""
+    depth: int = 0
+    """In how many loops it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A text of many lines within a program, as the document has it: the live page gets it once.
+
+    Lines are numbered from `number` on; where that is 0, tabs are in them: before a line's number, name, operands and remark. `nesting` has
+    pairs of a line, from 0, and the depth in loops from there on. `head` is a line of its own above it.
+    """
+
+    text: str
+    number: int = 0
+    nesting: tuple[tuple[int, int], ...] = ()
+    head: str = ""
+    mark: Literal["", "here"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A program, or part of one."""
+    """A program, or part of one: `lines`, and those of `blocks`."""
 
     name: str
-    lines: tuple[CodeLine, ...]
+    lines: tuple[CodeLine, ...] = ()
     language: Literal["python", "jaxpr", "hlo", "llvm", "asm", "text"] = "text"
     first: int = 4000
     """How many lines text and static HTML have at most."""
+    told: int = 4000
+    """How many of these text has at most."""
     left_out: int = 0
     """How many more the program has than the document."""
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,10 +367,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Several contents of which one is looked at."""
+    """Several contents of which one is looked at. Where one is named as the `first`, text tells of no other."""
 
     name: str
     options: tuple[tuple[str, tuple[Part, ...]], ...]
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,22 +429,30 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An entry of steps; `depth` is how many others it is part of."""
+    """An entry of steps; `depth` is how many others it is part of. With `ref`, it is marked, and looked at, when what it stands for is
+    selected; `at` is its place on the axis of a chart that the steps follow."""
 
     title: str
     parts: tuple[Part, ...]
     note: str = ""
     depth: int = 0
+    ref: Ref | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A list through whose entries one goes, of which one is looked at: its parts stand below. Of those that are `listed` a table tells
-    as well: text leaves them out."""
+    """A list through whose entries one goes, of which one (`at`, at first) is looked at: its parts stand below, or `beside` the list. Of
+    those that are `listed` a table tells as well: text leaves them out. Of others it tells the parts of the first `told`. Those that follow a
+    chart (`axis`, its name) are gone through there as well."""
 
     name: str
     steps: tuple[Step, ...]
     listed: bool = False
+    beside: bool = False
+    at: int = 0
+    told: int = 1000
+    axis: str = ""
 
 
 Part: TypeAlias = (

@@ -15,6 +15,7 @@ from .parts import (
     Axis,
     Band,
     Bar,
+    Block,
     CodeLine,
     Column,
     Edit,
@@ -48,7 +49,7 @@ _DOCUMENTS = {
     (Graph, "codes"): "[string, SourceDoc][]",
 }
 _INLINE = (Text, Place, Bar, Stretch)
-_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, CodeLine, Number, Step, *KINDS)
+_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, Block, CodeLine, Number, Step, *KINDS)
 
 
 def text() -> str:

@@ -79,7 +79,7 @@ export function ignorePart({ id, file = "", here }: Ignore): HTMLElement {
 
 /** A card without what is in sight where it is shown: for an editor's tooltip. */
 export function besideCode(card: Card): Card {
-  const pointed = (part: Part) => part.part === "code" && part.lines.some(({ stretch }) => stretch);
+  const pointed = (part: Part) => part.part === "code" && part.lines?.some(({ stretch }) => stretch);
   const head = Array.isArray(card.head) ? card.head.filter((piece) => typeof piece === "string" || piece.part !== "place") : card.head;
   return { ...card, head, parts: card.parts.filter((part) => !pointed(part)) };
 }

@@ -4,10 +4,11 @@ import { assembly, hlo, llvm, python } from "../highlight";
 import { swatch } from "../hue";
 import type { Selected } from "../links";
 import { Roving } from "../roving";
-import type { Code, CodeLine, Ref } from "./forms";
+import type { Block, Code, CodeLine, Ref } from "./forms";
 import type { Stage } from "./view";
 
 const STEP = 2000; // lines that are drawn at once
+const DEEPEST = 4; // loops in each other that are drawn
 
 const COLOURS = { python, jaxpr: hlo, hlo, llvm, asm: assembly };
 
@@ -16,12 +17,13 @@ interface Gutter {
   numbers: boolean;
   signs: boolean;
   hues: boolean;
+  depths: boolean;
 }
 
 export function codePart(part: Code, stage: Stage): HTMLElement {
-  const { lines } = part;
+  const lines = [...(part.lines ?? []), ...(part.blocks ?? []).flatMap(linesOf)];
   const linked = lines.some(({ ref }) => ref);
-  const gutter = { numbers: lines.some(({ number }) => number), signs: lines.some(({ sign }) => sign), hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null) };
+  const gutter = { numbers: lines.some(({ number }) => number), signs: lines.some(({ sign }) => sign), hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null), depths: lines.some(({ depth }) => depth) };
   const body = h("div", { class: "jitscope-code-lines", role: linked ? "listbox" : null, "aria-label": linked ? part.name : null });
   const place = h("div", { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) }, body);
   const drawn: [HTMLElement, CodeLine][] = [];
@@ -33,8 +35,9 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
     }
   };
   const add = (from: number): void => {
-    for (const line of lines.slice(from, from + STEP)) {
+    for (const [n, line] of lines.slice(from, from + STEP).entries()) {
       const element = lineElement(line, part, gutter, linked, stage);
+      if ((line.depth ?? 0) !== (lines[from + n - 1]?.depth ?? 0)) body.append(entered(line.depth ?? 0));
       drawn.push([element, line]);
       body.append(element);
     }
@@ -52,6 +55,23 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
   return place;
 }
 
+/** The lines of a block, as code_lines.py makes them. */
+function linesOf({ text, number = 0, nesting = [], head, mark }: Block): CodeLine[] {
+  const depths = new Map(nesting.map(([line, depth]) => [line, depth] as const));
+  let depth = 0;
+  const lines = text ? text.replace(/\n$/, "").split("\n") : [];
+  const made = lines.map((line, at): CodeLine => {
+    depth = depths.get(at) ?? depth;
+    return number ? { text: line, number: String(number + at), depth, mark } : { ...instruction(line), depth, mark };
+  });
+  return head ? [{ text: head, depth: depths.get(0), mark }, ...made] : made;
+}
+
+function instruction(line: string): { number: string; text: string } {
+  const [at = "", name = "", operands = "", remark = ""] = line.split("\t");
+  return { number: at, text: `${name.padEnd(12)} ${operands}${remark ? `   ; ${remark}` : ""}`.trimEnd() };
+}
+
 function textOf({ text, stretch }: CodeLine, language: Code["language"]): (Node | string)[] {
   const coloured = (piece: string) => (language === undefined || language === "text" ? piece : COLOURS[language](piece));
   if (!stretch) return [coloured(text)];
@@ -65,6 +85,17 @@ function hueOf({ paths = [], position }: Ref, stage: Stage): number | null {
   const { links } = stage.around;
   const line = links.linesOf({ positions: position ? [position] : [], paths })[0];
   return line !== undefined && links.hasLine(line) ? links.hue(line) : null;
+}
+
+/** How deep in loops the lines below are. */
+function entered(depth: number): HTMLElement {
+  return h("div", { class: "jitscope-code-depth" }, depth ? `↻ loop depth ${depth}` : "↧ outside the loops");
+}
+
+/** A bar for each loop that a line is in. */
+function bars(depth: number): HTMLElement {
+  const drawn = Array.from({ length: Math.min(depth, DEEPEST) }, () => h("i", {}));
+  return h("span", { class: "jitscope-code-bars", "aria-hidden": "true", title: depth ? `in ${plural(depth, "loop")}` : null }, ...drawn);
 }
 
 function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked: boolean, stage: Stage): HTMLElement {
@@ -86,6 +117,7 @@ function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked:
     attributes,
     gutter.hues ? swatched : null,
     gutter.numbers ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
+    gutter.depths ? bars(line.depth ?? 0) : null,
     gutter.signs ? h("span", { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null }, sign?.[0] ?? "") : null,
     h("code", {}, ...textOf(line, language)),
     ...(line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : []),

@@ -41,10 +41,10 @@ export function factsPart(part: Facts, stage: Stage): HTMLElement {
 export function choicePart(part: Choice, stage: Stage): HTMLElement {
   const names = part.options.map(([name]) => name);
   const place = h("div", {});
-  let now: string = stage.remember<string>(`choice ${part.name}`, names[0] ?? "", () => now);
+  let now: string = stage.remember<string>(`choice ${part.name}`, part.first || names[0] || "", () => now);
   const show = (name: string) => {
-    now = name;
     const found = part.options.find(([one]) => one === name) ?? part.options[0];
+    now = found?.[0] ?? "";
     place.replaceChildren(...(found ? elementsOf(found[1], stage) : []));
   };
   show(now);

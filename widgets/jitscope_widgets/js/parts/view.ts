@@ -70,10 +70,11 @@ export class Stage {
     around.selection.onChange(() => this.picking || (this.same = "")); // before those of the parts
   }
 
-  /** What a part of this name was like in an earlier view; from now on `state` says it. */
+  /** What a part of this name was last like, here or in an earlier view; from now on `state` says it. */
   remember<State>(name: string, usual: State, state: () => State): State {
+    const last = (this.states.get(name)?.() ?? this.known[name]) as State | undefined;
     this.states.set(name, state);
-    return (this.known[name] as State | undefined) ?? usual;
+    return last ?? usual;
   }
 
   memory(): Record<string, unknown> {
