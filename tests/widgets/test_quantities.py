@@ -48,7 +48,7 @@ def test_any_number_can_be_shown_shortly(value: float, unit: str) -> None:
 
 @pytest.mark.parametrize("name", json.loads((WIDGETS / "sentences.json").read_text())["sentences"])
 def test_a_sentence_of_the_table_is_said_by_still_and_live_views(name: str) -> None:
-    for pattern in ("*.py", "js/**/*.ts"):
+    for pattern in ("**/*.py", "js/**/*.ts"):
         assert any(f'"{name}"' in text or f"'{name}'" in text for text in _sources(pattern)), pattern
 
 
