@@ -93,6 +93,8 @@ OPS = [
     "indexing",
     "taps",
     "windows",
+    "sort_keys",
+    "radix_sort",
     "sort",
     "approximate",
     "linalg",

@@ -163,15 +163,20 @@ class Module:
 
     def combination(self, taken: Sequence[ShapedArray], given: Sequence[ShapedArray], body: Callable[..., Any]) -> Any:
         """The name of a private function that combines elements."""
-        name = self._free_name("reducer")
+        return self.ir.FlatSymbolRefAttr.get(self.function(taken, given, body, "reducer").name.value)
+
+    def function(
+        self, taken: Sequence[ShapedArray], given: Sequence[ShapedArray], body: Callable[..., Any], name: str
+    ) -> Any:
+        """A private function; `body` gets and gives MLIR values."""
         kind = self.ir.FunctionType.get(list(map(aval_type, taken)), list(map(aval_type, given)))
         with self.ir.InsertionPoint(self.module.body):
-            function = self.mlir.func.FuncOp(name, kind, visibility="private")
+            function = self.mlir.func.FuncOp(self._free_name(name), kind, visibility="private")
         block = function.add_entry_block()
         with self.ir.InsertionPoint(block):
             out = body(*block.arguments)
             self.mlir.func.ReturnOp(list(out) if isinstance(out, (list, tuple)) else [out])
-        return self.ir.FlatSymbolRefAttr.get(name)
+        return function
 
     def _mark_donated(self, function: Any, donated: Sequence[int], arguments: int) -> None:
         yes = self.ir.DictAttr.get({"jax.buffer_donor": self.ir.BoolAttr.get(True)})
@@ -386,8 +391,9 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
 
     # Structure
 
-    def inline(self, fn: Callable[..., Any], *values: Any) -> Any:
-        """Lower a Python function over other primitives in place of the equation: it gets tracers of `avals_in`."""
+    def inline(self, fn: Callable[..., Any], *values: Any, avals: Sequence[ShapedArray] | None = None) -> Any:
+        """Lower a Python function over other primitives in place of the equation: it gets tracers of `avals`, which are those of
+        the equation's operands where nothing is said."""
         avals_in, avals_out = self.avals_in, self.avals_out
         several = []
 
@@ -396,7 +402,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
             several.append(isinstance(out, (list, tuple)))
             return list(out) if several[-1] else [out]
 
-        closed = _traced(flat, avals_in, "inline")
+        closed = _traced(flat, avals_in if avals is None else avals, "inline")
         outs = self.inline_jaxpr(closed, *values)
         self.avals_in, self.avals_out = avals_in, avals_out
         return outs if several[-1] else outs[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import source
+from ..core.avals import ShapedArray
 
 
 class Rewrite(NamedTuple):
@@ -32,6 +34,21 @@ class Rewriting:
             shown = f"{self.equation.primitive.name} of {', '.join(a.aval.short() for a in self.equation.invars)}"
             told = f"line {where.line} of {where.function}" if where else ""
             self.module.rewrites.append(Rewrite(shown, told, words, rule.name))
+
+    def call_apart(
+        self,
+        name: str,
+        taken: Sequence[ShapedArray],
+        given: ShapedArray,
+        body: Callable[..., Any],
+        values: Sequence[Any],
+        marks: dict[str, str],
+    ) -> Any:
+        """Call a function of its own, which `body` makes of MLIR values, with `marks` for XLA's compiler."""
+        call = self.module.mlir.func.CallOp(self.module.function(taken, [given], body, name), list(values))
+        words = {key: self.ir.StringAttr.get(value) for key, value in marks.items()}
+        call.operation.attributes["mhlo.frontend_attributes"] = self.ir.DictAttr.get(words)
+        return call.results[0]
 
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,13 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import enable_x64
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static, min_dim
-from ..xla.cpu_tuning import SORTED_AS_INTEGERS, SORTED_PACKED
-from .elementwise import (
-    and_p,
-    bitcast_convert_type_p,
-    eq_p,
-    ne_p,
-    or_p,
-    shift_left_p,
-    shift_right_arithmetic_p,
-    xor_p,
-)
+from ..xla.cpu_tuning import RADIX_SORT, SORTED_AS_INTEGERS, SORTED_PACKED
+from .elementwise import bitcast_convert_type_p, or_p, shift_left_p, xor_p
 from .families import check_kind, is_zero, pure, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
-from .linear import convert, reshape, where
+from .linear import convert, reshape, transpose
+from .radix_sort import in_runs, sorted_words, sorts_by_digits
+from .sort_keys import flip, from_unsigned, ordered, parts, signed, unsigned, with_one_zero
 
 
 def take_along(x: Any, indices: Any, axis: int) -> Any:
@@ -66,18 +58,16 @@ class Sort(Primitive):
             params = {"dimension": dimension, "is_stable": is_stable, "num_keys": num_keys}
             return ctx.inline(lambda *xs: _sorted_otherwise(xs, params), *values)
         platform = ctx.module.platform
+        if sorts_by_digits(ctx, dimension):
+            ctx.rewritten("written as a sort by digits (radix sort)", RADIX_SORT)
+            with enable_x64():
+                return _sorted_by_digits(ctx, values, dimension, num_keys)
         if len(values) == 1 and kind in "bf" and SORTED_AS_INTEGERS.holds(platform):
             ctx.rewritten("written as a sort of integers in the same order", SORTED_AS_INTEGERS)
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
-        known = is_static(key.shape)
-        short = (
-            SORTED_PACKED.holds(platform)
-            and known
-            and kind != "c"
-            and key.dtype.itemsize <= 4
-            and key.shape[dimension] < 2**31
-        )
-        if len(values) > 1 and num_keys == 1 and short and key.size >= SORTED_PACKED.value:
+        packs = SORTED_PACKED.holds(platform) and is_static(key.shape) and _can_be_packed(key)
+        short = packs and key.size >= SORTED_PACKED.value and key.shape[dimension] < 2**31
+        if len(values) > 1 and num_keys == 1 and short:
             ctx.rewritten("written as a sort of 64-bit integers, each a key and a place", SORTED_PACKED)
             counts = [_counts_along(v, dimension) for v in values]
             with enable_x64():
@@ -161,55 +151,69 @@ def _counts_along(value, dimension):
     return getattr(owner, "name", None) == "stablehlo.iota" and int(owner.attributes["iota_dimension"]) == dimension
 
 
-def _integer_of(dtype):
-    return np.dtype(f"int{8 * dtype.itemsize}")
-
-
-def _flip(bits):
-    """From the bits of floats to integers in the same order, and back."""
-    dtype = aval_of(bits).dtype
-    width = 8 * dtype.itemsize - 1
-    negative = shift_right_arithmetic_p(bits, dtype.type(width))
-    return xor_p(bits, and_p(negative, dtype.type(np.iinfo(dtype).max)))
-
-
-def _signed(x):
-    """Signed integers in the order of integers."""
-    dtype = aval_of(x).dtype
-    if dtypes.kind(dtype) == "i":
-        return x
-    return bitcast_convert_type_p(xor_p(x, dtype.type(1 << (8 * dtype.itemsize - 1))), new_dtype=_integer_of(dtype))
-
-
-def _ordered(x):
-    """Signed integers in the order of `x`; all NaNs are one, the greatest."""
-    dtype = aval_of(x).dtype
-    if dtype == dtypes.bool_:
-        return convert(x, dtypes.int8)
-    if not dtypes.is_float(dtype):
-        return _signed(x)
-    x = where(ne_p(x, x), np.asarray(math.nan).astype(dtype)[()], x)
-    return _flip(bitcast_convert_type_p(x, new_dtype=_integer_of(dtype)))
-
-
 def _sorted_alone(x, dimension, is_stable):
     dtype = aval_of(x).dtype
-    (bits,) = sort_p(_ordered(x), dimension=dimension, is_stable=is_stable, num_keys=1)
-    return convert(bits, dtype) if dtype == dtypes.bool_ else bitcast_convert_type_p(_flip(bits), new_dtype=dtype)
+    (bits,) = sort_p(ordered(x), dimension=dimension, is_stable=is_stable, num_keys=1)
+    return convert(bits, dtype) if dtype == dtypes.bool_ else bitcast_convert_type_p(flip(bits), new_dtype=dtype)
 
 
 def _sorted_packed(xs, counts, dimension):
-    """Sort by the key in the upper half of a 64-bit number and the place in the lower, then move the rest there. All
-    numbers differ, so equal keys stay in order."""
-    key, shape = xs[0], aval_of(xs[0]).shape
-    dtype = aval_of(key).dtype
-    if dtypes.is_float(dtype):
-        key = where(eq_p(key, dtype.type(0)), dtype.type(0), key)
-    upper = shift_left_p(convert(_ordered(key), dtypes.int64), np.int64(32))
-    packed = or_p(upper, iota(dtypes.int64, shape, dimension))
+    """All operands, moved to where `_places_packed` says."""
+    return _moved(xs, _places_packed(xs[0], dimension), counts, dimension)
+
+
+def _places_packed(key, dimension):
+    """The places of the elements of `key` in their order (int32), by a sort with the key in the upper half of a 64-bit number and the
+    place in the lower. All numbers differ, so equal keys stay in order."""
+    upper = shift_left_p(convert(ordered(with_one_zero(key)), dtypes.int64), np.int64(32))
+    packed = or_p(upper, iota(dtypes.int64, aval_of(key).shape, dimension))
     (packed,) = sort_p(packed, dimension=dimension, is_stable=False, num_keys=1)
-    order = convert(packed, dtypes.int32)
-    return [convert(order, aval_of(x).dtype) if c else take_along(x, order, dimension) for x, c in zip(xs, counts)]
+    return convert(packed, dtypes.int32)
+
+
+def _moved(xs, places, counts, dimension):
+    return [convert(places, aval_of(x).dtype) if c else take_along(x, places, dimension) for x, c in zip(xs, counts)]
+
+
+# By digits -----------------------------------------------------------------------------------------------------------
+
+
+def _sorted_by_digits(ctx, values, dimension, num_keys):
+    """Sorted by `radix_sort`: the key itself where it is all there is; else its places, from which the operands are taken."""
+    key, keys = ctx.avals_in[0], ctx.avals_in[:num_keys]
+    last = tuple(i for i in range(key.ndim) if i != dimension) + (dimension,)
+    bits = max(8 * (a.dtype.itemsize >> dtypes.is_complex(a.dtype)) for a in keys)
+    word = ShapedArray((key.size,), np.dtype(f"uint{max(32, bits)}"))
+    alone = len(values) == 1 and not dtypes.is_complex(key.dtype)
+
+    def words(*xs):
+        all_parts = [part if alone else with_one_zero(part) for x in xs[:num_keys] for part in parts(x)]
+        return [reshape(transpose(unsigned(part, word.dtype), last), word.shape) for part in all_parts]
+
+    def back(x):
+        return transpose(reshape(x, tuple(key.shape[i] for i in last)), tuple(map(int, np.argsort(last))))
+
+    vectors = ctx.inline(words, *values)
+
+    def by_digits():
+        return sorted_words(ctx, vectors, word, bits, key.shape[dimension], not alone)
+
+    if alone:
+        return ctx.inline(lambda x: [from_unsigned(back(x), key.dtype)], by_digits(), avals=[word])
+    found, there = word.update(dtype=np.dtype(np.uint32)), key.update(dtype=dtypes.int32)
+    ways = [lambda: ctx.inline(lambda x: [convert(back(x), dtypes.int32)], by_digits(), avals=[found])]
+    if num_keys == 1 and _can_be_packed(key) and SORTED_PACKED.holds(ctx.module.platform):
+        ways.append(lambda: ctx.inline(lambda *xs: [_places_packed(xs[0], dimension)], *values))
+        (places,) = ctx.case(in_runs(ctx, vectors[0], word), [there], ways)
+    else:
+        (places,) = ways[0]()
+    counts = [_counts_along(v, dimension) for v in values]
+    moved = lambda *xs: _moved(xs[:-1], xs[-1], counts, dimension)
+    return ctx.inline(moved, *values, places, avals=[*ctx.avals_in, there])
+
+
+def _can_be_packed(key):
+    return not dtypes.is_complex(key.dtype) and key.dtype.itemsize <= 4
 
 
 # The greatest --------------------------------------------------------------------------------------------------------
@@ -268,9 +272,9 @@ def _by_floats(x, k, axis):
     if dtype.itemsize <= 2:
         values, indices = top_k_p(convert(x, dtypes.float32), k=k, axis=axis)
         return [convert(values, dtype), indices]
-    bits = bitcast_convert_type_p(_flip(_signed(x)), new_dtype=dtypes.float32)
+    bits = bitcast_convert_type_p(flip(signed(x)), new_dtype=dtypes.float32)
     values, indices = top_k_p(bits, k=k, axis=axis)
-    values = _flip(bitcast_convert_type_p(values, new_dtype=dtypes.int32))
+    values = flip(bitcast_convert_type_p(values, new_dtype=dtypes.int32))
     if dtype == dtypes.uint32:
         values = xor_p(bitcast_convert_type_p(values, new_dtype=dtype), dtype.type(1 << 31))
     return [values, indices]

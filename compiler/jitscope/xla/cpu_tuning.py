@@ -154,6 +154,17 @@ SORTED_PACKED = Tuning(
     "XLA sorts several operands as quickly as one",
     512,
 )
+IN_ONE_PIECE = {"xla_cpu_small_call": "true", "inlineable": "false"}
+"""Marks of calls that XLA compiles to one function, with all loops in them, as it does small loops."""
+RADIX_SORT = Tuning(
+    "A sort of at least so many elements, along an axis of at least such a length, is one by digits (`ops/radix_sort.py`), but for places of "
+    "32-bit keys that are nearly in order, or in the opposite one: XLA compares elements, one after the other.",
+    "sorting 100,000 floats: 0.28 of the time, argsort: 0.35, lexsort of two keys: 0.13; of 1,000,000: 0.43 and 0.48; compiled in 1.8 and 2.6 "
+    "of the time",
+    "XLA sorts in vectors, or by digits",
+    {"elements": 16384, "length": 4096},
+    jaxlibs=("0.10.",),
+)
 NAN_OF_MAX = Tuning(
     "XLA's library gives the greatest (or least) number of an array of so many elements or more that has a NaN, where NaN is what is to be "
     "given. Whether there is one is looked for beside it.",
@@ -274,6 +285,7 @@ SWITCHES = {
     "sums in blocks of rows": ROW_BLOCKS,
     "transposes taken into products": TRANSPOSED_OPERANDS,
     "random bits apart": RANDOM_BITS_APART,
+    "sorts by digits": RADIX_SORT,
     "floats sorted as integers": SORTED_AS_INTEGERS,
     "sorts packed into integers": SORTED_PACKED,
 }

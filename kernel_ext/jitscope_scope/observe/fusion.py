@@ -108,7 +108,10 @@ class Kernels:
                 self.members.setdefault(kernel, []).append(op)
 
     def all(self) -> list[Kernel]:
-        return [self._kernel(op) for op in self.flow.ops if op.id in self.members or op.opcode == "while"]
+        return [self._kernel(op) for op in self.flow.ops if op.id in self.members or self._is_loop(op)]
+
+    def _is_loop(self, op: Op) -> bool:
+        return op.opcode == "while" and op.group is None
 
     def _kernel(self, op: Op) -> Kernel:
         members = self.members[op.id] if op.id in self.members else self._repeated(op)
@@ -153,7 +156,13 @@ class Kernels:
 
     def _note(self, op: Op, members: Sequence[Op]) -> str:
         around = [outer.opcode for outer in self._around(op)]
-        notes = [_library_note(op, members), _copy_note(op), _loop_note(op, len(members)), _around_note(around)]
+        notes = [
+            _library_note(op, members),
+            _call_note(op),
+            _copy_note(op),
+            _loop_note(op, len(members)),
+            _around_note(around),
+        ]
         return " ".join(note for note in notes if note)
 
 
@@ -192,6 +201,10 @@ def _custom_call_note(target: str) -> str:
     if target.startswith("lapack_"):
         return f"A call of LAPACK's {target.removeprefix('lapack_').removesuffix('_ffi')}."
     return f"A call of the routine {target}, which XLA does not look into."
+
+
+def _call_note(op: Op) -> str:
+    return "One function that XLA generates, loops included." if op.opcode == "call" and op.is_group else ""
 
 
 def _copy_note(op: Op) -> str:

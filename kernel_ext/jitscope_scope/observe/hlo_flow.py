@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from jitscope.xla.cpu_tuning import IN_ONE_PIECE
 from jitscope.xla.hlo_module import Computation, Instruction
 
 from .generated import is_generated
@@ -29,6 +30,7 @@ _JOINED = re.compile(r"((?:.*/)?)\(([^:]+(?::[^:]+)+)\)")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
 _CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
 _AGAIN = re.compile(r"((?:[^/]+/)*[^/]*\(\d+\))(/.*)?/\1(?:/.*)?")
+_IN_ONE_PIECE = [f'{name}="{value}"' for name, value in IN_ONE_PIECE.items()]
 _LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")
 
 
@@ -39,7 +41,7 @@ class Op:
     id: unique in the flow (the instruction's name where possible); instruction: its line; does: the one instruction in
     a fusion of one, else the same, with its opcode; scope: the enclosing Op's id; sources: (id, type) of each value it reads;
     is_operation: it computes by itself, so it is no input, no constant, and holds no others; group: the outermost fusion or
-    library call that it is in or is, by id; is_group: a fusion or library call with operations in it (one kernel), where
+    library call that it is in or is, by id; is_group: a fusion, library call or marked call with operations in it (one kernel), where
     is_scope says loop, branch or call; is_nameless: XLA lost its name, `paths` were found otherwise; holds: (type,
     literal) of the constants in a fusion of one; applies: the equation, within its call, that the function was made for
     which a reduction, a sort or a scatter applies.
@@ -256,12 +258,23 @@ class _Walk:
         return _Value(((op.id, i.type),))
 
     def _call(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        if all(mark in i.attributes for mark in _IN_ONE_PIECE):
+            return self.call_in_one_piece(i, operands, place)
         op = self.add(i, place, is_scope=True)
         called, inside = self.computations[i.calls[0]], place.inside(op)
         if not self.optimized:
             named = any(paths_in(inner.op_name) for inner in called.instructions)
             inside = dataclasses.replace(inside, prefix=op.paths or place.prefix, is_named=named)
         return self.run(called, operands, inside)
+
+    def call_in_one_piece(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        """A call that stands for one equation, whose path all operations in it have."""
+        op = self.add(i, place, is_scope=not self.optimized, is_group=self.optimized)
+        start = len(self.ops)
+        value = self.run(self.computations[i.calls[0]], operands, place.inside(op))
+        for inside in self.ops[start:]:
+            inside.paths = op.paths
+        return value
 
     def _while(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         op = self.add(i, place, is_scope=True)

@@ -33,8 +33,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (TABLE,), "cumsum of f32[1000,64]"),
     "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (MATRICES, MATRICES), "dot_general of f32[100,4,4], f32[100,4,4]"),
-    "SORTED_PACKED": (jnp.argsort, (LONG,), "sort of f32[20000], i32[20000]"),
-    "SORTED_AS_INTEGERS": (jnp.sort, (LONG,), "sort of f32[20000]"),
+    "RADIX_SORT": (jnp.argsort, (LONG,), "sort of f32[20000], i32[20000]"),
+    "SORTED_PACKED": (jnp.argsort, (LONG[:4000],), "sort of f32[4000], i32[4000]"),
+    "SORTED_AS_INTEGERS": (jnp.sort, (LONG[:4000],), "sort of f32[4000]"),
     "CONVOLUTIONS_AS_PRODUCTS": (pointwise, (IMAGES, PIXEL), "conv_general_dilated of f32[2,8,8,16], f32[1,1,16,16]"),
     "SHORT_AXES": (lambda x: jnp.sum((x[:, None] - x) ** 2, -1), (POINTS,), "sub of f32[2000,2000,3], f32[2000,2000,3]"),
 }  # fmt: skip

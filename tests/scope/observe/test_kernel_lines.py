@@ -114,3 +114,23 @@ def test_a_transposition_in_a_wider_dtype_is_known():
     moved = [m for k in document["fusion"]["kernels"] for m in k["members"] if m["opcode"] == "transpose"]
     transposed = [n["paths"][0] for n in document["graph"]["nodes"] if n["label"] == "transpose"]
     assert moved and all(m["paths"] == transposed for m in moved)
+
+
+def test_a_sort_by_digits_is_one_kernel_of_its_line():
+    import numpy as np
+
+    import jitscope.numpy as jnp
+    from jitscope.xla.cpu_tuning import RADIX_SORT
+
+    def sorts(x):
+        y = jnp.sin(x)
+        return jx.jit(lambda y: jnp.sort(y) * 2)(y)
+
+    seen = jx.inspect(jx.jit(sorts))(np.ones(RADIX_SORT.value["elements"], np.float32))
+    found = [kernel for kernel in seen.kernels if kernel["opcode"] == "call"]
+    assert len(found) == RADIX_SORT.holds()
+    for kernel in found:
+        assert kernel["kind"] == "fusion" and len(kernel["members"]) > 50 and "loops included" in kernel["note"]
+        assert kernel["paths"] == ["e1/e0"] and [p["text"].strip()[:6] for p in kernel["positions"]] == ["return"]
+        assert {path for member in kernel["members"] for path in member["paths"]} == {"e1/e0"}
+    assert RADIX_SORT.holds() or any(kernel["opcode"] == "sort" for kernel in seen.kernels)
