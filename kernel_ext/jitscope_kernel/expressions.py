@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import linecache
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -94,4 +95,5 @@ def _nothing_to_trace(tree: ast.Expression, names: dict[str, Any], file: str) ->
 
 
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)
+    """Modules such as `jnp` have functions of these names."""
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type | ModuleType)

@@ -443,7 +443,7 @@ class JitscopeMagics(Magics):
         if options.session:
             return output.show(regions_cells.of_session(shell))
         found = (
-            regions_cells.of_cell(shell, cell, options.runs or 1, self._session.cell_id())
+            regions_cells.of_cell(shell, cell, options.runs or 1, self._session.cell_id(), self._session.number())
             if cell
             else regions_cells.of_last_cell(shell, options.runs)
         )

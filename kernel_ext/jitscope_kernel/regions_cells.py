@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.regions import RegionsDocument
 
 
-def of_cell(shell: InteractiveShell, source: str, runs: int, cell_id: str) -> tuple[RegionsDocument, str | None]:
+def of_cell(
+    shell: InteractiveShell, source: str, runs: int, cell_id: str, number: int
+) -> tuple[RegionsDocument, str | None]:
     """Runs a cell in the session, watched: its results, output and errors are its own. What was found in it, and the cell with the
-    edits, if there are any. `cell_id` is that of the cell in the notebook ("" if it has none)."""
+    edits, if there are any. `cell_id` is that of the cell in the notebook ("" if it has none), `number` that of its run."""
     plain = shell.transform_cell(source)
-    watch, cell = Watch(shell.user_ns, whole=False), Cell(shell.execution_count, plain, 2, runs)
+    watch, cell = Watch(shell.user_ns, whole=False), Cell(number, plain, 2, runs)
     try:
         watch.run(cell, shell.displayhook)
     finally:
@@ -39,17 +41,17 @@ def of_cell(shell: InteractiveShell, source: str, runs: int, cell_id: str) -> tu
 
 def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocument, str | None]:
     """Runs the cell before this one once more, on copies of today's values; NumPy's and Python's random generators are put back."""
-    earlier = [t for t in shell.user_ns.get("_ih", [])[:-1] if t.strip()]
+    earlier = {number: str(t) for number, t in enumerate(shell.user_ns.get("_ih", [])[:-1]) if t.strip()}
     if not earlier:
         return _nothing("No cell has run yet."), None
-    source = str(earlier[-1])
+    number, source = list(earlier.items())[-1]
     if not harmless([source]):
         said = "The last cell may act on what is outside of it, so it is not run again. %%regions above it watches its next run."
         return _nothing(said), None
     names = snapshot({n: v for n, v in shell.user_ns.items() if not n.startswith("_")}) | {"__name__": "__main__"}
     watch, cell = (
         Watch(names, whole=False),
-        Cell(shell.execution_count - 1, source, 1, runs or max(1, earlier.count(source))),
+        Cell(number, source, 1, runs or max(1, list(earlier.values()).count(source))),
     )
     states = np.random.get_state(), random.getstate()
     try:

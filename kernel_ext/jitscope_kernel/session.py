@@ -402,6 +402,10 @@ class Session:
         """The id of the cell that runs, in the notebook; "" where it has none."""
         return (self._stack[-1].place[1] or "") if self._stack else ""
 
+    def number(self) -> int:
+        """The number of the run of the cell that runs."""
+        return int(self._stack[-1].place[0][4:-1]) if self._stack else self.shell.execution_count
+
     def _number(self, info: Any) -> int:
         return self.shell.execution_count - (_COUNTS_FIRST and info.store_history and not info.silent)
 

@@ -9,6 +9,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import jitscope
+import jitscope.numpy as jnp
 from jitscope_kernel import expressions, inspection
 from jitscope_widgets import validate
 
@@ -223,6 +224,8 @@ def test_a_call_is_read_but_not_made() -> None:
 
 def test_an_expression_becomes_a_function_of_its_arrays() -> None:
     names = {"a": np.ones(2), "b": np.ones(2), "n": 3}
+    call = expressions.read("a * jnp.sin(n) + np.sum(b) - a", {**names, "jnp": jnp, "np": np})
+    assert len(call.args) == 2, "modules have `shape` and `dtype`, too"
     call = expressions.read("a * n + b.sum() - a", names)
     assert call.function(2, np.ones(1)) == 5
     assert len(call.args) == 2
@@ -416,3 +419,13 @@ def test_step_of_an_error_raises_nothing(layer) -> None:
     document = layer.cell("%step asking(1.0)").document
     assert document["error"].startswith("TracerBoolConversionError") and document["steps"][-1]["kind"] == "error"
     assert jitscope.step(layer.names["asking"])(1.0).document["error"] == document["error"]
+
+
+def test_lines_outside_of_the_cell_have_the_name_of_theirs(shell) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp")
+    defined = shell.cell("@jx.jit\ndef f(x):\n    return jnp.sin(x) * 2").count
+    (text,) = shell.cell("%%jit\nf(jnp.ones(3))\nNone;").texts
+    assert f"In [{defined}] line 3" in text
+    assert re.search(
+        r"f32\[3\] +line 3", shell.cell("%%jit\ndef f(x):\n    return jnp.cos(x) * 2\nf(jnp.ones(3))\nNone;").texts[0]
+    )

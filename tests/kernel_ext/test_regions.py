@@ -12,7 +12,7 @@ def test_a_watched_cell_is_the_plain_cell(shell) -> None:
     ran = shell.cell(
         "%%regions --runs 500\ndef half(v):\n    return v / 2\n" + LOOP + "print(half(x).shape)\nx.sum() > 0"
     )
-    assert "(3,)" in ran.stdout
+    assert "(3,)" in ran.stdout and "Out" in ran.stdout, "a last expression is shown"
     said = "\n".join(ran.texts)
     said = " ".join(said.split())
     assert "1 of 1 stretch is worth compiling" in said and "lines 5 to 6 ✓ compile" in said  # as the editor counts them
@@ -24,6 +24,17 @@ def test_a_watched_cell_is_the_plain_cell(shell) -> None:
         plain = plain + 0.01 * np.sin(plain)
     np.testing.assert_array_equal(names["x"], plain)
     assert "__regions__" not in names["half"].__code__.co_names
+
+
+def test_a_loop_that_ends_a_cell_is_seen_under_the_number_of_the_cell(shell) -> None:
+    shell.cell(SETUP + "def turned(v):\n    return v + 0.01 * np.sin(v)")
+    number = shell.cell("'the cell before'").count + 1
+    (document,) = shell.cell("%%regions\n" + LOOP.rstrip()).documents
+    assert [(one["line"], one["end_line"]) for one in document["regions"]] == [(3, 4)]
+    assert document["title"] == f"In [{number}]"
+    shell.cell("for i in range(300):\n    a = a * 1.001")
+    (document,) = shell.cell("%regions").documents
+    assert document["title"] == f"In [{number + 1}]"
 
 
 def test_the_last_cell_is_run_on_copies(shell) -> None:

@@ -66,7 +66,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     kept = in_full(cell["compilations"])
     for at, compilation in enumerate(cell["compilations"]):
         if at in kept:
-            lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr, cards=False)]
+            lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr, clean(cell["cell"]))]
     if more := len(cell["compilations"]) - len(kept):
         lines += wrap(f"{plural(more, 'more compilation')}: %ledger lists them", width, "  ")
     shown, rest = words.few_cards(cell)
@@ -90,15 +90,16 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     return lines or [f"{clean(cell['cell'])}: nothing was compiled."]
 
 
-def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = True) -> list[str]:
-    here = words.here_of(compilation)
+def _compilation(compilation: Document, width: int, jaxpr: bool, cell: str = "") -> list[str]:
+    """A program; in a cell, whose lines have no other name, or by itself, with the cards of its recompilations."""
+    here = cell or words.here_of(compilation)
     lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
     lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
     if compilation["fusion"]:
         lines += _kernels(compilation["fusion"]["kernels"], width, here, _MOST_KERNELS)
         more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
-    if cards and compilation["recompilations"]["cards"]:
+    if not cell and compilation["recompilations"]["cards"]:
         lines += _lines(compilation["recompilations"], width)
     for name, found in compilation.get("instruments", {}).items():
         if name not in _WRITERS and not has_view(name):

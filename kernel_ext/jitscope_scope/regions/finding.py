@@ -62,10 +62,11 @@ class Watch:
         self.definitions |= definitions(tree, file)
         before = set(self.places.all)
         noted = self.places.instrumented(tree)
-        last = noted.body.pop() if shown is not None and noted.body and isinstance(noted.body[-1], ast.Expr) else None
-        if not isinstance(last, ast.Expr) or cell.source.rstrip().endswith(";"):
-            noted.body += [last] if last is not None else []
-            last = None
+        last = tree.body[-1] if tree.body and not cell.source.rstrip().endswith(";") else None
+        value = None
+        if shown is not None and isinstance(last, ast.Expr):  # no region has an expression that is a statement
+            noted.body.pop()
+            value = compile(ast.Expression(last.value), file, "eval")
         code = compile(noted, file, "exec")
         for key in self.places.all.keys() - before:
             self.of[key] = cell
@@ -76,11 +77,14 @@ class Watch:
         self.names[RECORDER] = self.recorder
         try:
             exec(code, self.names)
+            result = eval(value, self.names) if value is not None else None
         finally:
             self.cell_seconds.append(watch.seconds(added(self.recorder.lost, lost, -1)))
             for k, s in self.recorder.seen.items():
                 s.busy = False
                 self.seconds[k, len(self.cells) - 1] = s.seconds - spent[k]
+        if shown is not None and value is not None:
+            shown(result)
 
     def _release(self, key: int) -> bool:
         function = self.places.all[key].function

@@ -27,6 +27,21 @@ def test_0_to_a_negative_power_overflows_nothing() -> None:
         assert why(found("integer_pow", x, result=x**-2), nan=False) == "0 to a negative power"
 
 
+def test_a_matrix_without_an_inverse_is_singular() -> None:
+    for matrix, said in (
+        (np.ones((2, 2)), "the matrix is singular"),
+        (np.eye(2), "custom_linear_solve gives NaN for these operands"),
+    ):
+        bad = np.full((2, 1), np.nan, np.float32)
+        assert (
+            why(
+                found("custom_linear_solve", matrix.astype(np.float32), np.ones((2, 1), np.float32), result=bad),
+                nan=True,
+            )
+            == said
+        )
+
+
 @pytest.mark.parametrize("shape", [(3,), (2, 2)])
 def test_operands_of_other_shapes_are_not_put_together(shape: tuple[int, ...]) -> None:
     x = np.ones((2, 3), np.float32)

@@ -53,7 +53,9 @@ def headline(document: RegionsDocument) -> str:
     if not found:
         return "No loop and no long stretch of array operations was seen."
     good = sum(one["verdict"] == "compile" for one in found)
-    return f"{good} of {plural(len(found), 'stretch')} {'is' if good == 1 else 'are'} worth compiling."
+    return (
+        f"{good} of {plural(len(found), 'stretch')} {'is' if len(found) == 1 or good == 1 else 'are'} worth compiling."
+    )
 
 
 def _row(one: Region, several: bool) -> Row:

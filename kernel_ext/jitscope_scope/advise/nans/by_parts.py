@@ -244,7 +244,8 @@ class PartsReport(Answer):
         while carried is not None:
             step, carried = carried
             steps.append(step)
-        return made._replace(steps=tuple(reversed(steps))[1:])
+        once = {one.path: one for one in reversed(steps[:-1])}  # the iterations of a loop have the same equations
+        return made._replace(steps=tuple(once.values()))
 
     @property
     def infinity(self) -> Finding | None:

@@ -138,6 +138,8 @@ def _of_whole(finding: Finding, nan: bool, dtype: np.dtype) -> str:
         return "an index out of bounds, for which NaN is filled in"
     if name == "cholesky":
         return "the matrix is not positive definite"
+    if name == "custom_linear_solve" and any(map(_is_singular, finding.operands)):
+        return "the matrix is singular"
     if name == "triangular_solve":
         return "the matrix is singular: a number on its diagonal is 0"
     if name in ("reduce_sum", "cumsum", "dot_general", "conv_general_dilated", "add_any"):
@@ -154,6 +156,14 @@ def _of_whole(finding: Finding, nan: bool, dtype: np.dtype) -> str:
         return "a NaN that is written in the program"
     kind = "NaN" if nan else "an infinity"
     return f"{name} gives {kind} for these operands" + (", which have an infinity" if infinite else "")
+
+
+def _is_singular(x: np.ndarray) -> bool:
+    """Whether an array is a square matrix, or holds one, without an inverse."""
+    x = wide(x)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or x.dtype.kind not in "fc" or not np.isfinite(x).all():
+        return False
+    return bool((np.linalg.matrix_rank(x) < x.shape[-1]).any())
 
 
 def _quotient(a: float, b: float) -> str:

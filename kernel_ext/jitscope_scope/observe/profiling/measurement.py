@@ -50,9 +50,10 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Mea
     most = min(MOST, _EVENTS // max(len(first.events), 1))
     least = FEW if once * FEW < limit / 4 else 0  # a slow profiler takes no spread from a quick program
     calls = int(np.clip(0.3 * room / max(once, 1e-6), min(least, most), most))
-    plain = [once, *_plain(rerun, calls // 2)]
+    unrecorded = max(calls, FEW if once * FEW < limit else 0)  # one call alone may be any other program's doing
+    plain = [once, *_plain(rerun, unrecorded // 2)]
     runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
-    plain += _plain(rerun, calls - calls // 2)
+    plain += _plain(rerun, unrecorded - unrecorded // 2)
     usual = float(np.median([run.seconds for run in runs]))
     call = min(runs, key=lambda run: abs(run.seconds - usual))
     return Measurement(recording_of(runs, computations), call, np.asarray(plain), time.perf_counter() - start)

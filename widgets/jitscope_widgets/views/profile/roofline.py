@@ -58,7 +58,7 @@ def roofline(profile: Document) -> Iterator[Part]:
 
 def _first(shown: list[tuple[float, float, Document]]) -> str:
     x, y, kernel = shown[0]
-    return f"{clean(kernel['called'])}, which takes most of their time, does {_rates(x, y)}"
+    return f"{clean(kernel['called'])}, which takes longest, does {_rates(x, y)} in a fast run"
 
 
 def _rates(x: float, y: float) -> str:
