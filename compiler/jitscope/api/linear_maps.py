@@ -21,6 +21,7 @@ from ..transforms.linearize import linearize_flat
 from ..transforms.steps import jvp_step, linearize_step
 from ._flat import Flat, as_values, check_array, check_callable
 from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
+from .saved import flags, kept_by
 
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def vjp(
     *primals: PyTree,
     has_aux: Literal[False] = False,
     reduce_axes: Sequence[Any] = (),
+    saveable_args: PyTree = True,
     in_nzs: PyTree = None,
 ) -> tuple[S, Pullback]: ...
 @overload
@@ -138,6 +140,7 @@ def vjp(
     *primals: PyTree,
     has_aux: Literal[True],
     reduce_axes: Sequence[Any] = (),
+    saveable_args: PyTree = True,
     in_nzs: PyTree = None,
 ) -> tuple[S, Pullback, Aux]: ...
 def vjp(
@@ -145,6 +148,7 @@ def vjp(
     *primals: PyTree,
     has_aux: bool = False,
     reduce_axes: Sequence[Any] = (),
+    saveable_args: PyTree = True,
     in_nzs: PyTree = None,
 ) -> tuple[Any, ...]:
     """`fun(*primals)`, and the function from the result's cotangent, of its structure, shapes and dtypes, to cotangents
@@ -154,6 +158,8 @@ def vjp(
     (result, f_vjp, aux). Cotangents of integer primals have dtype float0. Raises TypeError for primals that are not
     arrays; f_vjp ValueError for a cotangent that does not fit. `reduce_axes` is there for JAX's sake and raises
     NotImplementedError, as in JAX. `in_nzs`: as in `linearize`; the cotangents of primals without tangents are zeros.
+    `saveable_args`, a bool, a prefix of the primals or a tuple of tuples with bools: where it is False a primal that the way
+    back needs is not kept, and must be put into `f_vjp.args_res` before the call.
 
     >>> out, pull = jx.vjp(lambda x, y: x * y, 2.0, 5.0)
     >>> pull(1.0)
@@ -161,11 +167,17 @@ def vjp(
     """
     with folding:
         refuse_reduce_axes(reduce_axes, "vjp")
-        return _linear(fun, primals, has_aux, Pullback, "vjp", in_nzs)
+        return _linear(fun, primals, has_aux, Pullback, "vjp", in_nzs, saveable_args)
 
 
 def _linear(
-    fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[LinearFunction], what: str, in_nzs: Any
+    fun: Callable[..., Any],
+    primals: tuple,
+    has_aux: bool,
+    kind: type[LinearFunction],
+    what: str,
+    in_nzs: Any,
+    saveable: Any = True,
 ) -> Any:
     check_callable(fun, what)
     if in_nzs is not None:
@@ -174,10 +186,16 @@ def _linear(
     for leaf, path in zip(leaves, _paths(leaves, primals)):
         check_array(leaf, f"{what} of {name_of(fun)}: the primal at {path} is")
     flat = Flat(fun, in_tree, has_aux)
+    saveable = flags(saveable, in_tree, "saveable_args of vjp") if kind is Pullback else ()
     values = as_values(leaves)
     linear = linearize_flat(linearize_step(flat, name_of(fun), values), values)
     outs, aux = flat.split(linear.outs) if has_aux else (linear.outs, None)
-    function = kind(LinearProgram(linear, in_tree, flat.out_tree, name_of(fun)), linear.jaxpr.consts)
+    program = LinearProgram(linear, in_tree, flat.out_tree, name_of(fun))
+    function = (
+        Pullback(program, *kept_by(values, linear.jaxpr.consts, in_tree, saveable))
+        if kind is Pullback
+        else kind(program, linear.jaxpr.consts)
+    )
     result = flat.out_tree.unflatten(outs)
     return (result, function, aux) if has_aux else (result, function)
 

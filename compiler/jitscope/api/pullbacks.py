@@ -29,6 +29,7 @@ from ..transforms.linearize import Linearized
 from ..transforms.steps import transpose_step
 from ..transforms.transpose import backward_pass, reduced
 from ._flat import check_array
+from .saved import Saved
 from .with_refs import BoundPullback
 
 
@@ -123,11 +124,28 @@ class Pullback(LinearFunction):
     """From a cotangent of the result (one value, of the result's structure, shapes and dtypes) to a tuple of cotangents of
     the arguments; those of integers have dtype float0.
 
+    `args_res` is what it keeps of the arguments, argument by argument as tuples in place of containers: arrays that the way back
+    needs, NotNeeded() for others, NotSaveable() for those that `vjp` was told not to keep. They may be set, and must be before a
+    call where they are NotSaveable(). `opaque_residuals` is what it keeps beside.
+
     Raises TypeError unless called with one value, ValueError where that does not fit the result.
     """
 
-    __slots__ = ()
+    __slots__ = ("args_res", "opaque_residuals", "saved")
     _kind = "pullback"
+
+    def __init__(self, program: LinearProgram, saved: Saved, args_res: Any, opaque_residuals: Any):
+        self.program, self.saved = program, saved
+        self.args_res, self.opaque_residuals = args_res, opaque_residuals
+
+    @property
+    def residuals(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """All that it keeps. Raises ValueError where an argument that it needs was not kept."""
+        return self.saved.residuals(self.args_res, self.opaque_residuals, self.program.in_tree, self.program.name)
+
+    def __repr__(self) -> str:
+        held = [x for x in tree.leaves((self.args_res, self.opaque_residuals)) if _is_array(x)]
+        return f"<{self._kind} of {self.program.name}, residuals ({', '.join(aval_of(x).short() for x in held)})>"
 
     def __call__(self, out_ct: Any = NOT_GIVEN, *extra_args: Any) -> tuple:
         with folding:
@@ -246,8 +264,12 @@ class Pushforward(LinearFunction):
         return program.out_tree.unflatten(ts)
 
 
-for _kind in (Pullback, Pushforward):
-    tree.register_pytree_node(_kind, lambda f: (f.residuals, f.program), _kind)
+tree.register_pytree_node(Pushforward, lambda f: (f.residuals, f.program), Pushforward)
+tree.register_pytree_node(
+    Pullback,
+    lambda f: ((f.args_res, f.opaque_residuals), (f.program, f.saved)),
+    lambda static, kept: Pullback(*static, *kept),
+)
 
 
 # Tangents and cotangents ---------------------------------------------------------------------------------------------

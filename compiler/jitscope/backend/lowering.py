@@ -203,7 +203,7 @@ _LONGEST = 100
 
 def _symbol(name: str) -> str:
     """A name as MLIR takes it, and as XLA can make names of files of (of at most 255 characters) when it writes down what it does."""
-    cleaned = "".join(c if c.isalnum() and c.isascii() else "_" for c in name).strip("_")
+    cleaned = "".join(c if (c.isalnum() and c.isascii()) or c == "." else "_" for c in name).strip("_")
     return cleaned[:_LONGEST] or "fn"
 
 

@@ -78,7 +78,7 @@ class _Items:
 
 def _frozen(key: str, value: Any) -> Any:
     """A value as what can be compared."""
-    if isinstance(value, mlir.PLAIN_VALUES):
+    if isinstance(value, (*mlir.PLAIN_VALUES, np.dtype)):
         return value
     if isinstance(value, (list, tuple)):
         return tuple(_frozen(key, v) for v in value)
@@ -87,7 +87,7 @@ def _frozen(key: str, value: Any) -> Any:
     array = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__") else None
     if array is None or array.dtype.kind not in "biuf":
         raise TypeError(
-            f"composite: the attribute {key} must be a number, a string, an array, or a sequence or dict of those, not {value!r}"
+            f"composite: the attribute {key} must be a number, a string, a dtype, an array, or a sequence or dict of those, not {value!r}"
         )
     return _Array(array.dtype.name, array.shape, array.tobytes())
 
@@ -96,6 +96,8 @@ def _attribute(ir: Any, value: Any) -> Any:
     """The MLIR attribute of a frozen value."""
     if isinstance(value, mlir.PLAIN_VALUES):
         return mlir.plain_attr(value)
+    if isinstance(value, np.dtype):
+        return ir.TypeAttr.get(mlir.element_type(value))
     if isinstance(value, tuple):
         return ir.ArrayAttr.get([_attribute(ir, v) for v in value])
     if isinstance(value, _Items):

@@ -17,7 +17,7 @@ from . import jax_options
 from .options import OPTIONS, Option, read_text
 
 
-__all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_tracer_leaks",
+__all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_static_indices", "check_tracer_leaks",
            "checking_leaks", "config", "debug_infs", "debug_key_reuse", "debug_nans", "default_device",
            "default_matmul_precision", "default_prng_impl", "disable_jit", "enable_checks", "enable_custom_prng",
            "enable_x64", "explain_cache_misses", "legacy_prng_key", "log_compiles", "make_user_context", "no_execution",
@@ -49,6 +49,7 @@ class Settings:
     no_execution: bool = False
     legacy_prng_key: str = "allow"
     threefry_partitionable: bool = True
+    check_static_indices: bool = False
     user_contexts: tuple = ()
     mesh: Any = None
 
@@ -325,6 +326,7 @@ debug_nans = Manager("debug_nans", True)
 debug_infs = Manager("debug_infs", True)
 sharp_bits = Manager("sharp_bits", True)
 checking_leaks = check_tracer_leaks = Manager("check_tracer_leaks", True)
+check_static_indices = Manager("check_static_indices", True)
 no_tracing = Manager("no_tracing", True)
 no_execution = Manager("no_execution", True)
 log_compiles = Manager("log_compiles", True)

@@ -6,7 +6,7 @@ from typing import Any
 _KNOWN = frozenset(
     """
     backend_target bcoo_cusparse_lowering
-    captured_constants_report_frames captured_constants_warn_bytes check_proxy_envs check_static_indices
+    captured_constants_report_frames captured_constants_warn_bytes check_proxy_envs
     compilation_cache_check_contents compilation_cache_expect_pgle compilation_cache_include_metadata_in_key
     compiler_detailed_logging_min_ops compiler_enable_remat_pass cpu_collectives_implementation
     cpu_enable_async_dispatch cpu_get_global_topology_timeout_minutes cpu_get_local_topology_timeout_minutes

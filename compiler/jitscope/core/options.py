@@ -171,6 +171,12 @@ OPTIONS: dict[str, Option] = {
             _flag,
             "Raise where a traced function keeps one of its intermediate values beyond its trace. Slow.",
         ),
+        Option(
+            "check_static_indices",
+            False,
+            _flag,
+            "Raise IndexError where x[i] reads outside of the array and i is a number that is written there; else i is moved into bounds.",
+        ),
         Option("no_tracing", False, _flag, "Raise RuntimeError where a jitted function would be traced."),
         Option("no_execution", False, _flag, "Raise RuntimeError where a program or a single operation would run."),
         Option("log_compiles", False, _flag, "Log every trace and compilation, with its time, as a warning."),

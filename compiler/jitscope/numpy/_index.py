@@ -45,9 +45,9 @@ class Index(NamedTuple):
     arrays_at: int
 
 
-def parse(index: Any, shape: tuple[int, ...]) -> Index:
+def parse(index: Any, shape: tuple[int, ...], strict: bool = False) -> Index:
     """Take an index expression apart. Raises IndexError for too many or out-of-range parts, TypeError for parts that are
-    no index, NonConcreteBooleanIndexError for traced masks."""
+    no index, NonConcreteBooleanIndexError for traced masks. If `strict`, numbers out of bounds are out of range, too."""
     parts = list(index) if isinstance(index, tuple) and type(index) is not Slice else [index]
     if isinstance(index, list):
         raise TypeError("a list is not an index here: use x[jnp.array(list)] or x[tuple(list)], whichever is meant")
@@ -84,6 +84,10 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
             adjacent.append(place)
         elif isinstance(part, (int, Dim)):
             full_shape.append(next(given))
+            if strict and isinstance(part, int) and not -full_shape[-1] <= part < full_shape[-1]:
+                raise IndexError(
+                    f"index {part} out of bounds for axis {len(full_shape) - 1} with size {full_shape[-1]}"
+                )
             items.append(_int(part, len(full_shape) - 1, full_shape[-1]))
             adjacent.append(place)
         else:

@@ -135,7 +135,8 @@ class Place:
             how["mode"], how["wrap_negative_indices"] = mode, wrap_negative_indices
             return laid(out_sharding, lambda x, index: Place(x, index).get(**how), self.array, self.index)
         x, aval = checked("at", self.array)
-        index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
+        strict = settings().check_static_indices and how["mode"] is GatherScatterMode.PROMISE_IN_BOUNDS
+        index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape, strict)
         whole = evaluating() and type(x) is Array
         return read_eagerly(x, index, **how) if whole else read(x, index, **how)
 

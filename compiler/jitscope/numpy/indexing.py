@@ -26,12 +26,14 @@ from .reading import narrowed, read
 
 
 def getitem(self: Any, idx: Any, /) -> Any:
-    """x[index]. Integers out of bounds are moved into bounds.
+    """x[index]. Integers out of bounds are moved into bounds; with the option check_static_indices they raise IndexError.
 
     Raises IndexError for too many parts and for an integer index of an axis of size 0, TypeError for parts that are not
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
     x, index = self, idx
+    if settings().check_static_indices:
+        parse(index, aval_of(x).shape, strict=True)
     if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):
         return read(x, parse(index, aval_of(x).shape))
     if notices.thorough_listeners:
