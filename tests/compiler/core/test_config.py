@@ -45,6 +45,7 @@ OTHER_VALUES: dict[str, Any] = {
     "enable_checks": True,
     "threefry_partitionable": False,
     "legacy_prng_key": "error",
+    "check_static_indices": True,
     "no_tracing": True,
     "no_execution": True,
     "log_compiles": True,

@@ -276,11 +276,12 @@ def test_a_composite_is_one_in_stablehlo() -> None:
         "sizes": (1, 2.5),
         "table": np.ones(2, np.float32),
         "more": {"n": 1},
+        "of": np.dtype("float16"),
     }
     assert [e.params["name"] for e in jx.make_jaxpr(lambda x: scaled(x, by=3))(X).jaxpr.eqns] == ["my.scaled"]
     text = jx.jit(lambda x: scaled(x, **attributes)).lower(X).as_text()
-    for part in ('stablehlo.composite "my.scaled"', "by = 3 : i64", 'kind = "a"', "on = true", "sizes = [1, 2.5", "version = 2",
-                 "table = dense<1.0", "more = {n = 1", "decomposition = @my_scaled"):  # fmt: skip
+    for part in ('stablehlo.composite "my.scaled"', "decomposition = @my.scaled", "of = f16", "by = 3 : i64", 'kind = "a"', "on = true", "sizes = [1, 2.5", "version = 2",
+                 "table = dense<1.0", "more = {n = 1"):  # fmt: skip
         assert part in text
     np.testing.assert_allclose(scaled(X, by=3)["out"], 3 * X)
     np.testing.assert_allclose(jx.jit(lambda x: scaled(x, **attributes))(X)["out"], 3 * X)

@@ -230,6 +230,27 @@ def test_reading_out_of_bounds_takes_the_nearest() -> None:
     assert v[5:10].shape == (0,)
 
 
+def test_indices_that_are_written_there_may_be_checked() -> None:
+    x = jnp.zeros((2, 3))
+    reads = [
+        lambda x: x[-3],
+        lambda x: x[:, 3],
+        lambda x: x[..., -4],
+        lambda x: x.at[1, 4].get(),
+        lambda x: x[jnp.arange(3), 7],
+    ]
+    for read in reads:
+        read(x)
+        for run in (read, jx.jit(read)):
+            with (
+                jx.check_static_indices(True),
+                pytest.raises(IndexError, match=r"index -?\d out of bounds for axis [01] with size [23]"),
+            ):
+                run(x)
+    with jx.check_static_indices(True):
+        assert x[-2, 2] == x.at[5].get(mode="clip")[0] == x[jnp.int32(9), 0] == 0
+
+
 def test_modes_of_get() -> None:
     v, n = jnp.asarray(V), jnp.arange(3)
     at = np.array([5, 1, -7])

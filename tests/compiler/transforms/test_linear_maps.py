@@ -1,6 +1,7 @@
 """Which inputs of `vjp` and `linearize` vary, and what programs are as values."""
 
 import types
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,3 +52,54 @@ def test_arguments_of_a_linear_function_may_be_described_by_any_object():
     like = types.SimpleNamespace(shape=(3,), dtype=np.dtype(np.float32))
     (ct,) = jx.linear_transpose(lambda x: 2 * x, like)(np.arange(3, dtype=np.float32))
     np.testing.assert_array_equal(ct, [0, 2, 4])
+
+
+def test_arguments_that_a_pullback_keeps_are_apart() -> None:
+    x, w = jnp.ones((3, 4)), jnp.arange(16.0).reshape(4, 4)
+    out, pull = jx.vjp(lambda x, w: 2.0 * (x @ w["a"]), x, {"a": w})
+    assert pull.args_res[0] is x and pull.args_res[1] == (w,)
+    ct = jnp.ones_like(out)
+    expected = pull(ct)
+    pull.args_res[1] = None
+    with pytest.raises(ValueError, match=r"not-saveable\): args\[1\]\['a'\]"):
+        pull(ct)
+    pull.args_res[1] = {"a": 3.0 * w}
+    np.testing.assert_allclose(pull(ct)[0], 3.0 * expected[0])
+    _, pull = jx.vjp(jnp.sin, 2.0)
+    assert pull.args_res == [jx.ad.NotNeeded()] and len(pull.opaque_residuals) == 1
+
+
+@pytest.mark.parametrize("saveable", [(True, False), (True, (False,)), (True, {"a": False})])
+def test_arguments_that_a_pullback_does_not_keep(saveable: Any) -> None:
+    def made(x: Any, w: Any) -> Any:
+        return jx.vjp(lambda x, w: jnp.sin(x @ w["a"]), x, w, saveable_args=saveable)
+
+    def finished(pull: Any, w: Any, ct: Any) -> Any:
+        pull.args_res[1] = w
+        return pull(ct)
+
+    x, w = jnp.ones((3, 4)), {"a": jnp.arange(16.0).reshape(4, 4)}
+    out, pull = jx.jit(made)(x, w)
+    assert pull.args_res[1] == (jx.ad.NotSaveable(),)
+    assert all(leaf.shape != (4, 4) for leaf in jx.tree.leaves(pull))
+    ct = jnp.ones_like(out)
+    with pytest.raises(ValueError, match="not-saveable"):
+        pull(ct)
+    wanted = jx.vjp(lambda x, w: jnp.sin(x @ w["a"]), x, w)[1](ct)
+    found = jx.jit(finished)(pull, w, ct)
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-6)
+    np.testing.assert_allclose(found[1]["a"], wanted[1]["a"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("saveable", "told"),
+    [
+        ((True,), "number of children"),
+        ((True, (True, True)), "leaf"),
+        ((1, True), "tuple-tree of bools"),
+        ([True, True], "tuple-tree"),
+    ],
+)
+def test_what_saveable_args_must_be(saveable: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        jx.vjp(lambda x, w: x @ w, jnp.ones((3, 4)), jnp.ones((4, 4)), saveable_args=saveable)

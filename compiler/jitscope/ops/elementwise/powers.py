@@ -86,15 +86,18 @@ class IntegerPow(Elementwise):
         return pure(x)
 
     def lower(self, ctx, x, /, *, y):
-        one = ctx.full(1, ctx.avals_in[0])
+        if y == 2 and dtypes.is_complex(ctx.avals_in[0].dtype):
+            return ctx.chlo.square(x)
         power, square, n = None, x, abs(y)
         while n:
             if n & 1:
                 power = square if power is None else ctx.hlo.multiply(power, square)
             n >>= 1
             square = ctx.hlo.multiply(square, square) if n else square
-        power = one if power is None else power
-        return ctx.hlo.divide(one, power) if y < 0 else power
+        if power is not None and y > 0:
+            return power
+        one = ctx.full(1, ctx.avals_in[0])
+        return one if power is None else ctx.hlo.divide(one, power)
 
 
 def _integer_pow_partial(t, out, x, *, y):
@@ -108,7 +111,7 @@ def integer_pow(x, y: int):
     """`x ** y` for an int y."""
     if y == 0:
         return convert(full(aval_of(x).shape, 1, aval_of(x).dtype), aval_of(x).dtype, aval_of(x).weak_type)
-    return x if y == 1 else square_p(x) if y == 2 else integer_pow_p(x, y=y)
+    return x if y == 1 else integer_pow_p(x, y=y)
 
 
 def _pow_base_partial(t, z, x, y):
