@@ -172,3 +172,41 @@ def test_the_search_finds_code_functions_and_library_calls(bare: Bare, training:
     assert view.search("softmax") >= 5  # a function
     view.level("after")
     assert view.search("library call") == sum(n["kind"] == "library" for n in training["fusion"]["after"]["nodes"])
+
+
+def outline(view: View) -> dict[str, list[str]]:
+    """The cells of each row of the outline, all of them open, by what it is called."""
+    view.element.locator(".jitscope-modules > summary").click()
+    table = view.element.locator(".jitscope-modules [role=treegrid]")
+    for _ in range(30):
+        closed = table.locator("[aria-expanded=false] .jitscope-table-toggle")
+        if not closed.count():
+            break
+        closed.first.click()
+    rows = [row.locator("[role=gridcell]").all_inner_texts() for row in table.locator(".jitscope-table-row").all()]
+    return {cells[0].lstrip("▾▸ \n"): cells for cells in rows}
+
+
+def test_the_outline_counts_what_the_groups_hold(bare: Bare, training: Document) -> None:
+    rows = outline(shown(bare, training))
+    groups = [node for node in training["graph"]["nodes"] if node.get("what") in ("function", "named scope", "line")]
+    for label in ("loss", "model", "loss (backward)", "model (backward)", "opt.update"):
+        (group,) = [node for node in groups if node["label"] == label]
+        assert rows[label][1] == f"{group['count']:,}", label
+    blocks = [node for node in groups if node["label"] == "attention"]
+    (attention,) = [cells for name, cells in rows.items() if name.startswith("attention, in each of")]
+    assert attention[0].endswith(f"in each of {len(blocks)}")
+    assert attention[1] == f"{sum(node['count'] for node in blocks):,}"
+    assert 0 < int(rows["opt.update"][2].replace(",", "")) <= training["fusion"]["summary"]["kernels"]
+
+
+def test_a_row_of_the_outline_is_shown_in_the_graph(bare: Bare, training: Document) -> None:
+    view = shown(bare, training)
+    outline(view)
+    (update,) = [node for node in training["graph"]["nodes"] if node["label"] == "opt.update"]
+    view.element.locator(".jitscope-modules .jitscope-table-row").filter(has_text="opt.update").first.click()
+    view.settle()
+    expect(view.element.locator(".jitscope-details strong").first).to_have_text(update["label"])
+    assert node_of(view, "opt.update")["onScreen"]
+    assert_readable(view.element.locator(".jitscope-modules"))
+    view.page.screenshot(path=SCREENSHOTS / "outline.png")

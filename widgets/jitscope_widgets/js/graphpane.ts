@@ -9,6 +9,7 @@ import { isLeftOut } from "./envelope";
 import { hlo } from "./highlight";
 import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
+import { modulesOutline } from "./modules";
 import { say } from "./sentences";
 import { sourcePane } from "./source";
 import { choice } from "./tabs";
@@ -86,6 +87,7 @@ export class GraphPane {
           this.laidOver(),
           this.buttons(),
         ),
+        modulesOutline({ compilation, host, links, selection, root: options.root, reveal: (id) => this.reveal(id) }),
         this.place,
       ),
       detailsPane(context, selection),
@@ -187,6 +189,13 @@ export class GraphPane {
     const { node } = selection.current;
     if (this.graph && document)
       this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current), selection.current.edges);
+  }
+
+  /** Moves a group of the traced program into view. */
+  private reveal(id: string): void {
+    if (this.level !== "jaxpr") return;
+    const index = this.graph?.model.index.get(id);
+    if (index !== undefined) this.graph!.show(index, true);
   }
 
   private keep(): void {
