@@ -37,6 +37,7 @@ NAN, INF = np.nan, np.inf
 edge(ew.max_p, [floats(NAN, 1, -INF), floats(1, NAN, -INF)], floats(NAN, NAN, -INF))
 edge(ew.min_p, [floats(NAN, 1, INF), floats(1, NAN, INF)], floats(NAN, NAN, INF))
 edge(re.reduce_max_p, [floats(1, NAN, 2)], np.float32(NAN), axes=(0,))
+edge(re.reduce_level_p, [floats(1, INF, -INF)], np.float32(INF), axes=(0,))
 edge(re.reduce_min_p, [floats(1, NAN, 2)], np.float32(NAN), axes=(0,))
 edge(li.reduce_sum_p, [floats(1, INF, 2)], np.float32(INF), axes=(0,))
 edge(ew.rem_p, [floats(5.5, -5.5, 5.5, -5.5), floats(2, 2, -2, -2)], floats(1.5, -1.5, 1.5, -1.5))

@@ -48,6 +48,7 @@ def _greatest(dtype):
 
 reduction(li.reduce_sum_p, _sum, linear=[[0]], least=1)
 reduction(re.reduce_max_p, lambda x, axes, dtype: np.max(x, axes, initial=_least(dtype)), distinct=True)
+reduction(re.reduce_level_p, lambda x, axes, dtype: np.max(x, axes, initial=_least(dtype)), distinct=True)
 reduction(re.reduce_min_p, lambda x, axes, dtype: np.min(x, axes, initial=_greatest(dtype)), distinct=True)
 reduction(re.reduce_prod_p, lambda x, axes, dtype: np.prod(x, axes).astype(x.dtype), loose=4)
 reduction(re.reduce_and_p, lambda x, axes, dtype: np.bitwise_and.reduce(x, axes) if axes else x)

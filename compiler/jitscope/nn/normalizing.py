@@ -16,6 +16,7 @@ from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
 from ..eager.functions import eager_jit
 from ..numpy.operands import axes_of, operands
+from ..numpy.reductions import level
 from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
 
@@ -85,7 +86,7 @@ def logsumexp(
         a, b = map(jnp.asarray, operands("logsumexp", a, b, inexact=True))
         a = jnp.where(b != 0, a, -np.inf)
     is_complex = jnp.iscomplexobj(a)
-    top = jnp.max(jnp.real(a), axis, keepdims=True, where=where, initial=-np.inf)
+    top = level(jnp.real(a), axis, keepdims=True, where=where, initial=-np.inf)
     top = lax.stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
     terms = jnp.exp(a - top.astype(a.dtype))
     total = jnp.sum(terms if b is None else terms * b, axis, keepdims=keepdims, where=where)
@@ -116,7 +117,7 @@ def log_softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -
     """log(softmax(x)), exact where softmax is near 0, in the shape of x [...]; -inf where `where` does not hold.
     Integers become floats."""
     x = _inexact(array("log_softmax", x))
-    top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
+    top = level(x, axis, keepdims=True, where=where, initial=-np.inf)
     shifted = (x if where is None else jnp.where(where, x, -np.inf)) - lax.stop_gradient(top)
     out = shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True, where=where))
     return out if where is None else jnp.where(where, out, -np.inf)
@@ -131,7 +132,7 @@ def softmax(x: ArrayLike, axis: Axes = -1, where: ArrayLike | None = None) -> Ar
 @eager_jit(static="axis")
 def _shares(x: Any, axis: Any, where: Any) -> Any:
     x = _inexact(array("softmax", x))
-    top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
+    top = level(x, axis, keepdims=True, where=where, initial=-np.inf)
     terms = jnp.exp((x if where is None else jnp.where(where, x, -np.inf)) - top)
     out = terms / jnp.sum(terms, axis, keepdims=True, where=where)
     return out if where is None else jnp.where(where, out, 0)

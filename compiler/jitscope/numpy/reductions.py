@@ -30,6 +30,7 @@ from ..ops.reduce import (
     highest,
     lowest,
     reduce_and_p,
+    reduce_level_p,
     reduce_max_p,
     reduce_min_p,
     reduce_or_p,
@@ -175,6 +176,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
 
 _EMPTY = "Raises ValueError where there is no element and no `initial`."
 max = _choosing("max", reduce_max_p, max_p, lowest, f"The greatest element over `axis`; NaN if one is. {_EMPTY}")
+level = _choosing("max", reduce_level_p, max_p, lowest, "The greatest element over `axis`; where one is NaN, anything.")
 min = _choosing("min", reduce_min_p, min_p, highest, f"The least element over `axis`; NaN if one is. {_EMPTY}")
 
 

@@ -81,12 +81,17 @@ class ReduceBy(Reduce):
 
 
 class ReduceChoose(ReduceBy):
-    """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
+    """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken. One that is not `exact` may give
+    a number where there is a NaN."""
+
+    def __init__(self, name, builder, identity, exact=True):
+        super().__init__(name, builder, identity)
+        self.exact = exact
 
     def lower(self, ctx, x, /, *, axes):
         found = super().lower(ctx, x, axes=axes)
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not loses_nan(operand, ctx):
+        if not self.exact or not loses_nan(operand, ctx):
             return found
         ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]
@@ -112,6 +117,8 @@ def loses_nan(x: ShapedArray, ctx: Any) -> bool:
 
 reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)
 reduce_min_p = ReduceChoose("reduce_min", "minimum", highest)
+reduce_level_p = ReduceChoose("reduce_max", "maximum", lowest, exact=False)
+"""The greatest element as a level that is subtracted before exponentials are summed: NaN comes out of that sum anyway."""
 
 
 class ReduceProd(Reduce):

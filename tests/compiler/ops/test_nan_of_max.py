@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 import jitscope as jx
 import jitscope.numpy as jnp
@@ -37,3 +38,18 @@ def test_infinities_are_no_nan() -> None:
     x[1] = -np.inf
     np.testing.assert_array_equal(jx.jit(lambda x: jnp.max(x, axis=1))(x), x.max(1))
     np.testing.assert_array_equal(jx.jit(lambda x: jnp.min(x, axis=0))(x), x.min(0))
+
+
+@pytest.mark.parametrize("shape", [(64, 512), (2, 8192), (3, 40, 200)], ids=str)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+def test_sums_of_exponentials_see_it_without_a_look_for_it(name: str, shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    x[..., 1, 3] = np.nan
+    x[0, ..., 5] = -np.inf
+    x[1, ..., 7] = 100
+    function = jx.jit(lambda x: getattr(jx.nn, name)(x, axis=-1))
+    with np.errstate(invalid="ignore"):
+        want = getattr(special, name)(x.astype(np.float64), axis=-1)
+    np.testing.assert_allclose(function(x), want, rtol=1e-4, atol=1e-5)
+    assert np.isnan(want).any() and np.isfinite(want).any()
+    assert not function.lower(x).rewrites()
