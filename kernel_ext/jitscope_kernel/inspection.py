@@ -13,6 +13,7 @@ from jitscope.backend.arguments import Arguments
 from jitscope.backend.array import Array
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.core import records
+from jitscope.xla import progress
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.boundaries import why_not_fused
@@ -24,7 +25,7 @@ from jitscope_scope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
-from . import expressions, user_calls
+from . import expressions, output, user_calls
 from .shown import Graph, Program, Shown
 from .uses import call_is_for_jax
 
@@ -101,6 +102,7 @@ class Inspection(Shown["CompilationDocument"]):
             measure=lambda _: self._measured(),
             again=lambda _: self.again().document,
             instrument=lambda _, name, options: observe.look(self._row, name, self._given, **options),
+            told_to=progress.told_to,
             offers=observe.offers,
         )
 
@@ -273,7 +275,8 @@ class Inspection(Shown["CompilationDocument"]):
     def _look(self, instrument: str) -> Any:
         """What an instrument says; asked once, and shown with the rest from then on."""
         if instrument not in self.document.get("instruments", {}):
-            found = observe.look(self._row, instrument, self._given)
+            with output.patience(f"{instrument} of {self._row.function}"):
+                found = observe.look(self._row, instrument, self._given)
             self.document = attached(self.document, instrument, found)
         known: Mapping[str, Any] = self.document.get("instruments", {})
         return known[instrument]

@@ -211,15 +211,19 @@ def targets() -> Targets:
 
 
 def teller(function: str, target: str) -> Callable[[float], None]:
-    """What tells somebody who waits, once."""
+    """What tells somebody who waits, now and again."""
     said: list[float] = []
 
     def waiting(seconds: float) -> None:
-        if not said:
-            output.say(f"jitscope: compiling {function} for {target} …; Ctrl-C ends it")
-        said.append(seconds)
+        if not said or seconds < said[-1] or seconds >= said[-1] + _AGAIN:
+            said.append(seconds)
+            output.say(f"jitscope: compiling {function} for {target} … {seconds:.0f} s so far; Ctrl-C ends it")
 
     return waiting
+
+
+_AGAIN = 15.0
+"""Seconds after which it is told again."""
 
 
 def show_for(row: observe.Row, asked: str, part: Part = "") -> None:

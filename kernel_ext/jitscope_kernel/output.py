@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ParamSpec
 
 from IPython.core.getipython import get_ipython
 from IPython.display import display, update_display
 
 import jitscope_widgets
+from jitscope.xla import progress
 from jitscope_widgets.answers import SILENT, Answers
 
 
@@ -81,3 +83,28 @@ def show_text(text: str) -> None:
 def say(sentence: str) -> None:
     """A line beside the cell's own output."""
     print(sentence, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """Work that says how far it is once it takes some seconds, and every so often from then on; after a Ctrl-C, how far it came."""
+    said: list[float] = []
+    last = ["", 0.0]
+
+    def told(step: str, seconds: float) -> None:
+        last[:] = [step, seconds]
+        if step and seconds >= (said[-1] + _AGAIN if said else _PATIENCE):
+            said.append(seconds)
+            say(f"jitscope: {what}: {step} … {seconds:.0f} s so far; Ctrl-C ends it")
+
+    try:
+        with progress.told_to(told):
+            yield
+    except KeyboardInterrupt:
+        if last[0]:
+            say(f"jitscope: {what} was ended after {last[1]:.0f} s, while {last[0]}; nothing of it is kept")
+        raise
+
+
+_PATIENCE, _AGAIN = 5.0, 10.0
+"""Seconds after which somebody who waits is told, for the first time and again."""

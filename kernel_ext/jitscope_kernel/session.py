@@ -21,6 +21,7 @@ from jitscope.backend.signature import message_of
 from jitscope.core import notices, source
 from jitscope.core.records import subscribe
 from jitscope.core.staging import watcher
+from jitscope.xla import progress
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise import CATALOGUE
 from jitscope_scope.advise.recompiling import edited
@@ -462,7 +463,9 @@ class Session:
             compilation.setdefault("instruments", {})
         for name in instruments:
             try:
-                compilation = attached(compilation, name, observe.look(self.ledger.row(compilation["id"]), name))
+                with output.patience(f"{name} of {compilation['function']}"):
+                    found = observe.look(self.ledger.row(compilation["id"]), name)
+                compilation = attached(compilation, name, found)
             except Exception as problem:
                 output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {reason(problem)}")
         return compilation
@@ -522,6 +525,7 @@ class Session:
             again=lambda program: told(observe.compiled_again(program, self.ledger)),
             whole=lambda program: told(observe.compilation_document(self.ledger.row(program))),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
+            told_to=progress.told_to,
             offers=observe.offers,
         )
 

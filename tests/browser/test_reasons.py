@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from jitscope.core.errors import Unavailable
 from jitscope_widgets.views.reasons import MEANING
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare, Kernel
@@ -63,14 +64,25 @@ def test_without_having_asked_what_can_be_seen_is_said(bare: Bare, seen: Any) ->
     assert told and all("read by 2 kernels" in one and "XLA's own reason" in one for one in told)
 
 
-def test_a_button_asks_xla(bare: Bare, seen: Any) -> None:
+def test_a_button_asks_xla_and_can_be_pressed_again_after_a_failure(bare: Bare, seen: Any) -> None:
     compilation = {**seen.document, "instruments": {}}
     cell = {"kind": "cell", "version": 1, "cell": "In [1]", "cell_id": None, "compilations": [compilation], "reused": [],
             "recompilations": compilation["recompilations"], "left_alone": [], "error": None, "note": ""}  # fmt: skip
-    view = Kernel(cell, lambda _, name, options: seen.look(name).document).shown(bare.page)
+    failures = [Unavailable("XLA did not compile it")]
+
+    def look(_: int, name: str, options: object) -> Any:
+        if failures:
+            raise failures.pop()
+        return seen.look(name).document
+
+    view = Kernel(cell, look).shown(bare.page)
     view.open("fusion")
-    view.element.get_by_role("button", name="Ask XLA why").click()
-    expect(view.element.locator("[data-instrument=reasons]")).to_contain_text("pairs of kernels hand a value on")
+    pane = view.element.locator("[data-instrument=reasons]")
+    button = view.element.get_by_role("button", name="Ask XLA why")
+    button.click()
+    expect(pane.get_by_role("status")).to_have_text("XLA did not compile it")
+    button.click()
+    expect(pane).to_contain_text("pairs of kernels hand a value on")
 
 
 @looks(1280, 480)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,29 @@ def test_an_instrument_is_asked_and_kept_with_the_document() -> None:
     assert view.document["compilations"][0]["instruments"] == {"passes": made.passes()}
     assert "instruments" not in cell["compilations"][0]  # what was given stays as it was
     assert unpack(view.packed.text) == view.document
+
+
+def test_the_page_is_told_how_far_an_instrument_is(sent: list[Any]) -> None:
+    listeners: list[Any] = []
+
+    @contextmanager
+    def told_to(listener: Any) -> Iterator[None]:
+        listeners.append(listener)
+        yield
+        listeners.pop()
+
+    def look(ident: int, name: str, options: object) -> dict[str, Any]:
+        (tell,) = listeners
+        tell("compiling", 0.1)
+        tell("reading", 0.2)  # so soon after it that the page is not told
+        return made.memory()
+
+    view = View(made.layer_cell(), Answers(instrument=look, told_to=told_to))
+    known = view.document["compilations"][0]["id"]
+    _say(view, {"type": "instrument", "id": known, "name": "memory", "token": "t"})
+    assert not listeners
+    assert sent[0] == {"type": "instrument-step", "token": "t", "step": "compiling"}
+    assert [message["type"] for message in sent[1:]] == ["instrument", "saved"]
 
 
 def test_an_instrument_that_cannot_look_says_why() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
@@ -193,14 +195,26 @@ class View(anywidget.AnyWidget):
         asked = {"type": "instrument", "token": message.get("token")}
         try:
             options = message.get("options") or {}
-            found = self._looked(message.get("id"), str(message.get("name")), options)
+            with self._telling(message.get("token")):
+                found = self._looked(message.get("id"), str(message.get("name")), options)
             self.send({**asked, "data": pack(found).text})
             if not options:
                 self._send_saved()
         except KeyboardInterrupt:
-            self.send({**asked, "data": "", "message": "It was stopped."})
+            self.send({**asked, "data": "", "message": "It was ended; nothing of it is kept."})
         except Exception as error:
             self.send({**asked, "data": "", "message": words.reason(error)})
+
+    def _telling(self, token: object) -> AbstractContextManager[None]:
+        """The page is told how far an instrument is, once a second at most."""
+        said = [0.0]
+
+        def tell(step: str, seconds: float) -> None:
+            if step and time.monotonic() - said[0] >= 1:
+                said[0] = time.monotonic()
+                self.send({"type": "instrument-step", "token": token, "step": step})
+
+        return self.answers.told_to(tell) if self.answers.told_to else nullcontext()
 
     def _looked(self, ident: object, name: str, options: Mapping[str, Any]) -> Document:
         if self.answers.instrument is None:

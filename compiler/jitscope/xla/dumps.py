@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from . import profiler
+from . import profiler, progress
 from .cpu_tuning import HAS_OLDER_EMITTER
 from .program import Executable, compile_options, to_the_end
 
@@ -69,7 +69,9 @@ def compiled_again(source: Source) -> CompilationDump:
     """Compile a program twice: once for the times, once for the files. Raises XlaError, and RuntimeError while the profiler is
     recording something else."""
     start = time.perf_counter()
+    progress.step("compiling it once more, for the times of the passes")
     phases = profiler.phases(source.compile)
+    progress.step("compiling it a second time, for what each pass leaves")
     files = _written(source, xla_dump_hlo_pass_re=".*")
     return CompilationDump(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
 
@@ -78,6 +80,7 @@ def compiled_once_more(source: Source, **options: str) -> CompilationDump:
     """Compile a program once for what XLA tells of the result: the optimised program, its buffers, its kernels; neither the states
     between the passes nor how long they took. `options`: XLA's, by name, that have it tell more. Raises XlaError."""
     start = time.perf_counter()
+    progress.step("compiling it once more, for what XLA writes of it")
     files = _written(source, **options)
     return CompilationDump(source.executable.hlo_modules()[0].name, files, (), time.perf_counter() - start)
 

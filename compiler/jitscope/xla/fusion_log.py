@@ -11,8 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,8 @@ _LAPACK = (b"lapack_", b"tridiagonal_solve_perturbed")
 
 
 @contextmanager
-def fusion_log(source: Source, waiting: Callable[[float], None] | None = None) -> Iterator[Iterator[str]]:
-    """The lines of the log, while the program is compiled once more. `waiting` is called at each line with the seconds that have passed.
-    Reading to the end raises XlaError where XLA did not compile it."""
+def fusion_log(source: Source) -> Iterator[Iterator[str]]:
+    """The lines of the log, while the program is compiled once more. Reading to the end raises XlaError where XLA did not compile it."""
     with tempfile.TemporaryDirectory(prefix="jitscope-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "module").write_bytes(source.lowered)
@@ -51,7 +49,7 @@ def fusion_log(source: Source, waiting: Callable[[float], None] | None = None) -
             env=_environment(),
         )
         try:
-            yield _lines(process, folder, waiting)
+            yield _lines(process, folder)
         finally:
             process.kill()
             process.wait()
@@ -59,12 +57,9 @@ def fusion_log(source: Source, waiting: Callable[[float], None] | None = None) -
                 process.stderr.close()
 
 
-def _lines(process: subprocess.Popen[bytes], folder: Path, waiting: Callable[[float], None] | None) -> Iterator[str]:
+def _lines(process: subprocess.Popen[bytes], folder: Path) -> Iterator[str]:
     assert process.stderr is not None
-    start = time.monotonic()
     for line in process.stderr:
-        if waiting is not None:
-            waiting(time.monotonic() - start)
         yield line.decode("utf-8", "replace")
     status = process.wait()
     problem = folder / "problem"

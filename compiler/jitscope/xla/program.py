@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import forks, mlir, processes, versions
+from . import forks, mlir, processes, progress, versions
 from .buffers import Order, order_of
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .chains import refuse_long
@@ -329,7 +329,8 @@ def to_the_end(work: Callable[[], Any]) -> Any:
         threading.Thread(target=run, name="jitscope compiles").start()
     except RuntimeError:  # the interpreter is shutting down
         return work()
-    done.wait()
+    while not done.wait(progress.EVERY if progress.listens() else None):
+        progress.tick()
     if outcome[1] is None:
         return outcome[0]
     try:

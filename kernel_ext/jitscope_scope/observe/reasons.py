@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from jitscope.core.errors import Unavailable
-from jitscope.xla import hlo_module
+from jitscope.xla import hlo_module, progress
 from jitscope.xla.dumps import Source
 from jitscope.xla.errors import XlaError
 from jitscope.xla.fusion_log import fusion_log
@@ -34,7 +34,7 @@ MOST = 400
 """Pairs that a document holds: those of which XLA says something first, and those between which most bytes go."""
 
 
-def instrument(row: Row, given: object = None, waiting: Callable[[float], None] | None = None) -> ReasonsDocument:
+def instrument(row: Row, given: object = None) -> ReasonsDocument:
     """The reasons document of a row's program, which is compiled once more in a process of its own; nothing is run. Raises Unavailable where
     the program is no longer there, calls Python, or is not compiled by that process."""
     start = time.perf_counter()
@@ -44,8 +44,9 @@ def instrument(row: Row, given: object = None, waiting: Callable[[float], None] 
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     flow = flow_of_program(entry, after)
     try:
-        with fusion_log(Source.of(entry), waiting) as log:
-            decided = decisions_of(log)
+        progress.step("compiling it once more, in a process of its own")
+        with fusion_log(Source.of(entry)) as log:
+            decided = decisions_of(_told(log))
     except XlaError as error:
         raise Unavailable(f"XLA did not compile {row.function} in a process of its own: {error}") from None
     boundaries = Boundaries(flow)
@@ -72,6 +73,17 @@ def instrument(row: Row, given: object = None, waiting: Callable[[float], None] 
             "note": "compiled once more in a process of its own, and read",
         },
     }
+
+
+def _told(log: Iterable[str]) -> Iterator[str]:
+    """The lines, of whose number somebody who waits is told."""
+    for number, line in enumerate(log):
+        if not number % _LINES:
+            progress.step(f"reading what XLA says, line {number:,}") if number else progress.tick()
+        yield line
+
+
+_LINES = 5000
 
 
 class _Decisions:

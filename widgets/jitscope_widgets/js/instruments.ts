@@ -34,6 +34,7 @@ const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]
   passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
 };
 
+const PATIENCE = 3; // seconds after which it is said how to end what takes long
 const offers = new WeakMap<Host, Promise<Offer[]>>();
 
 /** What a kernel says of its instruments; each view asks once. */
@@ -76,9 +77,9 @@ export class InstrumentPane implements View {
     this.element.append(this.view.element);
   }
 
-  private ask(options: Record<string, unknown>): Promise<any> {
+  private ask(options: Record<string, unknown>, told?: (step: string) => void): Promise<any> {
     const { compilation, host } = this.around;
-    return host.instrument!(compilation.id, this.name, options).then(decode);
+    return host.instrument!(compilation.id, this.name, options, told).then(decode);
   }
 
   /** Draws it anew from what the kernel knows by now. */
@@ -112,14 +113,21 @@ export class InstrumentPane implements View {
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {
     const start = performance.now();
-    const tell = () => (answer.textContent = `looking… ${Math.round((performance.now() - start) / 1000)} s`);
+    let step = "looking";
+    const tell = () => {
+      const seconds = Math.round((performance.now() - start) / 1000);
+      answer.textContent = `${step} … ${seconds} s${seconds >= PATIENCE ? "; interrupting the kernel ends it" : ""}`;
+    };
+    const told = (what: string) => {
+      step = what;
+      tell();
+    };
     button.disabled = true;
     tell();
     const clock = setInterval(tell, 1000);
     try {
       const { compilation } = this.around;
-      const found = await this.ask({}).catch(() => null);
-    if (!found) return;
+      const found = await this.ask({}, told);
       compilation.instruments = { ...compilation.instruments, [this.name]: found };
       this.arrived();
       this.draw();

@@ -103,9 +103,10 @@ function offers(model: Model): Promise<unknown[]> {
 let tokens = 0;
 
 /** Ask the kernel what an instrument says of a compilation; it may compile, and run, for long. */
-function look(model: Model, id: number, name: string, options: Record<string, unknown>): Promise<string> {
+function look(model: Model, id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void): Promise<string> {
   const token = `${Date.now()}-${++tokens}`;
   const answer = wait(model, 1800000, (m) => {
+    if (m?.type === "instrument-step" && m.token === token) told?.(String(m.step));
     if (m?.type !== "instrument" || m.token !== token) return undefined;
     if (!m.data) throw new Error(m.message || "the kernel found nothing");
     return String(m.data);
@@ -141,7 +142,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     fetch: (at: number) => fetchPart(model, at),
     page: () => fetchPage(model),
     offers: () => offers(model),
-    instrument: (id: number, name: string, options: Record<string, unknown>) => look(model, id, name, options),
+    instrument: (id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void) => look(model, id, name, options, told),
   };
   const sorry = (why: unknown) => {
     el.textContent = `jitscope cannot show this view here: ${String(why).replace(/\.$/, "")}.`;

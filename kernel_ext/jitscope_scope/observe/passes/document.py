@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from jitscope.core import words
-from jitscope.xla import hlo_module
+from jitscope.xla import hlo_module, progress
 from jitscope.xla.dumps import CompilationDump
 
 from ..hlo import shortened
@@ -43,15 +43,23 @@ def passes_document(
     """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
     equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
     state of the program."""
+    progress.step("reading what the passes left")
     before, passes = run_of(told)
     left = [one for one in passes if one.texts]
     states = list(states_of([before, *(one.texts[-1] for one in left)]))
-    between = [changes_between(old, new) for old, new in pairwise(states)]
+    between: list[list[Change]] = []
+    for old, new in pairwise(states):
+        progress.step(f"reading pass {len(between) + 1} of the {len(states) - 1} that left something")
+        between.append(list(changes_between(old, new)))
+    progress.step("following the equations through the passes")
     kept = [0, *(number for number, found in enumerate(between, 1) if any(change.computes for change in found))]
     of_state = {number: place for place, number in enumerate(kept)}
     numbers = {id(one): number for number, one in enumerate(left, 1)}
     fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
-    told_states = [_state(states[n], states[n - 1] if n else None, between[n - 1] if n else (), rows) for n in kept]
+    told_states: list[PassState] = []
+    for n in kept:
+        progress.step(f"comparing state {len(told_states) + 1} of {len(kept)}")
+        told_states.append(_state(states[n], states[n - 1] if n else None, between[n - 1] if n else (), rows))
     paths = {path for state in told_states for row in state["rows"] for path in row["paths"]}
     paths.update(
         path for state in told_states if state["graph"] for node in state["graph"]["nodes"] for path in node["paths"]
