@@ -80,7 +80,7 @@ def _kernels(name: str, known: dict[str, list[Instruction]]) -> Iterator[tuple[I
             for computation in inside:
                 if computation is not None:
                     yield from _kernels(computation, known)
-        elif one.opcode not in NOTHING_RUNS:
+        elif one.opcode not in NOTHING_RUNS and 'custom_call_target="AllocateBuffer"' not in one.rest:
             yield one, sorted(_members(one, known))
 
 

@@ -90,7 +90,7 @@ def test_kernels_have_lines(name: str, target: str, asked: dict[tuple[str, str],
     assert set(lost) <= nameless
     # XLA's compiler for TPUs writes "online-softmax" anew, without a name of an operation in it; that for GPUs puts exchanges together.
     together = {kernel.name for kernel in work if name in SHARDED and set(kernel.members) <= TOGETHER}
-    assert len(set(lost) - together - {"online-softmax"}) <= 0.05 * len(work)
+    assert len(set(lost) - together - {"online-softmax"}) <= max(2, 0.05 * len(work))
 
 
 @pytest.mark.parametrize("target", HAVE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.core.errors import Unavailable
 
-from .hlo_flow import FREE, Flow, Op, scopes_around
+from .hlo_flow import Flow, Op, scopes_around
 
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Boundaries:
     def _givers(self, name: str) -> Iterator[Op]:
         """The operations that compute a value, seen through what only gives its bytes another shape."""
         op = self.ops[name]
-        if op.opcode in FREE and op.kernel is None:
+        if op.is_free and op.kernel is None:
             for source, _ in op.sources:
                 yield from self._givers(source)
         else:

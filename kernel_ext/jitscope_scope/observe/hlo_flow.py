@@ -20,6 +20,7 @@ from .generated import is_generated
 
 FREE = ("bitcast",)
 """Opcodes that nothing runs for."""
+_SETS_MEMORY_ASIDE = "AllocateBuffer"
 
 _PLUMBING = ("parameter", "tuple", "get-tuple-element")
 _EQUATION = r"e\d+(?:\(\d+\))?"
@@ -68,7 +69,12 @@ class Op:
     @property
     def kernel(self) -> str | None:
         """The id of the kernel that an operation of an optimised module is in; None for what nothing runs for."""
-        return self.group or (self.id if self.is_operation and self.opcode not in FREE else None)
+        return self.group or (self.id if self.is_operation and not self.is_free else None)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing runs for it: it has another type for what is there, or (in programs for TPUs) sets memory aside."""
+        return self.opcode in FREE or self.instruction.custom_call_target == _SETS_MEMORY_ASIDE
 
 
 def scopes_around(op: Op, ops: Mapping[str, Op]) -> list[Op]:

@@ -16,6 +16,7 @@ from jitscope_scope.targets.decisions import SLOWER, decided_between, decisions_
 from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
 from jitscope_scope.targets.models import exchange, roofline
 from jitscope_scope.targets.resources import Resources, resources_of
+from jitscope_scope.targets.riegeli import without_headers
 from jitscope_scope.targets.snappy import block, unpacked
 
 
@@ -193,3 +194,14 @@ def test_packed_bytes_are_unpacked() -> None:
     assert block(packed[:-1] + bytes([0]), 0) is None
     assert unpacked(b"\xff\xff" + packed, b"abab") == b"ab" * 152
     assert unpacked(packed, b"xyz") is None
+
+
+def test_headers_of_blocks_are_left_out() -> None:
+    """The first begins with the signature; executables longer than 64 KiB have others between their bytes."""
+    written = bytes(range(256)) * 600
+    headers = [bytes.fromhex("83af70d10d884a3f") + bytes(16), *[b"\xff" * 24] * 2]
+    size = 65_536 - 24
+    pieces = [written[at : at + size] for at in range(0, len(written), size)]
+    stored = b"layouts" + b"".join(header + piece for header, piece in zip(headers, pieces, strict=True))
+    assert without_headers(stored) == written
+    assert without_headers(b"no such file") == b"no such file"
