@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jitscope.core.words import counted, cut
+from jitscope.core.words import counted, cut, listed
 from jitscope_scope.advise import CATALOGUE, Diagnostic
 from jitscope_scope.advise.pages import address_of, page_of
 
@@ -87,7 +87,7 @@ class Answer:
 
 def text(answer: Answer) -> str:
     """For people: each with its place, the sentence, and what to do."""
-    parts = [_found_text(one) for one in answer.found]
+    parts = [_found_text(*alike) for alike in _together(answer.found)]
     parts += [f"{_place(one)}: the program ended here{_ending(one, answer)}" for one in answer.ended]
     parts += [f"{_place(one)}: left out: {one.reason}" for one in answer.skipped]
     if not answer.looked:
@@ -100,6 +100,14 @@ def text(answer: Answer) -> str:
             f"{counted(len(answer.found), 'sharp bit')}; why, and an example: jitscope explain {' '.join(ids)}"
         )
     return "\n".join(parts)
+
+
+def _together(found: Iterable[PlacedDiagnostic]) -> list[list[PlacedDiagnostic]]:
+    """Remarks of one kind in one file, the first of which is told in full; all others by themselves."""
+    groups: dict[object, list[PlacedDiagnostic]] = {}
+    for one in found:
+        groups.setdefault((one.file, one.one.id) if one.one.severity == "info" else one, []).append(one)
+    return list(groups.values())
 
 
 def none_found(answer: Answer) -> str:
@@ -119,16 +127,22 @@ def _ending(one: Ended, answer: Answer) -> str:
 
 
 def _place(one: PlacedDiagnostic | Skipped | Ended) -> str:
-    cell = f"cell {one.cell}" if one.cell and one.file.endswith(".ipynb") else ""
-    line = f"line {one.line}" if not isinstance(one, Skipped) and one.line else ""
-    inside = ", ".join(filter(None, [cell, line]))
+    inside = _inside(one)
     return f"{one.file}: {inside}" if inside else one.file
 
 
-def _found_text(one: PlacedDiagnostic) -> str:
+def _inside(one: PlacedDiagnostic | Skipped | Ended) -> str:
+    cell = f"cell {one.cell}" if one.cell and one.file.endswith(".ipynb") else ""
+    line = f"line {one.line}" if not isinstance(one, Skipped) and one.line else ""
+    return ", ".join(filter(None, [cell, line]))
+
+
+def _found_text(one: PlacedDiagnostic, *alike: PlacedDiagnostic) -> str:
     lines = [f"{_place(one)}: {one.one.id} ({one.one.severity})", f"  {one.one.message}"]
     lines += [f"  {line}" for line in _evidence(one.one)]
     lines += [f"  fix: {one.one.fix.text}"] if one.one.fix.text else []
+    if alike:
+        lines.append(f"  likewise in {listed([_inside(other) for other in alike])}")
     return "\n".join(lines)
 
 

@@ -233,6 +233,16 @@ def test_a_newer_form_alone_is_what_is_missing() -> None:
     assert needed("x = = 1\n") == ""
 
 
+def test_remarks_of_one_kind_are_one_in_each_file(tmp_path: Path) -> None:
+    file = tmp_path / "test_program.py"
+    body = "    @jax.jit\n    def f(x):\n        nonlocal n\n        n += 1\n        return x\n"
+    file.write_text(f"import jax\ndef test_f():\n    n = 0\n{body * 3}")
+    told = command(str(file)).stdout.splitlines()
+    assert told[0] == f"{file}: line 7: trace-time-mutation (info)" and told[3] == "  likewise in line 12, line 17"
+    assert told[4].startswith("3 sharp bits")
+    assert len(json.loads(command("--json", str(file)).stdout)["diagnostics"]) == 3
+
+
 def test_nothing_is_said_of_what_was_not_looked_for(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(HEADER + "x = jnp.zeros(3)\n")

@@ -53,6 +53,33 @@ class Agent:
         self.advance()
         return a + jax.random.normal(self.key)
 """,
+    "arrays that go together are shuffled in one order": """
+def shuffled(key, arrays):
+    return [jax.random.permutation(key, a) for a in arrays]
+
+def split_of(key, arrays):
+    found = []
+    for a in arrays:
+        found.append(jax.random.permutation(key, a))
+    return found
+""",
+    "an attribute of an object from elsewhere may be another key each time": """
+import models
+net = models.make()
+for step in range(3):
+    x = jax.random.bernoulli(net.rng)
+""",
+    "a property may give another key each time": """
+class Net:
+    @property
+    def rng(self):
+        self.key, own = jax.random.split(self.key)
+        return own
+
+net = Net()
+for step in range(3):
+    x = jax.random.bernoulli(net.rng)
+""",
     "cases of match exclude each other": """
 def draw(key, kind):
     match kind:
@@ -330,6 +357,14 @@ def test_look_alikes_are_silent(name: str) -> None:
 
 
 TOLD = {
+    "one order in each turn": (
+        "def f(key):\n    for epoch in range(3):\n        order = jax.random.permutation(key, 10)\n    return order",
+        [("key-reuse", 2, "warning")],
+    ),
+    "a key of a class of the program's": (
+        "class State(NamedTuple):\n    key: jax.Array\ndef f(state):\n    for step in range(3):\n        x = jax.random.normal(state.key)\n    return x",
+        [("key-reuse", 4, "warning")],
+    ),
     "one distribution twice": (
         "def f(key):\n    return jax.random.normal(key), jax.random.normal(key)",
         [("key-reuse", 1, "warning")],

@@ -25,6 +25,7 @@ from jitscope_scope import observe
 from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.advise.recompiling.rowwise import result_axis
+from jitscope_scope.advise.run.misses import missed
 from jitscope_scope.observe.differences import PARTS
 from jitscope_scope.observe.ledger import Ledger
 from jitscope_scope.observe.recompiling.cards import Edited
@@ -334,6 +335,21 @@ def test_one_axis_more_is_nothing_to_pad() -> None:
     )
     (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
     assert card["fix"]["text"] == "Give x the same number of axes in every call: reshape or broadcast before it."
+
+
+def test_a_static_value_that_decides_is_not_advised_away() -> None:
+    text = """
+f = jax.jit(lambda x, n: x * n * UNIQUE, static_argnums=1)
+g = jax.jit(lambda x, n: sum([jnp.sin(x)] * n) * UNIQUE, static_argnums=1)
+h = jax.jit(lambda x, n: x * UNIQUE if n == "a" else -x * UNIQUE, static_argnums=1)
+for one, other in ((f, 2), (f, 3), (g, 2), (g, 3), (h, "a"), (h, "b")):
+    one(jnp.ones(3), other)
+"""
+    _, ledger = run(HEADER + text)
+    advice = [one.fix.text for row in ledger for one in missed([row])]
+    assert [one.partition(":")[0] for one in advice] == [
+        "If n is only computed with, do not make it static", "n decides what the program is", "Call with few values of n",
+    ]  # fmt: skip
 
 
 def test_a_wide_key_keeps_what_changed() -> None:

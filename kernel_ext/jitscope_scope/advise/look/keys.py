@@ -71,7 +71,7 @@ class _Draws:
         or cell, "meant" where people want it so: one order for two arrays, one seed for two models or runs, in a function that is kept."""
         one, other = (code.dotted(call.func) for call in (first, second))
         drawn = [dotted.rpartition(".")[2] if dotted.startswith("jax.random.") else "" for dotted in (one, other)]
-        if all(name in _SHARED for name in drawn) and first is not second:
+        if all(name in _SHARED for name in drawn) and (first is not second or _goes_through(first, code)):
             return "meant"
         if first is second and keyword(second, "rngs") is not None:
             return "equal"  # one mask in each iteration
@@ -127,7 +127,24 @@ class _Draws:
         return {traced.function for traced in self.walk.functions.traced}
 
     def _source(self, key: ast.expr | None) -> str:
-        return _source(key, self.code)
+        """The source of a key that has a name, or ""."""
+        match key:
+            case ast.Name(id=name):
+                return name
+            case ast.Subscript(value=ast.Name(), slice=ast.Constant()):
+                return self.code.source(key)
+            case ast.Attribute(value=ast.Name(), attr=name) if name in self._declared:
+                return self.code.source(key)
+        return ""
+
+    @cached_property
+    def _declared(self) -> set[str]:
+        """The attributes that the program itself declares, or gives a value: of others nobody knows that they are the same each time."""
+        found = {node.attr for node in self.code.of(ast.Attribute) if isinstance(node.ctx, ast.Store)}
+        for one in self.code.of(ast.ClassDef):
+            found |= {n.target.id for n in one.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+        found |= {word.arg for word in self.code.of(ast.keyword) if word.arg is not None}
+        return found - {one.name for one in self.code.of(ast.FunctionDef)}
 
 
 def _drawn_with(call: ast.Call, code: Code) -> str:
@@ -139,14 +156,19 @@ def _drawn_with(call: ast.Call, code: Code) -> str:
     return key.id if isinstance(key, ast.Name) else ""
 
 
-def _source(key: ast.expr | None, code: Code) -> str:
-    """The source of a key that has a name, or ""."""
-    match key:
-        case ast.Name(id=name):
-            return name
-        case ast.Subscript(value=ast.Name(), slice=ast.Constant()) | ast.Attribute(value=ast.Name()):
-            return code.source(key)
-    return ""
+def _goes_through(call: ast.Call, code: Code) -> bool:
+    """Whether what is drawn from is the array that a loop goes through: arrays in one order."""
+    drawn = call.args[1] if len(call.args) > 1 else None
+    for node in code.around(call):
+        loops = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
+        for one in loops:
+            if (
+                isinstance(one, ast.For | ast.comprehension)
+                and isinstance(drawn, ast.Name)
+                and drawn.id in stored(one.target)
+            ):
+                return True
+    return False
 
 
 # --- used twice -------------------------------------------------------------------------------------------------------------
@@ -348,7 +370,7 @@ def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
             if is_meant and isinstance(root, ast.Name) and _is_mapped_too(root.id, function, walk):
                 continue
             how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
-            message = f"{how} in every {each}, so every {each} draws the same numbers."
+            message = f"{how} in every {each}, so every {each} draws from the same random bits."
             fix = {
                 "iteration": "Give each iteration its own key: scan over jax.random.split(key, n), or jax.random.fold_in(key, i).",
                 "row": "Map over the keys as well: jax.vmap(f)(jax.random.split(key, n), xs).",

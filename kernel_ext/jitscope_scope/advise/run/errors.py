@@ -140,6 +140,8 @@ _OF_VALUES = ("not-a-jax-type", "static-unhashable")
 TO_DO = {
     "donation-misuse": "Use what the call gave back in place of what it was given, or do not donate that: a call takes the memory of its "
     "donated arguments.",
+    "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
+    "static argument has a program of its own.",
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
 }

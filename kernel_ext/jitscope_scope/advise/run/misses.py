@@ -12,6 +12,7 @@ from jitscope.core.words import duration
 from ...observe.differences import Difference
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import again, wanted
+from ...observe.recompiling.remedies import same_but_for_numbers
 from ...observe.stacks import is_installed
 from ...source_code import rewrites
 from ..diagnostic import Diagnostic, Fix, Span
@@ -104,6 +105,13 @@ def made_around(call_site: Position) -> Position | None:
     return None
 
 
+def _only_computed_with(rows: list[Row]) -> bool:
+    """Whether the programs differ in their numbers alone."""
+    made = [*rows, *([rows[0].against] if rows[0].against is not None else [])]
+    programs = [row.jaxpr for row in made if row.jaxpr is not None]
+    return len(programs) == len(made) and all(same_but_for_numbers(programs[0], other) for other in programs[1:])
+
+
 _OF_NUMBERS = ("(int)", "(float)", "(bool)", "(complex)")
 """How a static value ends, as a difference has it, that could be an array."""
 
@@ -120,6 +128,8 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
         side.endswith(_OF_NUMBERS) for side in (difference.before, difference.after)
     ):
         return f"Call with few values of {path}: each static value has a program of its own."
+    if bit == "recompile-static-value" and not _only_computed_with(rows):
+        return f"{path} decides what the program is: call with few values of it, or make the loop a lax.fori_loop and the branch a lax.cond."
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
