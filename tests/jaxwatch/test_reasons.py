@@ -266,7 +266,7 @@ def loops_of_two_functions():
 def a_map_over_devices_for_each_argument():
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), "d")
     p = jax.sharding.PartitionSpec("d")
-    f = jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=p, out_specs=p)
+    f = jax.jit(jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=p, out_specs=p))
     f(np.ones(8, np.float32)), f(np.ones((4, 2), np.float32))
 
 
@@ -406,6 +406,18 @@ def test_what_a_library_bundles_is_told_by_the_values_in_it(rows):
     assert not any("0x" in text or "PyTreeDef" in text or "function" in text for text in texts), texts
     assert all(f"net.times=2, net.limit={n}, mode='train'" in text for n, text in zip((7, 8), texts)), texts
     assert [(d.path, d.before, d.after) for d in second.differences] == [("net.limit", "7 (int)", "8 (int)")]
+
+
+def test_another_model_of_a_class_is_nothing_to_pad(rows):
+    eqx = pytest.importorskip("equinox")
+    run = eqx.filter_jit(lambda model, v: model(v))
+    for width in (3, 4):
+        run(eqx.nn.MLP(4, 2, width, 1, key=jax.random.key(0)), x)
+    cards = observe.recompilations_document(rows(), "all")["cards"]
+    (fix,) = [card["fix"]["text"] for card in cards if card["cause"] == "shape"]
+    assert "model.width_size" in fix and fix.endswith(
+        "changed, too: it is another model, and each has a program of its own."
+    )
 
 
 def test_static_values_by_name_and_by_position_are_two_forms_of_a_call(rows):

@@ -34,6 +34,12 @@ def step(w, x):
 w, x = jnp.ones((4, 4)), jnp.ones((8, 4))
 for given in (x, jx.device_put(x, NamedSharding(mesh, P("data")))):
     step(w, given)
+
+@jx.jit
+def back(y):
+    return jnp.cos(y) * 5.0
+
+back(rows), back(np.ones((8, 4), np.float32))
 """
 
 

@@ -15,8 +15,11 @@ def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
     )
     document = json.loads(said)
     validate(document)
-    card, other = sorted(document["cards"], key=lambda card: card["function"])
-    assert {one["cause"] for one in (card, other)} == {"sharding"}
+    one_device, card, other = sorted(document["cards"], key=lambda card: card["function"])
+    assert {one["cause"] for one in document["cards"]} == {"sharding"}
+    assert [row["cells"] for row in one_device["matrix"]["rows"] if row["path"] == "y"] == [
+        ["f32[8,4] P('data',)", "f32[8,4]"]
+    ]
     line = next(at for at, text in enumerate(PROGRAM.splitlines(), 1) if "#<-" in text)
     assert card["function"] == "scaled" and [site["position"]["line"] for site in card["sites"]] == [line]
     assert card["because"].startswith("batch['x'] changed sharding: P('data',) of Mesh(")

@@ -99,7 +99,7 @@ def _laid_out(leaves: Sequence[Leaf], layouts: Sequence[str]) -> tuple[Leaf, ...
 
 def _known(function: JitFunction, traced: TraceEntry, device: Any, layouts: tuple[str, ...]) -> TraceEntry:
     """A known trace on its way to another device than before (or to its first one): a program of its own."""
-    leaves = _laid_out(traced.signature.leaves, layouts)
+    leaves = _laid_out(traced.signature.leaves, layouts or [""] * len(traced.signature.leaves))
     signature = traced.signature._replace(device=str(device), leaves=leaves)
     traced = TraceEntry(traced.closed, traced.out_tree, signature, records.new_program(), traced.again)
     detail = {"nested": False, "known": True}

@@ -9,6 +9,10 @@ AxisEnv = tuple[tuple[Hashable, int], ...]
 _env: ContextVar[AxisEnv] = ContextVar("jitscope_axes", default=())
 
 
+class UnboundAxisError(NameError):
+    """No named axis of that name is in scope."""
+
+
 def current_axes() -> AxisEnv:
     """The named axes in scope with their sizes, outermost first."""
     return _env.get()
@@ -20,7 +24,9 @@ def axis_size(name: Hashable) -> int:
         if bound == name:
             return size
     known = ", ".join(repr(bound) for bound, _ in _env.get()) or "none"
-    raise NameError(f"no axis is called {name!r} here; in scope: {known}. vmap(..., axis_name={name!r}) opens one")
+    raise UnboundAxisError(
+        f"no axis is called {name!r} here; in scope: {known}. vmap(..., axis_name={name!r}) opens one"
+    )
 
 
 @contextmanager

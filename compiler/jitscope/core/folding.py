@@ -12,7 +12,7 @@ from .source import is_internal
 
 
 _BUGS = (AssertionError, AttributeError, KeyError, NameError)
-"""Raised inside the library these are its own mistakes, whose tracebacks must be seen whole."""
+"""Raised inside the library these are its own mistakes, whose tracebacks must be seen whole; classes of its own it raises on purpose."""
 
 
 def fold(error: BaseException) -> None:
@@ -54,7 +54,7 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
 
 def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
     """Whether an error was raised by a mistake in the library, not in the code that uses it."""
-    if not isinstance(error, _BUGS):
+    if not isinstance(error, _BUGS) or type(error).__module__.startswith("jitscope"):
         return False
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next

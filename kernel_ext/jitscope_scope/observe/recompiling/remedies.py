@@ -12,7 +12,7 @@ from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf
 from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
 from jitscope.core.source import parsed
-from jitscope.core.words import listed
+from jitscope.core.words import listed, root_of
 
 from ...source_code.names import Names, imported_in
 from ..differences import UNKNOWN
@@ -34,17 +34,29 @@ def remedy(group: Group) -> Remedy | None:
     """What to do about a group; None where the user wanted it so, or the cause is not known."""
     if group.quiet or (group.cause == "cache" and group.rows[-1].differences[0].after == UNKNOWN):
         return None
+    if named := other_models(group):
+        return Remedy(f"{listed(named)} changed, too: it is another model, and each has a program of its own.", None)
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
     text = _names_of(group).own(_WORDS[group.cause](group))
     spares = counted is not None and counted.after < counted.before
-    if counted is not None and not spares and (others := _others(group)):
+    if counted is not None and not spares and group.cause == "function" and (others := _others(group)):
         text = f"{text} By the keys of the recorded calls that alone spares nothing: {others} changed as well."
     return Remedy(text, counted if spares else None)
 
 
+def other_models(group: Group) -> list[str]:
+    """The static values inside of the arguments whose shapes changed that changed with these: `model.width_size`; none where the arrays
+    alone changed."""
+    if group.cause != "shape":
+        return []
+    roots = {root_of(path) for path in group.paths}
+    every = [{d.path: None for d in r.differences if d.part == "static value" and "." in d.path} for r in group.rows]
+    return [path for path in every[0] if root_of(path) in roots and all(path in paths for paths in every)]
+
+
 def _others(group: Group) -> str:
-    """What else changed at each of the recompilations: `args[0] and args[1]`."""
+    """What else changed at each of the recompilations, where no call before differed from it in the function alone: `args[0]`."""
     every = [{d.path: None for d in row.differences if d.part != group.cause} for row in group.rows]
     return listed([path for path in every[0] if all(path in paths for paths in every)])
 
@@ -355,6 +367,6 @@ def without_edit(group: Group) -> str:
     """Why a fix is words alone, where no edit is known to keep what is computed."""
     if _data(group):
         return "No edit is offered: the code that registers the class decides what is data."
-    if group.cause == "shape" and not sizes_of(group):
+    if group.cause == "shape" and (not sizes_of(group) or other_models(group)):
         return ""
     return _WITHOUT_EDIT.get(group.cause, "")
