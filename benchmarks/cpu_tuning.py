@@ -101,6 +101,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SORTED_PACKED": (jnp.argsort, (_IMAGE[:100],)),
     "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (_IMAGE,)),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
+    "RUNNING_BY_ELEMENTS": (jnp.cumsum, (_MANY,)),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),

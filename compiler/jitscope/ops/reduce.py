@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import ARG_BY_BLOCKS, NAN_OF_MAX, RUNNING_BY_ROWS
+from ..xla.cpu_tuning import ARG_BY_BLOCKS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from .arg_places import block_length, place_by_blocks
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
@@ -34,7 +34,7 @@ from .linear import (
     transpose,
     where,
 )
-from .running import by_rows, runs_by_rows
+from .running import by_elements, by_rows, runs_by_elements, runs_by_rows
 from .scanning import odd_even, recurrence
 
 
@@ -239,6 +239,9 @@ class Cumulative(Primitive):
         if runs_by_rows(ctx.avals_in[0], axis, ctx.module.platform):
             ctx.rewritten("written as a loop over rows", RUNNING_BY_ROWS)
             return by_rows(ctx, x, identity, combine, axis, reverse)
+        if runs_by_elements(ctx, axis):
+            ctx.rewritten("written as a loop over elements", RUNNING_BY_ELEMENTS)
+            return by_elements(ctx, x, identity, combine, axis, reverse)
         return ctx.cumulative(x, identity, combine, axis, reverse)
 
     def batch(self, axis_data, args, dims, /, *, axis, reverse):

@@ -1,17 +1,19 @@
-"""Running sums, products, maxima and minima along an axis that is not the last, as a loop over its rows: a row is as many elements as
-lie behind that axis, and is added to the one before in vectors.
+"""Running sums, products, maxima and minima: along an axis that is not the last as a loop over its rows, a row being as many elements as
+lie behind that axis, and added to the one before in vectors; along the last axis as a loop over its elements, in a function of its own that
+XLA compiles in one piece, as it does small loops.
 
 Integers, maxima and minima are what they are in any order. Floats are added from the first to the last within blocks of some √n rows,
 and the totals of the blocks likewise: the result at row i is off by no more than (b + i / b + 2) eps times the sum of the magnitudes up
 to there, b rows being a block (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 4.2); for products, that
-share of the product. XLA's own way, sums of 16 numbers, sums of 16 such, and so on, is bounded by 15 eps times the number of these
+share of the product. Along the last axis rows of more than 4,096 elements have blocks in blocks, of b² and b = ∛n elements: (n / b² + 2 b + 3)
+eps; those of up to 64 are summed from the first to the last, n eps. XLA's own way, sums of 16 numbers, sums of 16 such, and so on, is bounded by 15 eps times the number of these
 levels.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import RUNNING_BY_ROWS
+from ..xla.cpu_tuning import IN_ONE_PIECE, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 
 
 _DTYPES = frozenset(("float32", "float64", "int32", "int64", "uint32", "uint64"))
@@ -67,6 +69,93 @@ def by_rows(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any],
     avals = [_COUNT, *[row] * len(kept), aval]
     values = [zero, *kept, ctx.zeros(aval)]
     return ctx.while_loop(avals, values, going, whole if block == n else in_blocks)[-1]
+
+
+def runs_by_elements(ctx: Any, axis: int) -> bool:
+    """Whether a running reduction is such a loop: in programs for one device."""
+    x, least = ctx.avals_in[0], RUNNING_BY_ELEMENTS.value
+    if not RUNNING_BY_ELEMENTS.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
+        return False
+    if not is_static(x.shape) or x.dtype.name not in _DTYPES or math.prod(x.shape[axis + 1 :]) != 1:
+        return False
+    many = dtypes.is_float(x.dtype) and x.size > x.shape[axis]
+    return least["row" if many else "length"] <= x.shape[axis] and x.size < 2**31
+
+
+def by_elements(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axis: int, reverse: bool) -> Any:
+    """The running reduction of `x`, an MLIR value of the context's operand, along `axis`, from the end if `reverse`."""
+    aval = ctx.avals_in[0]
+    vector = aval.update(shape=(aval.size,))
+    body = _Elements(ctx, vector, aval.shape[axis], identity, combine, reverse).rows
+    return ctx.reshape(ctx.call_apart("running", [vector], vector, body, [ctx.reshape(x, vector)], IN_ONE_PIECE), aval)
+
+
+class _Elements:
+    """What builds the operations of such a function, on values of MLIR's; `length` is that of a row."""
+
+    def __init__(self, ctx: Any, vector: ShapedArray, length: int, identity: Any, combine: Any, reverse: bool):
+        self.ctx, self.hlo, self.vector, self.length = ctx, ctx.hlo, vector, length
+        self.combine, self.reverse, self.one = combine, reverse, vector.update(shape=(1,))
+        self.identity = identity
+        rounds = dtypes.is_float(vector.dtype) and combine in (ctx.hlo.add, ctx.hlo.multiply)
+        self.blocks = _blocks(length) if rounds else ()
+
+    def rows(self, x: Any) -> Any:
+        """The whole result."""
+        self.nothing = self.ctx.full(self.identity, self.one)
+        out, number = self.ctx.zeros(self.vector), self.number(self.vector.size)
+        if self.vector.size == self.length:
+            return self.row(x, self.number(0), out)
+        one = lambda start, out: [self.row(x, start, out)]
+        return self.loop(self.number(0), number, self.length, [self.vector], [out], one)[0]
+
+    def row(self, x: Any, start: Any, out: Any) -> Any:
+        """`out` with the row that begins at `start`."""
+        first, end = self.number(0), self.number(self.length)
+        return self.part(x, start, first, end, None if not self.blocks else self.nothing, out, self.blocks)[1]
+
+    def part(self, x: Any, start: Any, first: Any, end: Any, before: Any, out: Any, blocks: Sequence[int]) -> list[Any]:
+        """The total of the elements from `first` to `end` of a row, and `out` with the running ones, those `before` taken in; by blocks of
+        these sizes, in each other."""
+
+        def element(i: Any, total: Any, out: Any) -> list[Any]:
+            at = self.hlo.subtract(self.number(self.length - 1), i) if self.reverse else i
+            at = self.hlo.add(start, at)
+            total = self.combine(total, self.hlo.dynamic_slice(x, [at], self.ctx.ints([1])))
+            here = total if before is None else self.combine(before, total)
+            return [total, self.hlo.dynamic_update_slice(out, here, [at])]
+
+        def block(i: Any, total: Any, out: Any) -> list[Any]:
+            until = self.hlo.minimum(self.hlo.add(i, self.number(blocks[0])), end)
+            more, out = self.part(x, start, i, until, self.combine(before, total), out, blocks[1:])
+            return [self.combine(total, more), out]
+
+        step, body = (blocks[0], block) if blocks else (1, element)
+        return self.loop(first, end, step, [self.one, self.vector], [self.nothing, out], body)
+
+    def loop(
+        self, first: Any, end: Any, step: int, avals: Any, values: Any, body: Callable[..., list[Any]]
+    ) -> list[Any]:
+        """Values after `body` ran with first, first + step, … and them."""
+
+        def going(i: Any, *state: Any) -> Any:
+            return self.ctx.compare(i, state[-1], "LT")
+
+        def run(i: Any, *state: Any) -> list[Any]:
+            return [self.hlo.add(i, self.number(step)), *body(i, *state[:-1]), state[-1]]
+
+        return self.ctx.while_loop([_COUNT, *avals, _COUNT], [first, *values, end], going, run)[1:-1]
+
+    def number(self, value: int) -> Any:
+        return self.ctx.scalar(value, np.int32)
+
+
+def _blocks(n: int) -> tuple[int, ...]:
+    """The sizes of blocks in each other, the largest first."""
+    if n <= 64:
+        return ()
+    least = round(n ** (1 / 3))
+    return (max(64, math.isqrt(n)),) if n <= 4096 else (least * least, least)
 
 
 def _block(n: int) -> int:

@@ -31,6 +31,7 @@ def pointwise(x: Any, w: Any) -> Any:
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "IN_DOUBLE": (jnp.sin, (LONG,), "sin of f32[20000]"),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (TABLE,), "cumsum of f32[1000,64]"),
+    "RUNNING_BY_ELEMENTS": (jnp.cumsum, (LONG,), "cumsum of f32[20000]"),
     "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (MATRICES, MATRICES), "dot_general of f32[100,4,4], f32[100,4,4]"),
     "RADIX_SORT": (jnp.argsort, (LONG,), "sort of f32[20000], i32[20000]"),

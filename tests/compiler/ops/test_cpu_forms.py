@@ -13,14 +13,14 @@ from hypothesis import Phase, given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
+from jitscope.xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
 from tests.compiler.with_rules import with_and_without
 
 
 AS_THEY_ARE = [Phase.explicit, Phase.generate]
 """(Each example compiles two programs: to look for the least that fails takes minutes.)"""
 pytestmark = pytest.mark.skipif(
-    not ARG_BY_BLOCKS.holds(), reason="the rules hold with releases they were measured with"
+    not RUNNING_BY_ELEMENTS.holds(), reason="the rules hold with releases they were measured with"
 )
 FLOATS = st.sampled_from(["float32", "float64"])
 
@@ -114,6 +114,50 @@ def test_running_reductions_of_integers_are_the_same(case: Any, dtype: str, name
     np.testing.assert_array_equal(got, plain)
 
 
+@settings(max_examples=25, phases=AS_THEY_ARE, deadline=None)
+@given(
+    st.sampled_from(
+        [(32,), (64,), (65,), (1000,), (4096,), (4097,), (30011,), (1, 40), (3, 512), (2, 3, 700), (2, 5000, 1)]
+    ),
+    st.sampled_from(["float32", "float64", "int32", "uint32"]),
+    st.sampled_from(sorted(RUNNING)),
+    st.booleans(),
+    st.integers(0, 2**31),
+)
+def test_running_reductions_along_the_last_axis(
+    shape: tuple[int, ...], dtype: str, name: str, reverse: bool, seed: int
+) -> None:
+    axis = len(shape) - 1 - (shape[-1] == 1)
+    ours, oracle = RUNNING[name]
+    random = np.random.default_rng(seed)
+    x = (
+        random.integers(0, 2**31, shape).astype(dtype)
+        if dtype[-5:-2] == "int"
+        else random.standard_normal(shape).astype(dtype)
+    )
+    is_float = x.dtype.kind == "f"
+    x = 1 + x / 10_000 if name == "cumprod" and is_float else x
+    with jx.enable_x64(dtype == "float64"):
+        (got,), (plain,), differ = with_and_without([RUNNING_BY_ELEMENTS], lambda x: ours(x, axis, reverse), x)
+    assert differ and got.dtype == plain.dtype
+    if not is_float or name in ("cummax", "cummin"):
+        np.testing.assert_array_equal(got, plain)
+        return
+    turned = np.flip(x, axis) if reverse else x
+    exact = oracle.accumulate(turned.astype(np.longdouble), axis)
+    magnitude = np.abs(exact) if name == "cumprod" else np.add.accumulate(np.abs(turned).astype(np.longdouble), axis)
+    exact, magnitude = (np.flip(v, axis) if reverse else v for v in (exact, magnitude))
+    n = shape[axis]
+    root, cube = max(64, math.isqrt(n)), round(n ** (1 / 3))
+    steps = n if n <= 64 else root + n / root + 2 if n <= 4096 else n / cube**2 + 2 * cube + 3
+    assert np.all(np.abs(got - exact) <= steps * np.finfo(dtype).eps * magnitude)
+
+
+def test_running_reductions_along_short_rows_are_xlas() -> None:
+    for x in (np.ones(31, np.float32), np.ones((100, 511), np.float32), np.ones((100, 20), np.int32)):
+        assert not with_and_without([RUNNING_BY_ELEMENTS], lambda x: jnp.cumsum(x, -1), x)[2]
+
+
 def test_nothing_before_an_infinity_is_lost() -> None:
     x = np.ones((100, 16), np.float32)
     x[40, 3], x[60, 5] = np.inf, np.nan
@@ -126,6 +170,9 @@ def test_derivatives_and_maps_of_running_sums() -> None:
     x = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
     function = lambda x: jnp.sum(jnp.sin(jnp.cumsum(x, 0)) * jnp.cumprod(1 + x / 50, 0))
     (got,), (plain,), differ = with_and_without([RUNNING_BY_ROWS], jx.grad(function), x)
+    assert differ
+    np.testing.assert_allclose(got, plain, rtol=1e-4, atol=1e-4)
+    (got,), (plain,), differ = with_and_without([RUNNING_BY_ELEMENTS], jx.grad(function), x[:, :1])
     assert differ
     np.testing.assert_allclose(got, plain, rtol=1e-4, atol=1e-4)
     xs = np.stack([x, 2 * x])
