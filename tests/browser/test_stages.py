@@ -107,30 +107,31 @@ def test_a_line_finds_its_passes_and_an_operation_of_a_pass_its_line(bare: Bare)
     merged = line_of(layer, "[::-1]")
     view.element.locator(f".jitscope-graphpane .jitscope-line[data-line$='{merged}']").click()
     stage(view, "Passes")
-    chosen = view.element.locator(".jitscope-pass-chosen")
-    assert chosen.inner_text().startswith(f"line {merged}:")
-    chosen.get_by_role("button", name="1 equation merged with equal ones by cse").click()
-    assert view.element.locator(".jitscope-pass-step h4").inner_text() == "cse"
-    marked = view.element.locator(".jitscope-pass-list button[data-related] strong")
-    assert {"cse", "fusion"} <= set(marked.all_inner_texts())
-    view.element.get_by_role("button", name="Clear").click()
-    assert chosen.inner_text() == "" and marked.count() == 0
+    now = view.element.locator(".jitscope-step[aria-current]")
+    marked = view.element.locator(".jitscope-step[data-related]")
+    names = {text.split("\n")[0].split(",")[0] for text in marked.all_inner_texts()}
+    assert {"cse", "fusion"} <= names and now.inner_text().split("\n")[0].split(",")[0] in names
+    became = view.element.get_by_role("grid", name="What became of each line").get_by_role("row")
+    became.filter(has_text="1 equation merged with equal ones by cse").click()
+    assert now.inner_text().startswith("cse")
+    now.press("Escape")
+    assert marked.count() == 0
     # from an operation of the last pass that fused, by keyboard, to its line
-    view.element.locator(".jitscope-pass-list button", has_text="fusion").first.click()
-    row = view.element.locator(".jitscope-pass-row[data-kind=fused]").first
-    line = row.get_by_role("button").inner_text()
+    view.element.locator(".jitscope-step", has_text="fusion").first.click()
+    row = view.element.locator(".jitscope-code-row[data-links]").filter(has_text="→").first
+    line = (row.get_attribute("title") or "").split(":")[0]
     row.focus()
     view.page.keyboard.press("Enter")
-    assert chosen.inner_text().startswith(f"{line}:")
-    assert f"{line.removeprefix('line ')}" in {str(n % 1_000_000) for n in view.selection()["lines"]}
+    assert row.get_attribute("aria-selected") == "true"
+    assert line.removeprefix("line ") in {str(n % 1_000_000) for n in view.selection()["lines"]}
 
 
 def test_the_graph_of_a_step_shows_what_changed(bare: Bare) -> None:
     document = document_of(layer, (64, 20), (20, 7))
     view = bare.show(document)
     stage(view, "Passes")
-    view.element.locator(".jitscope-pass-list button", has_text="cse").first.click()
-    figure = view.element.locator(".jitscope-pass-graph")
+    view.element.locator(".jitscope-step", has_text="cse").first.click()
+    figure = view.element.locator(".jitscope-selecting")
     assert "− removed" in figure.inner_text() and "dashed lines: how values flowed before" in figure.inner_text()
     state = next(p["state"] for p in document["instruments"]["passes"]["passes"] if p["name"] == "cse")
     nodes = document["instruments"]["passes"]["states"][state]["graph"]["nodes"]
@@ -138,7 +139,7 @@ def test_the_graph_of_a_step_shows_what_changed(bare: Bare) -> None:
     expect(tree).to_be_visible()
     tree.focus()
     view.page.keyboard.press("ArrowDown")
-    assert view.element.locator(".jitscope-pass-chosen").inner_text() != ""
+    assert view.selection()["paths"]
     assert {node.get("mark") for node in nodes} >= {"removed", "rewired", None}
 
 
@@ -148,7 +149,7 @@ def test_the_stages_can_be_read(bare: Bare, dark: bool, width: int) -> None:
     for name in ("Trace", "Passes"):
         stage(view, name)
         assert_readable(view.element)
-    view.element.locator(".jitscope-pass-list button", has_text="fusion").first.click()
+    view.element.locator(".jitscope-step", has_text="fusion").first.click()
     assert_readable(view.element)
     assert view.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
@@ -185,7 +186,7 @@ def test_a_saved_output_has_its_stages_without_a_kernel(bare: Bare) -> None:
         stage(view, name)
         expect(view.element.get_by_role("slider", name=slider)).to_be_visible()
     stage(view, "Transformations")
-    assert view.element.locator(".jitscope-step").count() == 3
+    assert view.element.locator(".jitscope-step:visible").count() == 3
     bare = bare.mount(pack(made.cell({**document, "instruments": {}}), 200_000).text)
     stage(bare, "Passes")
     assert "Nobody asked for this while the kernel ran" in bare.element.inner_text()

@@ -12,7 +12,6 @@ from .guard import Pieces, attempt_all, part, said
 from .kernel_order import listed, order_words
 from .origins import placed
 from .painter import Hues, line_hues
-from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .program_html import picture, source_lines
 from .quantities import show
@@ -178,5 +177,4 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "graph": _graph,
     "fusion": _whole_fusion,
     "source": _source,
-    "passes": passes,
 }

@@ -9,7 +9,6 @@ from .changes import Group, fold, groups
 from .grouping import in_full
 from .kernel_order import listed
 from .looks import number_of
-from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import show
 from .view.as_text import as_text, lines_of
@@ -253,5 +252,4 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "graph": _graph,
     "fusion": _fusion,
     "source": _source,
-    "passes": passes,
 }

@@ -22,7 +22,7 @@ def viewed(value: Any) -> Any:
     if any(isinstance(one, dict) and "kind" in one for one in value.values()):
         value = {name: viewed(one) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
-        return {**value, FIELD: as_data(parts_of(value))}
+        return {**value, FIELD: as_data(parts_of(value), value)}
     if value.get("kind") == "fusion" and value.get("version") == 1:
         return {**value, FIELD: as_data(conversion_parts(value))}
     if value.get("kind") == "compilation" and "timing" in value:
@@ -53,7 +53,7 @@ def parts_of(document: Document) -> View:
 
 def title_of(kind: str) -> str:
     """What the view of an instrument is called."""
-    return name_of(kind) if has_view(kind) else words.instrument_title(kind)
+    return name_of(kind) if has_view(kind) else kind.capitalize()
 
 
 def without_views(value: Any) -> Any:

@@ -270,13 +270,3 @@ def runs(numbers: set[int]) -> str:
         else:
             found.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
-
-
-def instrument_title(name: str) -> str:
-    """How the pane of an instrument is called."""
-    return _INSTRUMENTS.get(name, name.capitalize())
-
-
-_INSTRUMENTS = {
-    "passes": "XLA's passes",
-}

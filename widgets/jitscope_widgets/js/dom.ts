@@ -37,6 +37,12 @@ export function clear(element: Element): void {
   element.replaceChildren();
 }
 
+/** Scrolls a list, and nothing else, to an entry of it. */
+export function revealIn(list: HTMLElement, entry: HTMLElement): void {
+  const [row, seen] = [entry.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (row.top < seen.top || row.bottom > seen.bottom) list.scrollTop += row.top - seen.top - seen.height / 3;
+}
+
 /** Words with `code` in them, as a sentence. */
 export function prose(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();

@@ -1,11 +1,10 @@
 // Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
-import type { CompilationDoc, Host, Instruments, Offer } from "./documents";
+import type { CompilationDoc, Host, Offer } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
 import { partsMissing, partsView } from "./parts/view";
-import { passesPane } from "./passes";
 import { viewOf } from "./viewdata";
 
 /** What the view of an instrument has round it. */
@@ -29,12 +28,8 @@ function fromParts(doc: { kind: string; title: string }, around: Surroundings): 
   return parts ? partsView(parts, around, doc.kind) : partsMissing(doc.title);
 }
 
-/** Views of instruments whose documents come without one. */
-const VIEWS: { [Name in keyof Instruments]?: (doc: NonNullable<Instruments[Name]>, around: Surroundings) => View } = {
-  passes: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
-};
-
 const PATIENCE = 3; // seconds after which it is said how to end what takes long
+
 const offers = new WeakMap<Host, Promise<Offer[]>>();
 
 /** What a kernel says of its instruments; each view asks once. */
@@ -72,8 +67,7 @@ export class InstrumentPane implements View {
     if (!found) return void this.element.append(this.offer());
     const { host } = this.around;
     const ask = host.instrument ? (options: Record<string, unknown>) => this.ask(options) : null;
-    const view = (VIEWS as Record<string, (doc: any, around: Surroundings) => View>)[this.name] ?? fromParts;
-    this.view = view(found, { ...this.around, ask });
+    this.view = fromParts(found, { ...this.around, ask });
     this.element.append(this.view.element);
   }
 

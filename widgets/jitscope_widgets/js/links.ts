@@ -64,6 +64,11 @@ export class Links implements Lines {
     return this.jaxprNodes.get(id);
   }
 
+  /** Where equations were written. */
+  positionsOf(paths: string[]): Position[] {
+    return [...new Set(paths.flatMap((path) => this.jaxprNode(path)?.positions ?? []))];
+  }
+
   private callsOfPaths: Map<string, number[]> | null = null;
 
   private callsOfPath(path: string): number[] {

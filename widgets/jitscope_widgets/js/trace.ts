@@ -81,7 +81,7 @@ class TraceView implements View {
       max: Math.max(0, this.steps.length - 1),
       value: this.at,
       "aria-label": "Step of the trace",
-      class: "jitscope-pass-slider",
+      class: "jitscope-replay-slider",
       oninput: () => (this.stop(), this.show(Number(this.slider.value))),
     });
     const button = (by: number, sign: string, label: string) =>

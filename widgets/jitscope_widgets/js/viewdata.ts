@@ -7,6 +7,7 @@ export function viewOf(doc: unknown): Part[] | undefined {
   if (view && !whole.has(view)) {
     whole.add(view);
     withRows(view, []);
+    withGraphs(view, doc as Record<string, unknown>);
   }
   return view;
 }
@@ -21,6 +22,13 @@ function withRows(value: object, rows: Row[]): void {
     if (typeof inner.again === "number") (value as Record<string, unknown>)[name] = rows[inner.again];
     else withRows(inner, rows);
   }
+}
+
+/** Puts graphs that stand in the document where the view shows them. */
+function withGraphs(value: object, doc: Record<string, unknown>): void {
+  const place = "part" in value && value.part === "graph" && "document" in value && (value.document as { at?: string[] }).at;
+  if (place) (value as Record<string, unknown>).document = place.reduce<any>((inner, name) => inner[name], doc);
+  else for (const inner of Object.values(value)) if (inner && typeof inner === "object") withGraphs(inner, doc);
 }
 
 /** A document, and those in it, without their views: as they were made. */

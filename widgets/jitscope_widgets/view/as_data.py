@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -23,14 +23,28 @@ NAMED = {
 AGAIN = "again"
 
 
-def as_data(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def as_data(parts: Sequence[Part], document: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """What the live page gets of some parts. A row of a table that stood before, the very same object, is told by its number among all rows
-    (`again`): tables in several orders share theirs."""
+    (`again`): tables in several orders share theirs. A graph that stands in the document is told by its place there (`at`)."""
     rows: dict[int, int] = {}
-    return [_data(part, rows) for part in parts]
+    graphs = cache(lambda: {id(graph): {"at": place} for graph, place in _graphs(document, ())})
+    return [_data(part, rows, graphs) for part in parts]
 
 
-def _data(value: Any, rows: dict[int, int]) -> Any:
+def _graphs(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[Mapping[str, Any], list[str | int]]]:
+    """The graphs in a document, each with its place."""
+    if isinstance(value, dict):
+        if value.get("kind") == "graph":
+            yield value, [*place]
+        else:
+            for name, inner in value.items():
+                yield from _graphs(inner, (*place, name))
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from _graphs(inner, (*place, at))
+
+
+def _data(value: Any, rows: dict[int, int], graphs: Callable[[], dict[int, Any]]) -> Any:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Row) and id(value) in rows:
@@ -41,11 +55,11 @@ def _data(value: Any, rows: dict[int, int]) -> Any:
         found: dict[str, Any] = {"part": NAMED[type(value)]} if type(value) in NAMED else {}
         for name, usual in _usual(type(value)):
             if (own := getattr(value, name)) != usual:
-                found[name] = own if isinstance(own, Mapping) else _data(own, rows)
+                found[name] = _data(own, rows, graphs)
         return found
     if isinstance(value, (tuple, list)):
-        return [_data(one, rows) for one in value]
-    return value
+        return [_data(one, rows, graphs) for one in value]
+    return graphs().get(id(value), value) if isinstance(value, Mapping) and value.get("kind") == "graph" else value
 
 
 @cache

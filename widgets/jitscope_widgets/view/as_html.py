@@ -399,7 +399,8 @@ def _code_text(line: CodeLine, language: str) -> Markup:
 @pieces_of.register
 def _(part: Graph) -> Pieces:
     hues = line_hues(part.document)
-    drawn: Piece = picture(part.name, _without_past(part.document), hues, worth=3.0)
+    limits = {"limits": (80,)} if part.selects else {}  # small ones are read without moving about in them
+    drawn: Piece = picture(part.name, _without_past(part.document), hues, worth=3.0, **limits)
     told = [said for _, said in part.legend] + [note for note in part.notes if "dashed" not in note]
     legend = element("p", "; ".join(told), ".", class_="dim") if told else ""
     if not part.codes:

@@ -81,7 +81,7 @@ def chart_svg(chart: Chart) -> Markup:
         *_series(chart, across, up),
         *(_point(point, across, up, frame) for point in reversed(chart.points)),
         *_labels(chart, across, up),
-        *(() if chart.small else _legend(chart)),
+        *(() if chart.small and not chart.steps else _legend(chart)),
         viewBox=f"0 0 {frame.width} {frame.above + frame.height + BELOW}",
         width=frame.width,
         style="max-width:100%;font:12px var(--ui)",

@@ -72,6 +72,8 @@ class Ref:
     position: Position | None = None
     same: str = ""
     """A name of what lines of one view stem from: those with the same one belong together, also where no equation is left of it."""
+    step: tuple[str, float] | None = None
+    """A chart, and the place on its axis that is looked at with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,8 @@ class Chart:
     at: float | None = None
     small: bool = False
     """It stands beside others."""
+    told: tuple[str, ...] = ()
+    """What is said at each step; without it, the numbers of the areas there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +298,8 @@ class Code:
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A graph document, drawn by the component for graphs. With `codes`, the names and source documents of programs, it is linked with
-    them; `legend` has the marks that nodes bear, what they mean, and what else is to be known of the picture."""
+    them; `legend` has the marks that nodes bear, what they mean, and `notes` what else is to be known of the picture. Where it `selects`, its
+    nodes stand for equations of the program."""
 
     name: str
     document: Mapping[str, Any]
@@ -302,6 +307,7 @@ class Graph:
     codes: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     legend: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    selects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

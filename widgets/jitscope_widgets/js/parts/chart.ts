@@ -38,7 +38,7 @@ class ChartView {
     const at = stage.remember<number | null>(`chart ${chart.name}`, chart.at ?? null, () => this.cursor.at);
     this.answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
     this.plot = h("div", { class: "jitscope-chart-plot", ...this.role() });
-    this.element = h("figure", { class: "jitscope-chart", "data-small": chart.small || undefined, "aria-label": chart.name }, this.legend(), this.plot, this.below());
+    this.element = h("figure", { class: "jitscope-chart", "data-small": (chart.small && !chart.steps) || undefined, "aria-label": chart.name }, this.legend(), this.plot, this.below());
     this.draw(chart.small ? 380 : 760);
     const watch = new ResizeObserver(([entry]) => this.draw(Math.floor(entry!.contentRect.width)));
     watch.observe(this.plot);
@@ -68,7 +68,7 @@ class ChartView {
   }
 
   private legend(): HTMLElement | null {
-    if (this.chart.small) return null;
+    if (this.chart.small && !this.chart.steps) return null;
     const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
     if (!named.length) return null;
     const entries = named.map(({ name, title, tone }) => h("span", {}, h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }), title || name));
@@ -77,6 +77,7 @@ class ChartView {
 
   private below(): HTMLElement | null {
     if (this.chart.steps) {
+      if (this.chart.at == null) return this.answer;
       const back = h("button", { type: "button", class: "jitscope-button", onclick: () => this.cursor.move(this.cursor.usual) }, "Go to the peak");
       this.cursor.follow((at) => (back.hidden = at === this.cursor.usual));
       return h("div", { class: "jitscope-chart-below" }, this.answer, back);
@@ -248,6 +249,7 @@ class ChartView {
   /** What there is at a step: the whole, and each area's part. */
   private told(step: number): string {
     const { chart, up } = this;
+    if (chart.told) return chart.told[step] ?? "";
     const areas = (chart.series ?? []).filter(({ kind }) => kind !== "line");
     const values = areas.map(({ across, up: heights }) => {
       const n = across.findIndex((start) => start > step);

@@ -1,5 +1,5 @@
 // Program text, line by line. Lines that stand for something can be picked, by pointer or with the arrow keys.
-import { h, plural } from "../dom";
+import { h, plural, revealIn } from "../dom";
 import { assembly, hlo, llvm, python } from "../highlight";
 import { swatch } from "../hue";
 import type { Selected } from "../links";
@@ -27,12 +27,20 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
   const body = h("div", { class: "jitscope-code-lines", role: linked ? "listbox" : null, "aria-label": linked ? part.name : null });
   const place = h("div", { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) }, body);
   const drawn: [HTMLElement, CodeLine][] = [];
+  let own = false; // the selection is being set from here
   const mark = (selected: Selected) => {
     for (const [element, { ref }] of drawn) {
       const related = Boolean(ref && stage.belongs(ref, selected));
       element.toggleAttribute("data-related", related);
       if (linked) element.setAttribute("aria-selected", String(related));
     }
+    const first = body.querySelector<HTMLElement>("[data-related]");
+    if (first && !own) revealIn(place, first);
+  };
+  const pick = (ref: Ref | undefined) => {
+    own = true;
+    stage.pick(ref);
+    own = false;
   };
   const add = (from: number): void => {
     for (const [n, line] of lines.slice(from, from + STEP).entries()) {
@@ -50,7 +58,7 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
   };
   add(0);
   if (linked)
-    new Roving(body, "[data-links]", (row) => stage.pick(drawn.find(([element]) => element === row)?.[1].ref), () => stage.pick(undefined));
+    new Roving(body, "[data-links]", (row) => pick(drawn.find(([element]) => element === row)?.[1].ref), () => pick(undefined));
   stage.around.selection.onChange(mark);
   return place;
 }

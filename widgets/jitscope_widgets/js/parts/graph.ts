@@ -1,11 +1,17 @@
 // A graph among other parts.
+import { h } from "../dom";
+import { openGraph } from "../graph/opengraph";
+import type { GraphView } from "../graph/view";
+import { Help } from "../help";
 import { JointView } from "../joint";
+import { touches } from "../links";
 import { wayGraph } from "../waygraph";
 import type { GraphMemory } from "../graph/view";
 import type { Graph } from "./forms";
 import type { Stage } from "./view";
 
 export function graphPart(part: Graph, stage: Stage): HTMLElement {
+  if (part.selects) return selecting(part, stage);
   if (part.codes?.length || part.legend?.length) return linked(part, stage);
   const memory = stage.remember<GraphMemory | undefined>(`graph ${part.name}`, undefined, () => graph.memory?.() as GraphMemory | undefined);
   const graph = wayGraph(part.document, memory, stage.around.root, part.height ?? 360);
@@ -22,4 +28,38 @@ function linked(part: Graph, stage: Stage): HTMLElement {
   stage.ends.push(() => joint.dispose());
   stage.themes.push(() => joint.graph?.themed());
   return joint.element;
+}
+
+/** A graph whose nodes stand for equations: what is picked in it is selected everywhere. */
+function selecting({ document, legend = [], notes = [], height = 360 }: Graph, stage: Stage): HTMLElement {
+  const { links, selection, root } = stage.around;
+  const nodes = document.nodes.map((node) => (node.positions.length ? node : { ...node, positions: links.positionsOf(node.paths) }));
+  const doc = { ...document, nodes };
+  let graph: GraphView | null = null;
+  const mark = () => {
+    const { node, paths } = selection.current;
+    const related = nodes.filter((one) => touches(one.paths, paths)).map(({ id }) => id);
+    graph?.mark(node?.level === doc.level ? node.id : null, related);
+  };
+  const pick = (id: string | null) => {
+    const node = nodes.find((one) => one.id === id);
+    if (node) selection.set({ ...links.fromPaths(node.paths), node: { level: doc.level, id: node.id } });
+    else selection.clear();
+  };
+  const opened = openGraph(doc, { root, lines: links, help: () => new Help(root).show(), back: () => selection.clear(), pick }, (made) => {
+    graph = made;
+    made.setAll(true);
+    made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), height)}px`);
+    mark();
+  });
+  selection.onChange(mark);
+  stage.ends.push(() => opened.dispose());
+  stage.themes.push(() => graph?.themed());
+  const signs = legend.map(([kind, said]) => h("span", { class: "jitscope-pass-mark", "data-kind": kind }, said));
+  return h(
+    "figure",
+    { class: "jitscope-selecting", "aria-label": document.title || null },
+    h("div", { class: "jitscope-graph-place" }, opened.element),
+    h("figcaption", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))),
+  );
 }

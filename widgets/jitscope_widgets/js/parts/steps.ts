@@ -1,5 +1,5 @@
 // Steps: a list through whose entries one goes, the parts of the one that is looked at; and sections side by side.
-import { h } from "../dom";
+import { h, revealIn } from "../dom";
 import { isNothing } from "../links";
 import { Roving } from "../roving";
 import type { Beside, Step, Steps } from "./forms";
@@ -43,15 +43,9 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
     buttons.forEach((button, n) => button.toggleAttribute("data-related", related[n]));
     const first = related.indexOf(true);
     if (first >= 0 && !related[at] && !isNothing(selected)) show(first);
-    if (first >= 0) reveal(list, buttons[related[at] ? at : first]!);
+    if (first >= 0) revealIn(list, buttons[related[at] ? at : first]!);
   });
   return h("div", { class: "jitscope-steps", "data-beside": part.beside ? "" : null }, list, body);
-}
-
-/** Scrolls the list, and nothing else, to an entry. */
-function reveal(list: HTMLElement, button: HTMLElement): void {
-  const [row, seen] = [button.getBoundingClientRect(), list.getBoundingClientRect()];
-  if (row.top < seen.top || row.bottom > seen.bottom) list.scrollTop += row.top - seen.top - seen.height / 3;
 }
 
 function stepButton({ title, note, depth = 0 }: Step, n: number): HTMLElement {

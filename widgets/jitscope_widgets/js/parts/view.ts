@@ -113,6 +113,7 @@ export class Stage {
     if (selected) selection.set(selected);
     else selection.clear();
     this.picking = false;
+    if (ref?.step) this.cursor(ref.step[0]).move(ref.step[1]);
     if (ref?.position) host.goto?.(ref.position);
   }
 
