@@ -263,11 +263,13 @@ def loops_of_two_functions():
     jax.lax.scan(lambda c, v: ({"a": c["a"] * v}, None), {"a": jnp.float32(1)}, np.ones(7, np.float32))
 
 
-def a_map_over_devices_for_each_argument():
+def test_a_map_over_devices_outside_jit_is_operations_and_no_program_of_its_own(rows):
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), "d")
     p = jax.sharding.PartitionSpec("d")
-    f = jax.jit(jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=p, out_specs=p))
+    f = jax.shard_map(lambda v: v * 2, mesh=mesh, in_specs=p, out_specs=p)
     f(np.ones(8, np.float32)), f(np.ones((4, 2), np.float32))
+    assert rows() == [] and observe.recompilations_document(rows(), "all")["cards"] == []
+    assert {one.name for one in observe.ledger().small} >= {"shard_map"}
 
 
 def two_shapes_once_each():
@@ -279,7 +281,7 @@ def two_shapes_once_each():
 NO_RECOMPILATIONS = (
     two_methods_of_one_name, two_classes_under_filter_jit, two_classes_under_jit, a_model_of_two, two_classes_under_nnx,
     two_optimizers, functions_as_static_arguments, functions_in_one_decorator, partials_of_functions, loops_of_two_functions,
-    a_map_over_devices_for_each_argument, two_shapes_once_each,
+    two_shapes_once_each,
 )  # fmt: skip
 
 
