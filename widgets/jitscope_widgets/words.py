@@ -45,7 +45,7 @@ def not_viewable(document: object) -> str:
 
 def cost(found: Document) -> str:
     """What an instrument took to find what it shows."""
-    return f"{say('found out', time=show(found))}: {clean(found['note'])}."
+    return f"Finding this out took {show(found)}: {clean(found['note'])}."
 
 
 def title(document: Document) -> str:
