@@ -192,7 +192,9 @@ RUNNING_BY_ROWS = Tuning(
 RUNNING_BY_ELEMENTS = Tuning(
     "A running sum, product, maximum or minimum along the last axis, of at least such a length (`row` for several rows of floats), is a loop "
     "over the elements, in one function (`ops/running.py`): XLA sums windows that reach back to the start, 16 elements at a time.",
-    "jnp.cumsum of 100,000 floats: 0.44 of the time, cummax: 0.34, compiled in 0.15 of it; along the rows of 1,000 × 1,000: 0.75 and 0.42. With 0.12.0.1 0.59, 0.41, 0.61 and 0.47 (with 0.11.2 sums of rows: 1.4)",
+    "jnp.cumsum of 100,000 floats: 0.44 of the time, cummax: 0.34, compiled in 0.15 of it; along the rows of "
+    "1,000 × 1,000: 0.75 and 0.42. With "
+    "0.12.0.1 0.59, 0.41, 0.61 and 0.47 (with 0.11.2 sums of rows: 1.4)",
     "XLA's reduce_window over a whole axis is a loop",
     {"length": 32, "row": 512},
     jaxlibs=("0.10.", "0.12."),

@@ -45,11 +45,13 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
 @pytest.mark.parametrize("rule", PROGRAMS)
 def test_each_rule_tells_what_it_wrote_and_where(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, args, operation = PROGRAMS[rule]
+    entry = getattr(cpu_tuning, rule)
+    if not entry.holds():
+        pytest.skip("it holds with other releases")
     told = jx.jit(lambda *xs: function(*xs)).lower(*args).rewrites()
     found = [r for r in told if r.rule == rule]
     assert operation in [r.operation for r in found]
     assert all("line " in r.place and "writ" in r.words for r in found)
-    entry = getattr(cpu_tuning, rule)
     assert isinstance(entry, Tuning) and entry.name == rule and entry.measured
     monkeypatch.setattr(entry, "off", True)
     jx.clear_caches()
