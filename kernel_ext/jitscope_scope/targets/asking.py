@@ -191,7 +191,7 @@ def _record(
 ) -> tuple[list[DumpFile], tuple[str, ...]]:
     """XLA's record of its fusion decisions, and what is to be said of it. The program is compiled once more: together with the states
     between the passes, XLA would write each picture of the record for every one of these."""
-    size = max((file.text.count(" = ") for file in files if "before_priority-fusion" in file.name), default=0)
+    size = decisions.size_before(files)
     if size > MOST_RECORDED:
         lost = f"XLA's record of its fusion decisions was not asked for, as the program has {size:,} instructions"
         return [], (f"{lost}: reasons are those of its model's times alone.",)

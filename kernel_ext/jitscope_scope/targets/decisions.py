@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -143,12 +144,23 @@ def _pass(name: str) -> str:
     return {"PriorityFusion": "priority fusion"}.get(name.strip(), name.strip())
 
 
+def _before(files: Iterable[DumpFile]) -> DumpFile | None:
+    """The last state of the program before the pass."""
+    states = [f for f in files if f.number is not None and _BEFORE_FUSION.search(f.name)]
+    return max(states, key=lambda file: file.number or 0, default=None)
+
+
+def size_before(files: Iterable[DumpFile]) -> int:
+    """The instructions of the program before the pass; 0 where XLA wrote down no state of it."""
+    last = _before(files)
+    return 0 if last is None else last.text.count(" = ")
+
+
 def _paths_before(files: Iterable[DumpFile]) -> dict[str, tuple[str, ...]]:
     """The equations of each instruction of the program before the pass, with those of the computations that fusions call."""
-    states = [f for f in files if f.number is not None and _BEFORE_FUSION.search(f.name)]
-    if not states:
+    last = _before(files)
+    if last is None:
         return {}
-    last = max(states, key=lambda file: file.number or 0)
     try:
         computations = hlo_module.parse(last.text)
     except ValueError:
@@ -239,27 +251,43 @@ NOTHING_TO_FUSE = "No users to fuse"
 """XLA's reason where nothing reads the producer that could take it in: it says nothing of two kernels."""
 
 
-def decided_between(
-    decisions: Sequence[Decision],
-    giver: tuple[str, set[str]],
-    reader: tuple[str, set[str]],
-    kernels: Container[str] = (),
-) -> int | None:
-    """The place of the decision that keeps apart two kernels, each given by its name and the equations that it stems from; None where XLA
-    says nothing of them. It is about the same kernels, or about operations of which most equations are theirs; not about
-    others of the program's `kernels`, given by name."""
-    best, found = 0.0, None
-    for number, one in enumerate(decisions):
-        others = any(end in kernels and end != own[0] for end, own in ((one.producer, giver), (one.consumer, reader)))
-        if one.fused or one.reason == NOTHING_TO_FUSE or others:
-            continue
-        gives = 1.0 if one.producer == giver[0] else _shared(giver[1], one.producer_paths)
-        reads = (
-            0.5 if not one.consumer else 1.0 if one.consumer == reader[0] else _shared(reader[1], one.consumer_paths)
-        )
-        if gives >= 0.5 and reads > 0 and gives + reads >= best:
-            best, found = gives + reads, number
-    return found
+class Apart:
+    """What decisions say of pairs of a program's `kernels`, given by name."""
+
+    def __init__(self, decisions: Sequence[Decision], kernels: Container[str] = ()):
+        self._kernels = kernels
+        self._refused = [
+            (number, one) for number, one in enumerate(decisions) if not (one.fused or one.reason == NOTHING_TO_FUSE)
+        ]
+        self._by_giver: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for place, (_, one) in enumerate(self._refused):
+            for key in (("name", one.producer), *(("path", path) for path in one.producer_paths)):
+                self._by_giver[key].append(place)
+
+    def between(self, giver: tuple[str, set[str]], reader: tuple[str, set[str]]) -> int | None:
+        """The place of the decision that keeps apart two kernels, each given by its name and the equations that it stems from; None where
+        XLA says nothing of them. It is about the same kernels, or about operations of which most equations are theirs; not about others of
+        the program's kernels."""
+        best, found = 0.0, None
+        keys = (("name", giver[0]), *(("path", path) for path in giver[1]))
+        for place in sorted({place for key in keys for place in self._by_giver.get(key, ())}):
+            number, one = self._refused[place]
+            if self._is_of_others(one, giver[0], reader[0]):
+                continue
+            gives = 1.0 if one.producer == giver[0] else _shared(giver[1], one.producer_paths)
+            reads = _read(one, reader)
+            if gives >= 0.5 and reads > 0 and gives + reads >= best:
+                best, found = gives + reads, number
+        return found
+
+    def _is_of_others(self, one: Decision, giver: str, reader: str) -> bool:
+        return any(end in self._kernels and end != own for end, own in ((one.producer, giver), (one.consumer, reader)))
+
+
+def _read(one: Decision, reader: tuple[str, set[str]]) -> float:
+    if not one.consumer:
+        return 0.5
+    return 1.0 if one.consumer == reader[0] else _shared(reader[1], one.consumer_paths)
 
 
 def _shared(own: set[str], told: Sequence[str]) -> float:

@@ -20,7 +20,7 @@ from ..observe.ledger import Row
 from ..observe.timing import quantity
 from .asking import Compiled
 from .chips import Chip
-from .decisions import Decision, decided_between
+from .decisions import Apart, Decision
 from .models import PRODUCTS, exchange, roofline, unit_of
 
 
@@ -184,11 +184,11 @@ class _Document:
 
     def _boundaries(self, kernels: Sequence[TargetKernel], told: Sequence[Decision]) -> list[TargetBoundary]:
         paths = {one["name"]: set(one["paths"]) for one in kernels}
+        apart = Apart(told, paths)
         found: list[TargetBoundary] = []
         for one in boundaries_of(self.made.flow):
-            number = decided_between(
-                told, *((name, paths.get(name, set())) for name in (one["from"], one["to"])), kernels=paths
-            )
+            giver, reader = ((name, paths.get(name, set())) for name in (one["from"], one["to"]))
+            number = apart.between(giver, reader)
             seen = "; ".join(each["text"] for each in one["observed"])
             found.append({"giver": one["from"], "reader": one["to"], "decision": number, "seen": seen})
         return found

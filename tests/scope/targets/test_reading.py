@@ -12,7 +12,7 @@ import pytest
 from jitscope.xla.dumps import DumpFile
 from jitscope_scope.observe.cost import Work
 from jitscope_scope.targets.chips import CHIPS
-from jitscope_scope.targets.decisions import SLOWER, decided_between, decisions_of, labels_of
+from jitscope_scope.targets.decisions import SLOWER, Apart, decisions_of, labels_of, size_before
 from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
 from jitscope_scope.targets.models import exchange, roofline
 from jitscope_scope.targets.resources import Resources, resources_of
@@ -86,9 +86,9 @@ def test_decisions_have_names_reasons_times_and_equations() -> None:
     assert (model.reason, model.producer_paths, model.consumer_paths) == (SLOWER, ("e0", "e1"), ("e2",))
     assert (model.fused_seconds, model.apart_seconds) == (pytest.approx(143.5e-6), pytest.approx(31.25e-6))
     found = [fused, apart, none, model]
-    assert decided_between(found, ("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"})) == 3
-    assert decided_between(found, ("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"}), {"fusion.1"}) is None
-    assert decided_between(found, ("exp_fusion", {"e2"}), ("other", {"e9"})) is None
+    assert Apart(found).between(("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"})) == 3
+    assert Apart(found, {"fusion.1"}).between(("loop_fusion", {"e0", "e1"}), ("exp_fusion", {"e2"})) is None
+    assert Apart(found).between(("exp_fusion", {"e2"}), ("other", {"e9"})) is None
 
 
 def test_nothing_is_claimed_without_a_record() -> None:
@@ -205,3 +205,15 @@ def test_headers_of_blocks_are_left_out() -> None:
     stored = b"layouts" + b"".join(header + piece for header, piece in zip(headers, pieces, strict=True))
     assert without_headers(stored) == written
     assert without_headers(b"no such file") == b"no such file"
+
+
+@pytest.mark.parametrize("before", ["priority-fusion", "variadic-op-splitter"])
+def test_the_size_of_the_program_before_fusion_is_known_whatever_pass_comes_first(before: str) -> None:
+    text = b"ENTRY main {\n  a = f32[] parameter(0)\n  ROOT b = f32[] add(a, a)\n}"
+    files = [
+        DumpFile(77, "pre-fusion.after_pipeline-start.before_rename-instructions.txt", b""),
+        DumpFile(79, f"fusion.after_pipeline-start.before_{before}.txt", text),
+        DumpFile(80, "fusion.after_priority-fusion.before_cse.txt", text * 9),
+    ]
+    assert size_before(files) == 2
+    assert size_before(files[2:]) == 0
