@@ -143,7 +143,6 @@ class _Draws:
         found = {node.attr for node in self.code.of(ast.Attribute) if isinstance(node.ctx, ast.Store)}
         for one in self.code.of(ast.ClassDef):
             found |= {n.target.id for n in one.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
-        found |= {word.arg for word in self.code.of(ast.keyword) if word.arg is not None}
         return found - {one.name for one in self.code.of(ast.FunctionDef)}
 
 
