@@ -6,7 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tree
-from ..backend.array import Array
 from ..xla import client, processes
 
 
@@ -82,10 +81,10 @@ host_count, host_id, host_ids = process_count, process_index, process_indices
 
 
 def copy_to_host_async(x: T) -> T:
-    """Start copying the arrays of a tree to the host, where reading them then waits less; gives the tree. Values that are
-    no arrays are passed over. Raises DeletedArrayError."""
+    """Start copying the arrays of a tree to the host, where reading them then waits less; gives the tree. Values without a
+    `copy_to_host_async` are passed over. Raises DeletedArrayError."""
     for leaf in tree.leaves(x):
-        if isinstance(leaf, Array):
+        if hasattr(leaf, "copy_to_host_async"):
             leaf.copy_to_host_async()
     return x
 

@@ -324,6 +324,8 @@ def pmap(
     devices of `devices` (all, if left out). Raises ValueError for sizes that disagree and for more examples than devices.
     """
     check_callable(fun, "pmap")
+    if wrong := [x for x in tree.leaves(in_axes) if isinstance(x, bool)]:
+        raise TypeError(f"pmap's in_axes are ints, None, or trees of those; {wrong[0]!r} must be an int")
     name = "_internal_pmap_axis_name" if axis_name is None else axis_name
     statics = (
         (static_broadcasted_argnums,)

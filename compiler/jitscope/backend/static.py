@@ -24,7 +24,7 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIO
 
 class StaticSpec:
     """Which arguments of `fun` are static or donated, by position and by name; each follows from the other where the
-    function's signature tells.
+    function's signature tells and only one is given.
 
     Defaults of arguments that are left out stay Python values of the function: they are no part of the call.
     """
@@ -106,6 +106,8 @@ class StaticSpec:
                     f"{what}_argnames={argnames!r}: {self.called} has no argument {wrong_names[0]!r}; it "
                     f"has {', '.join(self.parameters.names)}"
                 )
+        if argnums is not None and argnames is not None:
+            return numbers, names  # both are said: neither follows from the other
         completed = numbers | {known.index(n) for n in names if n in known}
         return completed, names | ({known[i] for i in numbers if 0 <= i < len(known)} - by_position)
 

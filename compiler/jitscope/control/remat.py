@@ -26,6 +26,8 @@ class Checkpoint(OneProgram):
     keep it.
     """
 
+    shares_names = False
+
     def program_params(self, params):
         return {"jaxpr": params["jaxpr"], "barrier": params["differentiated"] and params["prevent_cse"]}
 

@@ -33,8 +33,6 @@ class _AllAxes(Container[Hashable]):
 class NamedCall(HigherOrder):
     """A call of the program `fun`, under the name of the function that it was."""
 
-    shares_names = True
-
     def program_params(self, params):
         return {"fun": params["fun"]}
 

@@ -95,7 +95,7 @@ def padtype_to_pads(
     for n, window, stride in zip(in_shape, window_shape, window_strides):
         out = (n + stride - 1) // stride
         total = 0 if kind == "VALID" else max_dim((out - 1) * stride + window - n, 0)
-        less, more = total // 2, total - total // 2
+        less, more = size(total // 2), size(total - total // 2)
         pads.append((less, more) if kind == "SAME" else (more, less))
     return pads
 
@@ -107,7 +107,12 @@ def window_padding(
     """(low, high) for each spatial axis of lhs, of aval `x`, from pairs or a name. Raises ValueError for names that say
     nothing."""
     if not isinstance(padding, str):
-        return tuple((size(low), size(high)) for low, high in padding)
+        try:
+            return tuple((size(low), size(high)) for low, high in padding)
+        except TypeError:
+            raise ValueError(
+                f"padding is a name or (low, high) pairs, one for each spatial axis, not {padding!r}"
+            ) from None
     if lhs_dilation is not None and any(d != 1 for d in lhs_dilation):
         raise ValueError(
             f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"

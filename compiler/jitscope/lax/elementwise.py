@@ -341,8 +341,9 @@ def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     if new_dtype is None:
         raise ValueError("lax.convert_element_type needs a dtype")
     dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
-    if type(operand) is int and operand.bit_length() > 31 and dtypes.kind(dtype) in "ufc":
-        number = float(operand) if dtypes.kind(dtype) in "fc" else operand  # Python's are of any size
+    if type(operand) is int and operand.bit_length() > 31 and dtypes.kind(dtype) in "iufc":
+        wraps = dtypes.kind(dtype) in "iu"  # Python's are of any size: they keep their low bits
+        number = np.uint64(operand % 2**64) if wraps else float(operand)
         operand = np.asarray(number).astype(dtype)[()]
     if dtype != aval.dtype and (dtypes.is_extended(dtype) or dtypes.is_extended(aval.dtype)):
         raise ValueError(f"lax.convert_element_type: {aval.short()} cannot become {dtype}: see random.key_data")

@@ -141,6 +141,9 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True)
         raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(operand).short()}")
     if not -rank <= axis < rank:
         raise ValueError(f"top_k: {aval_of(operand).short()} has no axis {axis}")
+    length = aval_of(operand).shape[axis] if rank else 0
+    if isinstance(length, int) and length > 2**31 - 1:
+        raise ValueError(f"top_k gives indices as int32, which do not hold those of an axis of {length} elements")
     values, indices = sorting.top_k_p(operand, k=size(k), axis=int(axis) % rank, is_stable=bool(is_stable))
     return values, indices
 

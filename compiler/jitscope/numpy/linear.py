@@ -310,6 +310,8 @@ def tensordot(
         if len(axes) != 2:
             raise TypeError(f"tensordot: axes is an int or a pair, not {axes!r}")
         pair = [list(v) if isinstance(v, (tuple, list)) else [v] for v in axes]
+        if len(pair[0]) != len(pair[1]):
+            raise TypeError(f"tensordot: each axis of the first needs one of the second, not {axes[0]} and {axes[1]}")
         left = [one_axis("tensordot", i, rank_x) for i in pair[0]]
         right = [one_axis("tensordot", i, rank_y) for i in pair[1]]
     else:

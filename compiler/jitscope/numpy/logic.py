@@ -97,6 +97,8 @@ greater_equal = binary_of(
 
 
 def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
+    if any(dtypes.is_extended(aval_of(v).dtype) for v in (a, b)):
+        return a == b
     x, y = operands("isclose", a, b)
     if kind_of(x) not in "fc":
         x, y = operands("isclose", a, b, inexact=True)
@@ -115,7 +117,7 @@ def isclose(
     a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
     """|a - b| <= atol + rtol * |b|, as booleans, element by element [...]. Equal infinities are close; NaN is only with
-    `equal_nan`."""
+    `equal_nan`. Of keys: whether they are equal."""
     return _isclose(a, b, rtol, atol, equal_nan)
 
 
