@@ -165,9 +165,17 @@ class Jaxpr:
         read = self.live()[1]
         return [i for i, v in enumerate(self.invars) if v in read]
 
-    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
+    def pretty_print(
+        self,
+        *,
+        source_info: bool = False,
+        print_shapes: bool = True,
+        name_stack: bool = False,
+        use_color: bool | None = None,
+    ) -> str:
         """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
-        the named scopes it was written in; without `print_shapes`, variables without their avals."""
+        the named scopes it was written in; without `print_shapes`, variables without their avals. `use_color` is there for JAX's
+        sake: the text has no colours."""
         from .printing import format_jaxpr  # printing reads this file's classes
 
         return format_jaxpr(self, source_info, name_stack, shapes=print_shapes)
@@ -301,7 +309,14 @@ class ClosedJaxpr(Jaxpr):
         """A copy with `f(jaxpr)`."""
         return self.replace(jaxpr=f(self.jaxpr))
 
-    def pretty_print(self, *, source_info: bool = False, print_shapes: bool = True, name_stack: bool = False) -> str:
+    def pretty_print(
+        self,
+        *,
+        source_info: bool = False,
+        print_shapes: bool = True,
+        name_stack: bool = False,
+        use_color: bool | None = None,
+    ) -> str:
         """The program as text, see `Jaxpr.pretty_print`."""
         return self.jaxpr.pretty_print(source_info=source_info, print_shapes=print_shapes, name_stack=name_stack)
 
