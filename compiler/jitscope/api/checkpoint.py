@@ -82,7 +82,10 @@ def checkpoint(
         )
     if not callable(fun):
         raise TypeError(f"checkpoint takes a function; it got {type(fun).__name__}")
-    spec = StaticSpec(fun, static_argnums, static_argnames)
+    # What is empty is not said: the other follows from what is.
+    spec = StaticSpec(
+        fun, None if static_argnums == () else static_argnums, None if static_argnames == () else static_argnames
+    )
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
