@@ -70,15 +70,7 @@ def vmap(
         with folding:
             return _vmap(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match, args, kwargs)
 
-    mapped.__doc__ = _told(fun)
     return mapped
-
-
-def _told(fun: Callable[..., Any]) -> str:
-    """The docstring of a mapped function."""
-    name, own = name_of(fun), getattr(fun, "__doc__", None)
-    told = f"Vectorized version of {name}. Takes similar arguments as {name} but with additional array axes over which {name} is mapped."
-    return f"{told}\n\nOriginal documentation:\n\n{own}" if own else told
 
 
 def _vmap(

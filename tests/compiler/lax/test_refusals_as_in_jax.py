@@ -77,15 +77,6 @@ def test_any_object_may_copy_itself_to_the_host() -> None:
     one.copy_to_host_async.assert_called_once()
 
 
-def test_mapped_functions_say_what_they_are() -> None:
-    def halved(x: Any) -> Any:
-        """Half of it."""
-        return x / 2
-
-    assert str(jx.vmap(halved).__doc__).startswith("Vectorized version of halved.")
-    assert str(jx.vmap(halved).__doc__).endswith("Half of it.")
-
-
 def test_names_go_on_in_programs_of_rules() -> None:
     f = jx.custom_jvp(lambda x: x + 1.0)
     f.defjvp(lambda x, t: (f(*x), t[0]))
