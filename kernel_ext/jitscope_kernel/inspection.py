@@ -23,7 +23,7 @@ from jitscope_scope.observe.machine import code_of
 from jitscope_scope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_scope.observe.numbers import Numbers, with_numbers
 from jitscope_widgets.answers import SILENT, Answers
-from jitscope_widgets.attached import attached
+from jitscope_widgets.instrument_documents import with_instrument
 
 from . import expressions, output, user_calls
 from .shown import Graph, Program, Shown
@@ -229,7 +229,7 @@ class Inspection(Shown["CompilationDocument"]):
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
         found = self._look("profile")
         if "call" not in found and (said := self._called(found["wall"]["value"])):
-            self.document = attached(self.document, "profile", found | {"call": said})
+            self.document = with_instrument(self.document, "profile", found | {"call": said})
         return Shown(self._look("profile"))
 
     @property
@@ -254,7 +254,7 @@ class Inspection(Shown["CompilationDocument"]):
         """The same with the time that a device spends in each collective: the program runs for about a second. Raises Unavailable where
         it may not be run again."""
         found = cast("CommunicationDocument", observe.look(self._row, "communication", self._given, measure=True))
-        self.document = attached(self.document, "communication", found)
+        self.document = with_instrument(self.document, "communication", found)
         return Shown(found)
 
     @property
@@ -277,7 +277,7 @@ class Inspection(Shown["CompilationDocument"]):
         if instrument not in self.document.get("instruments", {}):
             with output.patience(f"{instrument} of {self._row.function}"):
                 found = observe.look(self._row, instrument, self._given)
-            self.document = attached(self.document, instrument, found)
+            self.document = with_instrument(self.document, instrument, found)
         known: Mapping[str, Any] = self.document.get("instruments", {})
         return known[instrument]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.getipython import get_ipython
 
 from jitscope_scope.advise.code.ipython import python_of
-from jitscope_widgets.viewed import viewed
+from jitscope_widgets.view_data import with_views
 
 from .sharp_bits import SharpBits
 
@@ -201,7 +201,7 @@ class Panel:
             return list(self._pages.values())
 
     def _message(self) -> Message:
-        return {"type": "ledger", "document": viewed(self._document())}
+        return {"type": "ledger", "document": with_views(self._document())}
 
     def _diagnostics(self, page: Page) -> Message:
         """The sharp bits of a page's cells, with their view. `cells` are those that were looked at: not those that are no Python as they stand.
@@ -209,5 +209,5 @@ class Panel:
         start = time.perf_counter()
         cells = None if page.cells is None else self._sharp_bits.written(page.cells)
         read = None if cells is None else [cell.id for cell in cells if python_of(cell.text)]
-        document = viewed(self._sharp_bits.document(cells))
+        document = with_views(self._sharp_bits.document(cells))
         return {"type": "diagnostics", "document": document, "cells": read, "seconds": time.perf_counter() - start}

@@ -31,7 +31,7 @@ from jitscope_scope.observe.recompiling.groups import again
 from jitscope_scope.observe.recorded import recorder
 from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
-from jitscope_widgets.attached import attached
+from jitscope_widgets.instrument_documents import with_instrument
 from jitscope_widgets.words import reason
 
 from . import below, jax_cells, output, tracebacks
@@ -465,7 +465,7 @@ class Session:
             try:
                 with output.patience(f"{name} of {compilation['function']}"):
                     found = observe.look(self.ledger.row(compilation["id"]), name)
-                compilation = attached(compilation, name, found)
+                compilation = with_instrument(compilation, name, found)
             except Exception as problem:
                 output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {reason(problem)}")
         return compilation

@@ -4,7 +4,7 @@ import pytest
 
 from jitscope_widgets import validate
 from jitscope_widgets.envelope import unpack
-from jitscope_widgets.viewed import without_views
+from jitscope_widgets.view_data import without_views
 from tests.kernel_ext.conftest import WIDGET
 
 

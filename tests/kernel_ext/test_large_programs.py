@@ -9,8 +9,8 @@ from jitscope_scope import observe
 from jitscope_scope.observe import documents
 from jitscope_widgets import envelope, validate
 from jitscope_widgets.answers import Answers
-from jitscope_widgets.lighter import lacks_programs
-from jitscope_widgets.viewed import without_views
+from jitscope_widgets.document_forms import lacks_programs
+from jitscope_widgets.view_data import without_views
 from jitscope_widgets.widget import View
 
 

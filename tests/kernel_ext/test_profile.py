@@ -1,7 +1,7 @@
 """Profiles asked for in cells: `%%jit --profile`, `%profile`, the button."""
 
 from jitscope_widgets import validate
-from jitscope_widgets.attached import attached
+from jitscope_widgets.instrument_documents import with_instrument
 
 
 CALL = "def double(x):\n    y = jnp.sin(x)\n    return y @ y\n\n"
@@ -44,7 +44,7 @@ def test_what_is_attached_leaves_the_older_document_as_it_was(shell) -> None:
     shell.cell(f"from jitscope import inspect\n{CALL}seen = inspect(double)(jnp.ones((50, 50)))")
     seen = shell.ip.user_ns["seen"]
     before = seen.document
-    newer = attached(before, "profile", seen.profile.document)
+    newer = with_instrument(before, "profile", seen.profile.document)
     assert all(kernel["share"] is None for kernel in before["fusion"]["kernels"])
     assert all(kernel["share"] is not None for kernel in newer["fusion"]["kernels"])
 

@@ -9,7 +9,7 @@ from jitscope.core.errors import Unavailable
 from jitscope_kernel import eager_runs
 from jitscope_scope import observe
 from jitscope_widgets import validate
-from jitscope_widgets.viewed import without_views
+from jitscope_widgets.view_data import without_views
 
 
 CALL = "def double(x):\n    return x * 2\n\n"

@@ -17,7 +17,7 @@ from jitscope_scope.observe import Unavailable
 from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, validate, view_problem, widget
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
-from jitscope_widgets.viewed import without_views
+from jitscope_widgets.view_data import without_views
 from tests.widgets import documents as made
 
 

@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import Any
 
 from .compact import compact, expand
+from .document_forms import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .grouping import in_full
-from .lighter import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .unusual import unusual
-from .viewed import viewed, without_views
+from .view_data import with_views, without_views
 from .words import Document, plural
 
 
@@ -47,7 +47,7 @@ def pack(document: Document, room: int | None = None) -> Packed:
     if document.get("kind") == "cell" and isinstance(document.get("compilations"), list):
         return _parted(document, document["compilations"], room, "compilations")
     for form in forms(document):
-        text = _piece({"document": viewed(form.make(document))})
+        text = _piece({"document": with_views(form.make(document))})
         if room is None or len(text) <= room:
             return Packed(text, (f"Kept without {form.without}.",) if form.without else ())
     return Packed("")
@@ -131,7 +131,7 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: viewed(compilation[name]) for name in HEAVY if name in compilation}
+    return {name: with_views(compilation[name]) for name in HEAVY if name in compilation}
 
 
 def _outside(
@@ -143,9 +143,9 @@ def _outside(
     for at, one in enumerate(compilations):
         if at in inside:
             one = {name: value for name, value in one.items() if name not in HEAVY} | _told(one)
-        shells.append(viewed(brief(one) if at in few else one))
+        shells.append(with_views(brief(one) if at in few else one))
     told = [{"at": part.at, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
-    shell = {**{name: viewed(value) for name, value in document.items()}, key: shells} if key else shells[0]
+    shell = {**{name: with_views(value) for name, value in document.items()}, key: shells} if key else shells[0]
     return {"document": shell, "parts": told, "rows": rows}
 
 

@@ -19,7 +19,7 @@ from .sentences import say
 from .view.as_html import as_html, inline
 from .view.markup import element
 from .view.parts import Sentence
-from .viewed import conversion_parts, parts_of, timing_of, title_of
+from .view_data import conversion_parts, parts_of, timing_of, title_of
 from .views import has_view
 from .words import Document, plural
 

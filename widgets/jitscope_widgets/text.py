@@ -13,7 +13,7 @@ from .plain import clean, clean_lines
 from .quantities import show
 from .view.as_text import as_text, lines_of
 from .view.parts import Sentence
-from .viewed import conversion_parts, parts_of, title_of
+from .view_data import conversion_parts, parts_of, title_of
 from .views import has_view
 from .words import Document, plural
 from .wrap import table, wrap

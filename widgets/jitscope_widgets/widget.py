@@ -12,14 +12,14 @@ import traitlets
 
 from . import words
 from .answers import SILENT, Answers
-from .attached import attached
 from .bundle import in_kernel, static_bundle
+from .document_forms import lacks_programs
 from .envelope import Packed, pack, pack_compilation
 from .html import carried
-from .lighter import lacks_programs
+from .instrument_documents import with_instrument
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
-from .viewed import title_of
+from .view_data import title_of
 from .words import Document
 
 
@@ -225,6 +225,8 @@ class View(anywidget.AnyWidget):
         found = self.answers.instrument(known["id"], name, options)
         if options:
             return found
-        newer = cast("Document", attached(cast("CompilationDocument", known), name, cast("InstrumentDocument", found)))
+        newer = cast(
+            "Document", with_instrument(cast("CompilationDocument", known), name, cast("InstrumentDocument", found))
+        )
         self._change(self._with(newer))
         return newer["instruments"][name]

@@ -19,7 +19,7 @@ const parts = new WeakMap<object, Part>();
 /** What is to be loaded before a compilation can be opened; undefined when it is there. */
 export const partOf = (compilation: CompilationDoc): Part | undefined => parts.get(compilation);
 
-/** Was this graph left out of a saved output? Its title says so (lighter.py). */
+/** Was this graph left out of a saved output? Its title says so (document_forms.py). */
 export const isLeftOut = ({ nodes, title }: GraphDoc): boolean =>
   !nodes.length && title.includes("left out of the saved output");
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .documents.profile import ProfileDocument
 
 
-def attached(compilation: CompilationDocument, name: str, found: InstrumentDocument) -> CompilationDocument:
+def with_instrument(compilation: CompilationDocument, name: str, found: InstrumentDocument) -> CompilationDocument:
     """A newer form of the compilation; what a profile measured is the share of its kernels and of their code, too."""
     instruments = cast("Instruments", {**compilation.get("instruments", {}), name: found})
     newer: CompilationDocument = {**compilation, "instruments": instruments}

@@ -15,12 +15,12 @@ from .words import Document
 FIELD = "view"
 
 
-def viewed(value: Any) -> Any:
+def with_views(value: Any) -> Any:
     """A document, or what holds documents, with the views of all that have one."""
     if not isinstance(value, dict):
         return value
     if any(isinstance(one, dict) and "kind" in one for one in value.values()):
-        value = {name: viewed(one) for name, one in value.items()}
+        value = {name: with_views(one) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
         return {**value, FIELD: as_data(parts_of(value), value)}
     if value.get("kind") == "fusion" and value.get("version") == 1:

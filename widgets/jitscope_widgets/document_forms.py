@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
-from .viewed import title_of
+from .view_data import title_of
 from .words import Document
 
 
