@@ -20,7 +20,7 @@ from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 from ..transforms.steps import jvp_step, linearize_step
 from ._flat import Flat, as_values, check_array, check_callable
-from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
+from .pullbacks import LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 from .saved import flags, kept_by
 
 
@@ -174,7 +174,7 @@ def _linear(
     fun: Callable[..., Any],
     primals: tuple,
     has_aux: bool,
-    kind: type[LinearFunction],
+    kind: type[Pullback] | type[Pushforward],
     what: str,
     in_nzs: Any,
     saveable: Any = True,
@@ -194,7 +194,7 @@ def _linear(
     function = (
         Pullback(program, *kept_by(values, linear.jaxpr.consts, in_tree, saveable))
         if kind is Pullback
-        else kind(program, linear.jaxpr.consts)
+        else Pushforward(program, linear.jaxpr.consts)
     )
     result = flat.out_tree.unflatten(outs)
     return (result, function, aux) if has_aux else (result, function)

@@ -321,7 +321,8 @@ def pmap(
 
     `in_axes`, `out_axes`: as for `vmap` (None: the same on all devices). `axis_name` names the axis for collectives.
     `static_broadcasted_argnums` are part of the program, `donate_argnums` give their memory away. It runs on the first
-    devices of `devices` (all, if left out). Raises ValueError for sizes that disagree and for more examples than devices.
+    devices of `devices` (all, if left out). Raises ValueError for sizes that disagree and for more
+    examples than devices, TypeError for axes that are no ints.
     """
     check_callable(fun, "pmap")
     if wrong := [x for x in tree.leaves(in_axes) if isinstance(x, bool)]:

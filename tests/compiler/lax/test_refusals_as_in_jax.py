@@ -16,12 +16,13 @@ from jitscope import lax
 
 X = jnp.ones((3, 2, 2))
 IMAGE = jnp.ones((1, 10, 10, 5))
+NO_PAIRS: Any = (3, 3)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "told"),
     [
-        (lambda: lax.conv_general_dilated_patches(IMAGE, (5, 5), window_strides=(1, 1), padding=(3, 3)), ValueError, "pairs"),
+        (lambda: lax.conv_general_dilated_patches(IMAGE, (5, 5), window_strides=(1, 1), padding=NO_PAIRS), ValueError, "pairs"),
         (lambda: jnp.tensordot(X, jnp.ones(2), axes=([0], [0, 1])), TypeError, "each axis of the first"),
         (lambda: jx.pmap(lambda x: x, in_axes=False)(jnp.zeros(1)), TypeError, "must be an int"),
         (lambda: lax.reduce_window(X[0], jnp.zeros(1), lax.max, (2, 2), (1, 1), "VALID"), TypeError, "must be scalars"),
