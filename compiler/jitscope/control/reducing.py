@@ -168,7 +168,8 @@ def combining(name: str, computation: Callable[[Any, Any], Any], operands: Any, 
     avals = check_leaves(starts, init_values, f"{name} got, at init_values")
     for aval in avals:
         if aval.shape:
-            raise TypeError(f"{name}: initial values must be scalars, not {aval.short()}")
+            kind = TypeError if name == "reduce_window" else ValueError  # as in JAX
+            raise kind(f"{name}: initial values must be scalars, not {aval.short()}")
     pair = tree.structure((init_values, init_values))
     body = trace_body(computation, pair, [*avals, *avals])
     if body.out_tree != structure:
