@@ -14,8 +14,9 @@ from .answers import CannotCompile
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, is_array, is_number
+from .loops import Loop, indent
 from .parts import Written, allowed_in, free_name, imports_of
-from .statements import Loop, Statements, indent
+from .statements import Statements
 from .watching import Visit
 
 

@@ -13,8 +13,9 @@ from .bounds import Bounds, own_part
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number
+from .loops import indent
 from .parts import Written, allowed_in, free_name, imports_of
-from .statements import Statements, indent
+from .statements import Statements
 from .stops import between
 from .unchanged import unchanged
 from .watching import Visit

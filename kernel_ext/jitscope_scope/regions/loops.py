@@ -1,0 +1,243 @@
+"""Loops of a cell, written for the compiler: what they carry, and their text."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from . import naming
+from .answers import CannotCompile
+
+
+if TYPE_CHECKING:
+    from .statements import Statements
+
+
+class Loop:
+    """One loop: what it carries, and its text."""
+
+    def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
+        self.w, self.s, self.live = writer, s, live
+        self.stops = naming.breaks(body)
+        self.stop = writer.fresh("stop")
+        self.body = _without_leaving(body, self.stop) if naming.leaves(body) else body
+        target = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)} if isinstance(s, ast.For) else set()
+        written = (naming.bound(body) | naming.stored_into(body)) - target
+        early = naming.read_first(self.body) - target
+        if isinstance(s, ast.While):
+            early |= naming.loaded([s.test])
+        unsure = written - naming.bound_for_certain(self.body) - naming.stored_into(body)
+        self.target, self.unsure = target, unsure
+        self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early))
+        self.after = sorted(((written & live) | (written & unsure)) - set(self.before))
+        self.ends = sorted(target & live)
+        writer.moving |= target | set(self.before) | set(self.after)
+        _spread(body, writer)
+        self.step, self.carry = writer.fresh("step"), writer.fresh("carry")
+
+    def counted(self, head: list[str], length: str, start: str) -> list[str]:
+        """A loop whose number of turns is known before it begins."""
+        w, k = self.w, self.w.fresh("k")
+        bind = [line.format(k=k) for line in head]
+        outer, w.items = w.items, [] if not self.stops else None
+        lines = self._block()
+        items, w.items = w.items or [], outer
+        if items and outer is not None:
+            raise CannotCompile(
+                self.s.lineno, "object", f"`{items[0]}` is a Python list that grows in a loop inside a loop"
+            )
+        kept = ", ".join(f"item_{j}_of_{name}" for j, name in enumerate(items, 1))
+        if self.stops:
+            return self._until(bind, lines, k, head, length)
+        out = self._turned()
+        end = f"return ({out}), ({kept},)" if items else f"return {out}"
+        text = [f"def {self.step}({k}, {self.carry}):", *indent([self._open(), *bind, *lines, end])]
+        text += self._started(f"{self.step}(0, c)" + ("[0]" if items else ""))
+        if items:
+            names = ", ".join(f"items_of_{n}" for n in items)
+            text.append(
+                f"{self._target()}({names},) = {w.lax}.scan(lambda c, k: {self.step}(k, c), {self.carry}, {w.jnp}.arange({length}))"
+            )
+        elif self._last_apart():
+            count = len(self._given())
+            turns = (
+                f"{w.lax}.fori_loop(0, {length} - 1, lambda k, c: {self.step}(k, c)[:{count}], {self.carry}[:{count}])"
+            )
+            last = f"{self.step}({length} - 1, {self.carry}[:{count}]) if {length} > 0 else {self.carry}"
+            text += [f"{self.carry} = ({turns} + {self.carry}[{count}:])", f"{self._target(last=True)}{last}"]
+        else:
+            text.append(f"{self._target(last=True)}{w.lax}.fori_loop(0, {length}, {self.step}, {self.carry})")
+        return text + self._final(head, f"({length}) - 1")
+
+    def _until(self, bind: list[str], lines: list[str], k: str, head: list[str], length: str) -> list[str]:
+        w, state, out = self.w, self.w.fresh("state"), self._names()
+        text = [f"def {self.step}({state}):"]
+        text += indent(
+            [
+                f"{k}, {self.stop}, {self.carry} = {state}",
+                self._open(),
+                *bind,
+                *lines,
+                f"return {k} + 1, {w.jnp}.asarray({self.stop}, bool), ({self._turned()})",
+            ]
+        )
+        text += self._started(f"{self.step}((0, False, c))[2]")
+        going = f"lambda s: (s[0] < {length}) & ~s[1]"
+        start = f"({w.jnp}.asarray(0), {w.jnp}.asarray(False), {self.carry})"
+        text.append(f"{k}, {self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, {start})")
+        return text + self._final(head, f"{k} - 1")
+
+    def by_value(self) -> list[str]:
+        """A loop that goes on while a value says so."""
+        w, state, out = self.w, self.w.fresh("state"), self._names()
+        outer, w.items = w.items, None
+        going = self.w.fresh("going")
+        test = [
+            f"def {going}({state}):",
+            *indent(
+                [
+                    f"{self.stop}, {self.carry} = {state}",
+                    self._open(),
+                    f"return {w.jnp}.logical_and({w.jnp}.logical_not({self.stop}), {w.text(self._test())})",
+                ]
+            ),
+        ]  # type: ignore[union-attr]
+        lines = self._block()
+        w.items = outer
+        text = [*test, f"def {self.step}({state}):"]
+        text += indent(
+            [
+                f"{self.stop}, {self.carry} = {state}",
+                self._open(),
+                *lines,
+                f"return {w.jnp}.asarray({self.stop}, bool), ({self._turned()})",
+            ]
+        )
+        text += self._started(f"{self.step}((False, c))[1]")
+        text.append(
+            f"{self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, ({w.jnp}.asarray(False), {self.carry}))"
+        )
+        return text
+
+    def _test(self) -> ast.expr:
+        assert isinstance(self.s, ast.While)
+        return self.s.test
+
+    def _block(self) -> list[str]:
+        inner = set(self.before) | set(self.after) | {self.stop}
+        opening = [f"{self.stop} = False"] if naming.leaves(self.s.body) else []
+        if naming.leaves(self.s.body):
+            self.w.moving.add(self.stop)
+        outer, self.w.turn = self.w.turn, self.body
+        lines = opening + self.w.block(self.body, inner)
+        self.w.turn = outer
+        return lines
+
+    def _names(self) -> str:
+        names = [*self.before, *self.after]
+        return ", ".join(names) + "," if names else "()"
+
+    def _given(self) -> list[str]:
+        """What the loop begins with."""
+        return self.before
+
+    def _last_apart(self) -> bool:
+        """Whether the last turn is written beside the loop: names that only it leaves behind would have XLA copy, in each turn, an
+        array that is read and stored into."""
+        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
+        stored = naming.stored_into(self.s.body)
+        return bool(
+            self.after
+            and stored & _read(self.s.body)
+            and not set(self.after) & self.unsure
+            and not any(map(self.w.expressions.moves, args))
+        )
+
+    def _turned(self) -> str:
+        """The carried values at the end of a turn."""
+        return self._names()
+
+    def _open(self) -> str:
+        """Takes the carried values apart; names that have none yet are False until the body binds them."""
+        if not self.after:
+            return f"{self._names()} = {self.carry}" if self.before else "pass"
+        count = len(self.before) + len(self.after)
+        return f"{self._names()} = (*{self.carry}, {', '.join(['False'] * len(self.after))})[:{count}]"
+
+    def _started(self, one_step: str) -> list[str]:
+        """The carried values before the first turn, in the shapes and types of those after it."""
+        jnp, given = self.w.jnp, ", ".join(self.before) + "," if self.before else ""
+        if not given and not self.after:
+            return [f"{self.carry} = ()"]
+        like = self.w.fresh("like")
+        lines = [f"{like} = {self.w.home.library}.eval_shape(lambda c: {one_step}, ({given}))"]
+        same = f"tuple({jnp}.broadcast_to({jnp}.asarray(v, s.dtype), s.shape) for v, s in zip(({given}), {like}))"
+        rest = f" + tuple({jnp}.zeros(s.shape, s.dtype) for s in {like}[{len(self.before)}:])" if self.after else ""
+        return [*lines, f"{self.carry} = {same}{rest}"]
+
+    def _target(self, last: bool = False) -> str:
+        out = self._names()
+        if last:
+            return f"{out} = " if out != "()" else ""
+        return f"({out}), " if out != "()" else "_, "
+
+    def _final(self, head: list[str], k: str) -> list[str]:
+        """Binds the loop's own names to what they were in the last turn."""
+        return [line.format(k=f"({k})") for line in head] if self.ends else []
+
+
+def _read(body: naming.Statements) -> set[str]:
+    """Names that are read, not only stored into."""
+    stores = {id(n) for b in body for s in ast.walk(b) for t in naming.targets_of(s) for n in ast.walk(t)}
+    plus = {t for b in body for s in ast.walk(b) if isinstance(s, ast.AugAssign) and (t := naming.root_of(s.target))}
+    return plus | {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and id(n) not in stores}
+
+
+def _made_inside(body: naming.Statements, early: set[str]) -> set[str]:
+    """Names of arrays that each turn makes before it stores into them."""
+    return {n for n in naming.bound(body) if n not in early}
+
+
+def _spread(body: naming.Statements, w: Statements) -> None:
+    """Names that are bound to values that move, move."""
+    for _ in range(4):
+        for s in [n for b in body for n in ast.walk(b)]:
+            if isinstance(s, ast.Assign) and w.expressions.moves(s.value):
+                w.moving |= {
+                    n.id
+                    for t in s.targets
+                    for n in ast.walk(t)
+                    if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                }
+            elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+                w.moving.add(s.target.id)
+
+
+def _without_leaving(body: list[ast.stmt], stop: str) -> list[ast.stmt]:
+    """The same body with flags instead of `break` and `continue`: what stands after them is done only while no flag is set."""
+    done: list[ast.stmt] = []
+    for k, s in enumerate(body):
+        if isinstance(s, ast.Break):
+            flag = ast.Assign([ast.Name(stop, ast.Store())], ast.Constant(True))
+            return [*done, ast.fix_missing_locations(ast.copy_location(flag, s))]
+        if isinstance(s, ast.Continue):
+            return done
+        if isinstance(s, ast.If) and (naming.leaves(s.body) or naming.leaves(s.orelse)):
+            rest = body[k + 1 :]
+            ends, other = _always_leaves(s.body), _always_leaves(s.orelse)
+            if sum(isinstance(n, ast.If) for r in rest for n in ast.walk(r)) > 8:
+                raise CannotCompile(s.lineno, "value read by Python", "the loop is left in the middle of a branch")
+            yes = _without_leaving([*s.body, *([] if ends else rest)], stop)
+            no = _without_leaving([*s.orelse, *([] if other else rest)], stop)
+            return [*done, ast.copy_location(ast.If(s.test, yes or [ast.copy_location(ast.Pass(), s)], no), s)]
+        done.append(s)
+    return done
+
+
+def _always_leaves(body: naming.Statements) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Break, ast.Continue)) and not naming.leaves(body[:-1])
+
+
+def indent(lines: list[str]) -> list[str]:
+    """The lines one level further in."""
+    return ["    " + line for line in lines]

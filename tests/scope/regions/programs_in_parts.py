@@ -1,0 +1,187 @@
+"""More programs that are compiled, where something stands in the way of the plain loop: turns that print or keep, names that change hands, masks,
+bounds of whole numbers, texts, objects in lists."""
+
+from tests.scope.regions.programs import parsed
+
+
+IN_PARTS = parsed("""
+=== prints now and then
+X = rng.normal(size=(40, 3)); y = X @ np.ones(3); w = np.zeros(3); b = 0.0
+---
+for epoch in range(100):
+    err = X @ w + b - y
+    w = w - 0.05 * X.T @ err / 40
+    b = b - 0.05 * err.mean()
+    if epoch % 25 == 0 or epoch == 99:
+        print(f"{epoch}: {np.mean(err ** 2):.3f}")
+=== keeps states now and then, a list that grows in each turn
+u = rng.normal(size=20); kept = []; sizes = []
+---
+for t in range(5, 65):
+    u[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    sizes.append(np.abs(u).max())
+    if (t + 1) % 20 == 0:
+        kept.append(u.copy())
+=== leaves the loop in a turn that it looks at
+x = 1.0 + rng.random(8); kept = 0
+---
+for k in range(200):
+    x = 0.5 * (x + 2 / x)
+    if k % 10 == 9:
+        kept = kept + 1
+        if abs(x * x - 2).max() < 1e-10:
+            break
+=== parameters in a dict, prints now and then
+X = rng.normal(size=(16, 4)); Y = np.sin(X.sum(1, keepdims=True)); p = {"W": rng.normal(size=(4, 1)) * 0.5, "b": np.zeros(1)}
+---
+for epoch in range(40):
+    err = X @ p["W"] + p["b"] - Y
+    p["W"] = p["W"] - 0.05 * X.T @ err / 16
+    p["b"] = p["b"] - 0.05 * err.mean(0)
+    if epoch % 10 == 0:
+        print(epoch, round(float((err ** 2).mean()), 3))
+=== says nothing where it is not asked to
+def descend(x, turns, verbose=False):
+    for k in range(turns):
+        x = x - 0.1 * np.sin(x)
+        if verbose:
+            print(k, x)
+    return x
+x = rng.normal(size=8)
+---
+y = descend(x, 60)
+=== a leapfrog with a new array in each turn
+u = rng.normal(size=30); u_prev = u.copy()
+---
+for t in range(60):
+    u_next = np.zeros_like(u)
+    u_next[1:-1] = 2 * u[1:-1] - u_prev[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    u_next[0] = u_next[-1] = 0.0
+    u_prev, u = u, u_next
+=== a leapfrog whose names change one after the other
+u = rng.normal(size=30); u_prev = u.copy()
+---
+for t in range(60):
+    new = u.copy()
+    new[1:-1] = 2 * u[1:-1] - u_prev[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    u_prev = u
+    u = new
+=== a trajectory, row by row
+def f(s): return np.array([s[1], -np.sin(s[0])])
+path = np.zeros((200, 2)); path[0] = rng.normal(size=2)
+---
+for k in range(199):
+    s = path[k]
+    a = f(s); b = f(s + 0.05 * a)
+    path[k + 1] = s + 0.1 * b
+=== a trajectory, a row that is read after the store
+path = np.zeros((50, 3)); path[0] = rng.normal(size=3); far = 0.0
+---
+for k in range(49):
+    s = path[k]
+    path[k + 1] = 0.9 * s + 0.1
+    far = far + np.abs(s).max()
+=== means of rows that a mask picks
+pts = rng.normal(size=(60, 2)) + 3 * rng.integers(0, 3, size=(60, 1)); centres = pts[[0, 20, 40]].copy()
+---
+for it in range(8):
+    near = ((pts[:, None] - centres[None]) ** 2).sum(2).argmin(1)
+    for j in range(3):
+        if (near == j).any():
+            centres[j] = pts[near == j].mean(axis=0)
+=== sums, counts and largest of what a mask picks
+x = rng.normal(size=50); edges = np.linspace(-1.5, 1.5, 20); out = np.zeros((20, 4))
+---
+for k in range(20):
+    above = x[x > edges[k]]
+    out[k, 0] = above.sum()
+    out[k, 1] = len(above)
+    out[k, 2] = np.max(np.abs(above))
+    out[k, 3] = (above ** 2).mean()
+=== Newton where a mask says so
+z = rng.normal(size=(6, 5)) + 1j * rng.normal(size=(6, 5)); turns = np.zeros((6, 5), dtype=int)
+---
+for k in range(12):
+    going = np.abs(z ** 3 - 1) > 1e-6
+    z[going] = z[going] - (z[going] ** 3 - 1) / (3 * z[going] ** 2)
+    turns[going] += 1
+=== bodies that bounce, a column of a mask
+p = rng.random((20, 2)); v = rng.normal(size=(20, 2)) * 0.02
+---
+for t in range(80):
+    p += v
+    low = p[:, 1] < 0
+    v[low, 1] *= -1
+    p[low, 1] = -p[low, 1]
+    out = p[:, 0] > 1
+    v[out] = -v[out]
+=== indices that are held in range
+img = rng.random((12, 10)); out = np.zeros((12, 10))
+---
+for i in range(12):
+    for j in range(10):
+        up, left = max(i - 1, 0), int(np.clip(j - 1, 0, 9))
+        down = min(i + 1, len(img) - 1)
+        out[i, j] = img[up, j] + img[down, left] + img[i - 1, j - 1]
+=== a generator of remainders
+state = int(rng.integers(1, 1000)); vals = np.zeros(100)
+---
+for i in range(100):
+    state = (1103515245 * state + 12345) % 2 ** 31
+    vals[i] = state / 2 ** 31
+=== whole parts of numbers, a sum of steps
+x = rng.random(40) * 9; out = np.zeros(10); total = 0
+---
+for i in range(40):
+    k = int(np.floor(x[i]))
+    out[k] += x[i] - k
+    total += i * 2
+=== edit distance of texts
+a = "kitten sitting"; b = "sitting kittens"; d = np.zeros((15, 16), dtype=int); d[0] = np.arange(16) + rng.integers(1)
+d[:, 0] = np.arange(15); vowels = 0
+---
+for i in range(1, len(a) + 1):
+    for j in range(1, len(b) + 1):
+        d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + (0 if a[i - 1] == b[j - 1] else 1))
+    if a[i - 1] == "i":
+        vowels += 1
+=== median of small whole numbers
+img = rng.integers(0, 256, size=(12, 12)).astype(np.uint8); out = img.copy(); means = np.zeros((12, 12))
+---
+for i in range(1, 11):
+    for j in range(1, 11):
+        out[i, j] = np.median(img[i - 1:i + 2, j - 1:j + 2])
+        means[i, j] = img[i - 1:i + 2, j - 1:j + 2].mean() + img[i, j] / 255
+=== the share of right answers
+X = rng.normal(size=(50, 3)); y = (X[:, 0] > 0).astype(int); w = np.zeros(3); share = np.zeros(40)
+---
+for k in range(40):
+    p = 1 / (1 + np.exp(-(X @ w)))
+    w = w - 0.1 * X.T @ (p - y) / 50
+    share[k] = np.mean((p > 0.5) == y)
+=== layers in a list, one that has nothing of its own
+class Dense:
+    def __init__(self, i, o): self.W, self.b = rng.normal(size=(i, o)), np.zeros(o)
+    def forward(self, x):
+        self.x = x
+        return x @ self.W + self.b
+    def backward(self, g):
+        back = g @ self.W.T
+        self.W -= 0.05 * self.x.T @ g
+        self.b -= 0.05 * g.sum(0)
+        return back
+class Relu:
+    def forward(self, x):
+        self.on = x > 0
+        return x * self.on
+    def backward(self, g): return g * self.on
+X = rng.normal(size=(12, 3)); Y = X[:, :1] * X[:, 1:2]; net = [Dense(3, 5), Relu(), Dense(5, 1)]
+---
+for epoch in range(20):
+    out = X
+    for layer in net:
+        out = layer.forward(out)
+    g = (out - Y) / 12
+    for layer in reversed(net):
+        g = layer.backward(g)
+""")
