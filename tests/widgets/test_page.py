@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from jitscope_widgets import enliven_notebook_html, html, page, static_files
+from jitscope_widgets.compact import compact
+from jitscope_widgets.envelope import pack
 from jitscope_widgets.offline import without_network
 from tests.widgets import documents as made
 from tests.widgets.markup import Markup
@@ -56,6 +61,20 @@ def test_without_the_view_code_a_page_is_still_a_page(built: Path) -> None:
     shown = page(made.layer_cell())
     assert "<script" not in shown
     assert "The interactive views are not part of this installation" in shown
+
+
+def test_what_an_earlier_version_saved_has_its_view_on_a_page() -> None:
+    text = json.dumps(compact({"document": made.memory()}), separators=(",", ":")).encode()
+    old = base64.b64encode(gzip.compress(text)).decode()
+    block = f'<div class="jitscope-view" data-jitscope-document="{old}"></div>'
+    for shown in (page([block]), enliven_notebook_html(EXPORTED % block)):
+        (carried,) = re.findall(r'data-jitscope-document="([^"]+)"', shown)
+        assert carried == pack(made.memory()).text != old
+
+
+def test_what_cannot_be_read_stays_as_it_was_saved() -> None:
+    block = '<div data-jitscope-document="bm8gZG9jdW1lbnQ="></div>'
+    assert block in page([block])
 
 
 EXPORTED = """<!DOCTYPE html><html><head>

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from .envelope import pack, unpack
 from .html import html
 from .offline import without_network
 from .palette import INK, PAPER
@@ -23,7 +25,7 @@ _POLICY = (
 def page(blocks: Document | str | Sequence[Document | str], title: str = "jitscope") -> str:
     """A page with `blocks`, which are documents or (trusted) HTML; it asks the network for nothing."""
     parts = blocks if isinstance(blocks, Sequence) and not isinstance(blocks, str) else [blocks]
-    body = "\n".join(part if isinstance(part, str) else html(part, limit=_UNLIMITED) for part in parts)
+    body = "\n".join(_renewed(part) if isinstance(part, str) else html(part, limit=_UNLIMITED) for part in parts)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -35,11 +37,24 @@ def page(blocks: Document | str | Sequence[Document | str], title: str = "jitsco
 
 def enliven_notebook_html(exported: str) -> str:
     """A notebook that nbconvert exported as HTML, without what it would ask of the network, with live views."""
-    still = without_network(exported)
+    still = without_network(_renewed(exported))
     if _MARK in still or "data-jitscope-document" not in still:
         return still
     head, end, tail = still.rpartition("</body>")
     return f"{head}{_view_code()}{end}{tail}" if end else still + _view_code()
+
+
+def _renewed(saved: str) -> str:
+    """HTML with the views of its documents made anew: an earlier version may have saved them with others, or without."""
+
+    def anew(found: re.Match[str]) -> str:
+        try:
+            text = pack(unpack(found[2])).text
+        except Exception:  # of a later version, or cut: it stays as it was saved
+            return found[0]
+        return f"{found[1]}{text or found[2]}{found[3]}"
+
+    return re.sub(r'(data-jitscope-document=")([^"]*)(")', anew, saved)
 
 
 def _view_code() -> str:

@@ -249,6 +249,6 @@ export function tooltipCard(card: Card): HTMLElement {
 
 /** What stands where a document was saved by a version whose views are not made any more. */
 export function partsMissing(title: string): View {
-  const said = `${title || "This"} was saved by an earlier version of jitscope, without the view that is shown here. Run the cell again to see it.`;
+  const said = `${title || "This"} was saved by an earlier version of jitscope, without the view that is shown here. Run the cell again to see it, or open the notebook with jitscope view in a terminal.`;
   return { element: h("p", { class: "jitscope-empty" }, said), dispose() {} };
 }
