@@ -35,6 +35,9 @@ class Shape:
 CHANGES = {kind: sign for kind, (sign, _) in TABLES["changes"].items()}
 """The signs of what a pass did to an operation."""
 
+BACKWARD: tuple[str, str] = tuple(TABLES["transforms"]["transpose"])
+"""The sign of a backward pass, and what it is called."""
+
 _SHAPES = {name: Shape(name, **numbers) for name, numbers in _TABLE["shapes"].items()}
 
 
@@ -58,11 +61,10 @@ def is_backward(node: Document) -> bool:
 
 
 def sign_of(node: Document) -> str:
-    """What a pass did to an operation, or that differentiation made it, as one character and a space; "" for what was written."""
+    """What a pass did to an operation, or that it is part of a backward pass, as one character and a space; "" for others."""
     if node.get("mark") in CHANGES:
         return f"{CHANGES[node['mark']]} "
-    made_by = "transpose" if is_backward(node) else "jvp" if "jvp" in node.get("transforms", ()) else ""
-    return f"{TABLES['transforms'][made_by][0]} " if made_by else ""
+    return f"{BACKWARD[0]} " if is_backward(node) else ""
 
 
 def label_of(node: Document) -> str:

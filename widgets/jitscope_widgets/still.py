@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .folding import folded
-from .looks import OPENS_UP_TO, second_line, sign_of, unsigned_label_of
+from .looks import BACKWARD, OPENS_UP_TO, second_line, sign_of, unsigned_label_of
 from .scopes import Scopes
-from .sentences import TABLES
 from .words import Document, plural
 
 
@@ -70,10 +69,7 @@ def _closed_words(scopes: Scopes, opened: set[str], whole: Scopes) -> str:
 
 def _sign_words(scopes: Scopes) -> str:
     there = {sign_of(node).strip() for node in scopes.nodes.values()}
-    known = [
-        f"{sign} {what}" for name, (sign, what) in TABLES["transforms"].items() if sign in there and name != "vmap"
-    ]
-    return f"{', '.join(known)}." if known else ""
+    return f"{' '.join(BACKWARD)}." if BACKWARD[0] in there else ""
 
 
 def _tint_words(scopes: Scopes) -> str:

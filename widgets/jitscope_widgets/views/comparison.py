@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..looks import BACKWARD, is_backward
 from ..plain import clean
 from ..quantities import amount, number, show
 from ..sentences import TABLES
@@ -181,10 +182,10 @@ def _graph(document: ComparisonDocument) -> Iterator[Graph]:
     codes: tuple[tuple[str, Any], ...] = tuple(
         (f"{side.upper()}: {clean(document[side]['title'])}", sources[side]) for side in ("a", "b") if sources[side]
     )
-    made = {one for node in joint["graph"]["nodes"] for one in node.get("transforms", ())}
+    backward = any(map(is_backward, joint["graph"]["nodes"]))
     notes = ["without a sign: in both"]
     notes += ["dashed lines: how values flow in A alone"] if any(e.get("gone") for e in joint["graph"]["edges"]) else []
-    notes += [" ".join(TABLES["transforms"][one]) for one in ("jvp", "transpose") if one in made]
+    notes += [" ".join(BACKWARD)] if backward else []
     if left := joint["left_out"]:
         notes.append(
             f"{plural(left, 'equation')} not drawn: of large programs, the first that differ are, with what is next to them"

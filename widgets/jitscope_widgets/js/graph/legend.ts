@@ -6,8 +6,8 @@ import { signOf } from "./looks";
 
 export function legend({ nodes, level }: GraphDoc): HTMLElement {
   const signs = new Set(nodes.map((node) => signOf(node).trim()));
-  const known = [TABLES.transforms.jvp, TABLES.transforms.transpose].filter(([sign]) => signs.has(sign!));
-  const rows: [string, string][] = known.map(([sign, what]) => [sign!, what!]);
+  const [backward, what] = TABLES.transforms.transpose;
+  const rows: [string, string][] = signs.has(backward!) ? [[backward!, what!]] : [];
   if (nodes.some(({ what }) => what === "repeat")) rows.push(["× n", "equal blocks"]);
   if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
   if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into)) rows.push(["tinted", "fused into one kernel"]);

@@ -4,6 +4,7 @@ import { lineNumber } from "../calls";
 import type { GraphNode } from "../documents";
 import { grouped, plural } from "../dom";
 import { withUnit } from "../numbers";
+import { TABLES } from "../sentences";
 import { changeOf } from "./changes";
 import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
@@ -48,12 +49,11 @@ export function insideText(model: Model, i: number): string {
 /** Is it part of a backward pass? */
 export const isBackward = (node: ShownNode | GraphNode): boolean => !!node.transforms?.includes("transpose") || /\(backward\)/.test(node.label);
 
-/** How derivatives are told from what was written, and what a pass did, whatever the colours. */
+/** How a backward pass is told from what was written, and what a pass of XLA did, whatever the colours. */
 export function signOf(node: ShownNode | GraphNode): string {
   const change = changeOf(node);
   if (change) return `${change.sign} `;
-  if (isBackward(node)) return "↩ ";
-  return node.transforms?.includes("jvp") ? "∂ " : "";
+  return isBackward(node) ? `${TABLES.transforms.transpose[0]} ` : "";
 }
 
 /** The number of a user's own at a node; "" where there is none. */
