@@ -7,7 +7,7 @@ stretch of an axis. What is selected together with a row, a line or a point is i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from ..documents.parts import Position
@@ -286,6 +286,7 @@ class Code:
     name: str
     lines: tuple[CodeLine, ...] = ()
     language: Literal["python", "jaxpr", "hlo", "llvm", "asm", "text"] = "text"
+    _: KW_ONLY
     first: int = 4000
     """How many lines text and static HTML have at most."""
     told: int = 4000

@@ -199,7 +199,7 @@ def _differences(found: Document, noun: str, line: Callable[[Any], CodeLine]) ->
     if changed := found.get("changed", ()):
         lines = tuple(one for change in changed for one in _change(change))
         more = found["changes"] - sum(one.get("times", 1) for one in changed)
-        parts.append(Section("changed", (Code(f"changed {noun}s", lines, "hlo", _LINES, 2 * more),)))
+        parts.append(Section("changed", (Code(f"changed {noun}s", lines, "hlo", first=_LINES, left_out=2 * more),)))
     sides = (
         _alone(found, side, title, mark, noun, line)
         for side, title, mark in (("a", "only in A", "removed"), ("b", "only in B", "added"))
@@ -216,7 +216,7 @@ def _alone(found: Document, side: str, title: str, mark: Any, noun: str, line: C
     lines = tuple(_marked(line(one), mark) for one in shown)
     if not lines:
         return Section(title, (Sentence("none", "note"),))
-    return Section(title, (Code(f"{noun}s {title}", lines, "hlo", _LINES, left(found, side, shown)),))
+    return Section(title, (Code(f"{noun}s {title}", lines, "hlo", first=_LINES, left_out=left(found, side, shown)),))
 
 
 def _marked(line: CodeLine, mark: Any) -> CodeLine:

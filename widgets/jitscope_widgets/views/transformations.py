@@ -75,7 +75,7 @@ def _legend(document: TransformationsDocument) -> str:
 def _step(document: TransformationsDocument, number: int, step: TransformationStep, here: str) -> Step:
     def section(title: str, program: CodeProgram) -> Section:
         lines = tuple(_line(document, line, here) for line in program["lines"])
-        return Section(title, (Code(title, lines, "jaxpr", _MOST_LINES, program["left_out"]),))
+        return Section(title, (Code(title, lines, "jaxpr", first=_MOST_LINES, left_out=program["left_out"]),))
 
     sections = [section("before", step["before"])]
     sections += [section(f"after: {clean(one['title'])}", one) for one in step["after"]]
