@@ -163,6 +163,7 @@ def test_a_function_without_transformations_says_so():
 def test_the_text_has_each_step_with_its_lines():
     told = text(steps_of(jx.grad(loss), W, X))
     assert "  1. jvp of loss\n" in told and "  3. transpose of loss\n" in told and "# line" in told
+    assert told.count(" = dot_general") >= 4  # in all programs, before and after
     assert told.count("  before\n") == 3 and told.count("  after: ") == 4
 
 
