@@ -171,11 +171,13 @@ class Jaxpr:
         source_info: bool = False,
         print_shapes: bool = True,
         name_stack: bool = False,
-        use_color: bool | None = None,
+        **kwargs: bool | None,
     ) -> str:
         """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
-        the named scopes it was written in; without `print_shapes`, variables without their avals. `use_color` is there for JAX's
-        sake: the text has no colours."""
+        the named scopes it was written in; without `print_shapes`, variables without their avals. Of JAX's styles only
+        `use_color` is known, and the text has no colours. Raises TypeError for others."""
+        if unknown := kwargs.keys() - {"use_color"}:
+            raise TypeError(f"pretty_print has no argument {', '.join(sorted(unknown))}")
         from .printing import format_jaxpr  # printing reads this file's classes
 
         return format_jaxpr(self, source_info, name_stack, shapes=print_shapes)
@@ -315,10 +317,12 @@ class ClosedJaxpr(Jaxpr):
         source_info: bool = False,
         print_shapes: bool = True,
         name_stack: bool = False,
-        use_color: bool | None = None,
+        **kwargs: bool | None,
     ) -> str:
         """The program as text, see `Jaxpr.pretty_print`."""
-        return self.jaxpr.pretty_print(source_info=source_info, print_shapes=print_shapes, name_stack=name_stack)
+        return self.jaxpr.pretty_print(
+            source_info=source_info, print_shapes=print_shapes, name_stack=name_stack, **kwargs
+        )
 
     def __repr__(self) -> str:
         return repr(self.jaxpr)
