@@ -112,10 +112,10 @@ def test_machine_code_of_an_inspected_call(layer) -> None:
 
 def test_llvm_is_told_in_text_too(layer) -> None:
     (shown,) = layer.cell("%llvm layer(x, w)").texts
-    assert shown.index("LLVM's IR before its passes:") < shown.index("LLVM's IR after its passes:")
+    assert shown.index("before LLVM's passes:") < shown.index("after LLVM's passes:")
     assert "define " in shown and "block 0" not in shown
     (shown,) = layer.cell("%asm layer(x, w)").texts
-    assert "LLVM's IR before" not in shown and "block 0" in shown
+    assert "before LLVM's passes" not in shown and "block 0" in shown
 
 
 @pytest.mark.parametrize(

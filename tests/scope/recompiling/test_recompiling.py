@@ -128,6 +128,7 @@ SETTINGS: dict[str, tuple[Any, str]] = {
     "default_prng_impl": ("rbg", "option"),
     "random_seed_offset": (7, "option"),
     "debug_key_reuse": (True, "option"),
+    "check_static_indices": (True, "option"),
     "debug_nans": (True, "option"),
     "debug_infs": (True, "option"),
     "sharp_bits": (True, "option"),
