@@ -178,11 +178,13 @@ def outline(view: View) -> dict[str, list[str]]:
     """The cells of each row of the outline, all of them open, by what it is called."""
     view.element.locator(".jitscope-modules > summary").click()
     table = view.element.locator(".jitscope-modules [role=treegrid]")
-    for _ in range(30):
+    view.settle()
+    for _ in range(60):
         closed = table.locator("[aria-expanded=false] .jitscope-table-toggle")
         if not closed.count():
             break
         closed.first.click()
+        view.settle()
     rows = [row.locator("[role=gridcell]").all_inner_texts() for row in table.locator(".jitscope-table-row").all()]
     return {cells[0].lstrip("▾▸ \n"): cells for cells in rows}
 
