@@ -5,9 +5,9 @@ XLA compiles in one piece, as it does small loops.
 Integers, maxima and minima are what they are in any order. Floats are added from the first to the last within blocks of some √n rows,
 and the totals of the blocks likewise: the result at row i is off by no more than (b + i / b + 2) eps times the sum of the magnitudes up
 to there, b rows being a block (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 4.2); for products, that
-share of the product. Along the last axis rows of more than 4,096 elements have blocks in blocks, of b² and b = ∛n elements: (n / b² + 2 b + 3)
-eps; those of up to 64 are summed from the first to the last, n eps. XLA's own way, sums of 16 numbers, sums of 16 such, and so on, is bounded by 15 eps times the number of these
-levels.
+share of the product. Along the last axis rows of more than 4,096 elements have blocks in blocks, of b² and b = ∛n elements:
+(n / b² + 2 b + 3) eps; those of up to 64 are summed from the first to the last, n eps. XLA's own way, sums of 16 numbers, sums of 16
+such, and so on, is bounded by 15 eps times the number of these levels.
 """
 
 from __future__ import annotations

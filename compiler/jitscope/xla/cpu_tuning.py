@@ -177,24 +177,24 @@ ARG_BY_BLOCKS = Tuning(
     "The place of the greatest (or least) float along an axis of at least such a length, each place of which has at least so many elements "
     "behind it (a row), is found in two steps: which block of the axis has it, then where in it (`ops/arg_places.py`). Where the length has "
     "a divisor to make blocks of, of at least so many elements.",
-    "jnp.argmax along the first axis of 1,000 × 1,000: 0.29 of the time, with 0.11.2 0.29, with 0.12.0.1 0.39, of exp(x) * x: 0.58; of 10,000 × 100: 0.3; along the second of "
-    "64 × 32 × 32: 0.6",
+    "jnp.argmax along the first axis of 1,000 × 1,000: 0.29 of the time, with 0.11.2 0.29, with 0.12.0.1 0.39, of exp(x) * x: 0.58; of "
+    "10,000 × 100: 0.3; along the second of 64 × 32 × 32: 0.6",
     "XLA reduces pairs of an element and its place in vectors",
     {"length": 32, "row": 16, "elements": 16384, "block": 4},
 )
 RUNNING_BY_ROWS = Tuning(
     "A running sum, product, maximum or minimum along an axis of at least so many rows, each of at least so many elements, in an array of "
     "at least so many, is a loop over the rows (`ops/running.py`): XLA sums windows that reach back to the start, 16 elements at a time.",
-    "jnp.cumsum along the first axis of 1,000 × 1,000: 0.11 of the time (with 0.11.2 0.28, with 0.12.0.1 0.18), compiled in 0.3 of it; of 10,000 × 100: 0.11; of 20,000 × 3: 0.47",
+    "jnp.cumsum along the first axis of 1,000 × 1,000: 0.11 of the time (with 0.11.2 0.28, with 0.12.0.1 0.18), compiled in 0.3 of it; of "
+    "10,000 × 100: 0.11; of 20,000 × 3: 0.47",
     "XLA's reduce_window over a whole axis is a loop",
     {"rows": 8, "row": 4, "elements": 1024},
 )
 RUNNING_BY_ELEMENTS = Tuning(
     "A running sum, product, maximum or minimum along the last axis, of at least such a length (`row` for several rows of floats), is a loop "
     "over the elements, in one function (`ops/running.py`): XLA sums windows that reach back to the start, 16 elements at a time.",
-    "jnp.cumsum of 100,000 floats: 0.44 of the time, cummax: 0.34, compiled in 0.15 of it; along the rows of "
-    "1,000 × 1,000: 0.75 and 0.42. With "
-    "0.12.0.1 0.59, 0.41, 0.61 and 0.47 (with 0.11.2 sums of rows: 1.4)",
+    "jnp.cumsum of 100,000 floats: 0.44 of the time, cummax: 0.34, compiled in 0.15 of it; along the rows of 1,000 × 1,000: 0.75 and "
+    "0.42. With 0.12.0.1 0.59, 0.41, 0.61 and 0.47 (with 0.11.2 sums of rows: 1.4)",
     "XLA's reduce_window over a whole axis is a loop",
     {"length": 32, "row": 512},
     jaxlibs=("0.10.", "0.12."),
@@ -210,7 +210,8 @@ IN_DOUBLE = Tuning(
     "sin, cos, tan, atan, atan2 and powers with an exponent that is half an odd number, of float32 arrays of at least so many elements, are "
     "computed in float64 by sums and products, and rounded once (`ops/elementwise/doubled.py`): XLA calls the C library for each number. The "
     "results are nearer to the exact ones.",
-    "sin of 200,000 numbers: 0.3 to 0.46 of the time, of 1,000,000 with 0.12.0.1 0.26; cos: 0.28, tan: 0.2, atan: 0.22, atan2: 0.23, x**-1.5: 0.38",
+    "sin of 200,000 numbers: 0.3 to 0.46 of the time, of 1,000,000 with 0.12.0.1 0.26; cos: 0.28, tan: 0.2, atan: 0.22, atan2: 0.23, "
+    "x**-1.5: 0.38",
     "XLA computes them in vectors, as exactly",
     16384,
 )
@@ -245,16 +246,16 @@ CONVOLUTIONS_BY_ELEMENTS = Tuning(
     "Where each feature has a window of its own (depthwise), a convolution of at most so many elements in the window is a sum over these; "
     "where the batch is in groups (the gradients by the windows of grouped convolutions), a result with at most so many elements in space "
     "is computed element by element.",
-    "3 × 3 over 8 × 32 × 32 × 64, one window for each feature: 0.05 of the time, 0.06; its gradient by the window 0.6 (of 128 features 0.28); "
-    "that of 8 groups of 8 features: 0.03",
+    "3 × 3 over 8 × 32 × 32 × 64, one window for each feature: 0.05 of the time, 0.06; its gradient by the window 0.6 (of 128 features "
+    "0.28); that of 8 groups of 8 features: 0.03",
     "XLA's convolutions in groups run in vectors",
     64,
 )
 SHORT_AXES = Tuning(
     "Arrays of at least so many elements whose last axis is at most so long, and is only broadcast, combined and reduced, are written out: "
     "an array for each element of that axis (`backend/short_axes.py`). XLA's loops would run along the short axis.",
-    "128 bodies with positions (128, 3), 100 steps: 0.18 to 0.3 of the time; the forces between 500: with 0.11.2 0.45, with 0.12.0.1 0.37; the distances between 1,000 points: 0.07, between 2,000: 0.06; the gradient of the "
-    "sum of their inverses: 0.28",
+    "128 bodies with positions (128, 3), 100 steps: 0.18 to 0.3 of the time; the forces between 500: with 0.11.2 0.45, with 0.12.0.1 "
+    "0.37; the distances between 1,000 points: 0.07, between 2,000: 0.06; the gradient of the sum of their inverses: 0.28",
     "XLA's loops run along the longer axes",
     {"length": 4, "elements": 4096},
 )
@@ -268,8 +269,8 @@ CONVOLUTIONS_WITHOUT_LIBRARY = Tuning(
 SUMS_WITHOUT_LIBRARY = Tuning(
     "XLA's library is left out for a program's reductions where all large ones are sums of what slices are combined to, as in finite "
     "differences: it writes each slice out before.",
-    "the sum of the squares of a five-point stencil of 1,024 × 1,024: 0.28 to 0.33 of the time, 0.38; of differences of 1,000,000: 0.55; the "
-    "sum of squares of an array: 4.3",
+    "the sum of the squares of a five-point stencil of 1,024 × 1,024: 0.28 to 0.33 of the time, 0.38; of differences of 1,000,000: "
+    "0.55; the sum of squares of an array: 4.3",
     "the library reads slices where they are",
 )
 WRITTEN_OUT_STRETCHES = Tuning(

@@ -101,7 +101,7 @@ class Loop:
                     f"return {w.jnp}.logical_and({w.jnp}.logical_not({self.stop}), {w.text(self._test())})",
                 ]
             ),
-        ]  # type: ignore[union-attr]
+        ]
         lines = self._block()
         w.items = outer
         text = [*test, f"def {self.step}({state}):"]
