@@ -51,11 +51,11 @@ def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
     expect(view.element.get_by_text("the program is no longer kept")).to_be_visible()
     kernel.instruments["passes"] = documents.passes()
     button.click()
-    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible()
+    expect(view.element.get_by_role("slider", name="State of the program")).to_be_visible()
     assert_readable(view.element)
     view.open("timing")
     view.open("stages")
-    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible()
+    expect(view.element.get_by_role("slider", name="State of the program")).to_be_visible()
     assert kernel.asked[-2:] == ["instrument", "instrument"]
 
 

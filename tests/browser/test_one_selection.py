@@ -97,7 +97,7 @@ def test_an_operation_of_any_pass_leads_to_lines_kernels_and_code(bare: Bare, na
     truth, passes = Truth(document), document["instruments"]["passes"]
     view = bare.mount(pack(made.cell(document), 500_000).text)
     stage(view, "passes")
-    slider = view.element.get_by_role("slider", name="Pass")
+    slider = view.element.get_by_role("slider", name="State of the program")
     slider.press("Home")
     looked = 0
     for state in passes["states"][1:]:

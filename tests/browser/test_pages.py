@@ -77,7 +77,7 @@ def test_a_document_of_the_future_gets_a_sentence(bare: Bare) -> None:
 
 def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(bare: Bare) -> None:
     view = bare.show(documents.passes())
-    slider = view.element.get_by_role("slider", name="Pass of the compilation")
+    slider = view.element.get_by_role("slider", name="State of the program")
     now = view.element.locator(".jitscope-step[aria-current]")
     assert now.inner_text().startswith("cse")
     slider.focus()

@@ -182,7 +182,7 @@ def test_a_saved_output_has_its_stages_without_a_kernel(bare: Bare) -> None:
     document = {**gradient_document(), "recompilations": made.recompilations()}
     document["instruments"] |= document_of(layer, (64, 20), (20, 7))["instruments"]
     view = bare.mount(pack(made.cell(document), 200_000).text)
-    for name, slider in (("Trace", "Step of the trace"), ("Passes", "Pass")):
+    for name, slider in (("Trace", "Step of the trace"), ("Passes", "State of the program")):
         stage(view, name)
         expect(view.element.get_by_role("slider", name=slider)).to_be_visible()
     stage(view, "Transformations")
@@ -227,7 +227,7 @@ def test_the_stages_are_asked_for_in_jupyterlab(gradient: tuple[Notebook, View])
     expect(view.element.locator(".jitscope-step")).to_have_count(3, timeout=30_000)
     stage(view, "Passes")
     view.element.get_by_role("button", name="Show passes").click()
-    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible(timeout=60_000)
+    expect(view.element.get_by_role("slider", name="State of the program")).to_be_visible(timeout=60_000)
     for dark in (False, True):
         notebook.dark(dark)
         assert_readable(view.element)

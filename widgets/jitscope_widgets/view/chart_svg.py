@@ -110,8 +110,12 @@ def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Mark
         y = up(value)
         yield element("path", d=f"M{LEFT},{y}H{frame.width - RIGHT}", stroke="var(--rule)")
         yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
+    last = ""
     for value in across.ticks(count):
-        shown = f"{round(value):,}" if chart.steps else number(value, chart.across.unit)
+        shown = f"{max(1, round(value)):,}" if chart.steps else number(value, chart.across.unit)
+        if shown == last:  # of few steps
+            continue
+        last = shown
         yield element("text", shown, x=across(value), y=foot + 15, text_anchor="middle", fill="var(--dim)")
     middle = (LEFT + frame.width) / 2
     title = f"{chart.steps} of the {chart.across.title}" if chart.steps else chart.across.title

@@ -115,13 +115,13 @@ def _chart(document: PassesDocument, states: Sequence[PassState]) -> Chart:
     return Chart(
         _CHART,
         f"Operations before and after each pass, and the kernels that they would run as: {told[0]}; {told[-1]}.",
-        Axis("compilation", 0, len(states)),
+        Axis("program", 0, len(states)),
         Axis("operations", 0, most),
         (
             Series("kernels", "area", across, kernels, tone="result", title="kernels that they would run as"),
             Series("operations", "area", across, others, tone="constant", title="further operations"),
         ),
-        steps="pass",
+        steps="state",
         told=told,
         small=True,
     )
@@ -136,7 +136,7 @@ def _curves(states: Sequence[PassState]) -> Iterator[Section]:
         if known:
             across, up = zip(*known)
             said = f"{show(quantities[0])} before the passes, {show(quantities[-1])} after them"
-            axes = Axis("compilation", 0, len(states)), Axis(name, 0, max(up) or 1, quantities[0]["unit"])
+            axes = Axis("states of the program", 0, len(states)), Axis(name, 0, max(up) or 1, quantities[0]["unit"])
             yield Section(name, (Chart(name, said, *axes, (Series(name, "bars", across, up),), small=True),), note=said)
 
 

@@ -134,9 +134,10 @@ class ChartView {
     const label = (x: number, y: number, anchor: string, text: string) => s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
     const rows = up.ticks(chart.small ? 2 : 4).flatMap((value) => [s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }), label(LEFT - 6, up.at(value) + 4, "end", up.written(value))]);
     const { foot } = this;
-    const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).map((value, n, all) => {
-      const text = chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value);
-      return label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", text);
+    const written = (value: number) => (chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value));
+    const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).flatMap((value, n, all) => {
+      const again = n > 0 && written(value) === written(all[n - 1]!); // of few steps
+      return again ? [] : [label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", written(value))];
     });
     return [...rows, ...columns, label((LEFT + this.width) / 2, foot + 32, "middle", chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title)];
   }
