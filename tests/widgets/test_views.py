@@ -19,7 +19,7 @@ from jitscope_widgets.view.as_data import as_data
 from jitscope_widgets.view.as_html import as_html
 from jitscope_widgets.view.as_text import as_text
 from jitscope_widgets.view.markup import Markup, element
-from jitscope_widgets.view.parts import KINDS, Cards, Column, Row, Section, Sentence, Table
+from jitscope_widgets.view.parts import KINDS, Cards, Chart, Column, Row, Section, Sentence, Table
 from jitscope_widgets.view.typescript import FILE, text as typescript
 from jitscope_widgets.views import has_view, view_of
 from jitscope_widgets.views.recompilations import counted
@@ -174,3 +174,24 @@ def test_rows_of_a_matrix_keep_their_columns_and_its_text_says_what_changed() ->
     assert [column.title for column in matrix.columns] == ["program", "1", "2", "…", "3"]
     assert all(len(row.cells) == 5 for row in matrix.rows) and "4 more rows left out" in matrix.left_out
     assert "x  f32[64,20] -> f32[40,20] -> (300 more) -> f32[40,20]" in " ".join(as_text((cards,), 100))
+
+
+def _charts(parts: Any) -> list[Chart]:
+    if isinstance(parts, Chart):
+        return [parts]
+    if is_dataclass(parts):
+        parts = [getattr(parts, field.name) for field in fields(parts)]
+    return [chart for part in parts for chart in _charts(part)] if isinstance(parts, (list, tuple)) else []
+
+
+@pytest.mark.parametrize("low, high", [(1, -1.0), (0.001, 25.0), (5e-324, 1.7976931348623157e308)])
+def test_edges_of_a_histogram_are_numbers_within_its_bounds(low: float, high: float) -> None:
+    document = made.values()
+    for detail in document["details"]:
+        detail["histogram"] = {"low": low, "high": high, "log": True, "zeros": 0, "counts": [1, 0, 3, 2]}
+    charts = [chart for chart in _charts(list(view_of(document))) if chart.summary.startswith("Histogram")]
+    assert charts
+    for chart in charts:
+        edges = chart.series[0].across
+        assert edges[0] == low and len(edges) == 4
+        assert all(min(low, high) <= edge <= max(low, high) for edge in edges)

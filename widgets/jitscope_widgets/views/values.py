@@ -216,15 +216,17 @@ def _pictures(detail: Document) -> Iterator[Part]:
 
 def _histogram(histogram: Document) -> Chart:
     counts, low, high, is_log = histogram["counts"], histogram["low"], histogram["high"], histogram["log"]
-    if is_log and low > 0:
-        edges = tuple(low * (high / low) ** (n / len(counts)) for n in range(len(counts)))
+    grows = is_log and 0 < low <= high
+    steps = [n / len(counts) for n in range(len(counts))]
+    if grows:
+        edges = tuple(low ** (1 - step) * high**step for step in steps)
     else:
-        edges = tuple(low + (high - low) * n / len(counts) for n in range(len(counts)))
+        edges = tuple(low * (1 - step) + high * step for step in steps)
     beside = f"; {histogram['zeros']:,} zeros beside" if is_log and histogram["zeros"] else ""
     title = f"magnitude, logarithmic{beside}" if is_log else "value"
     most = max(*counts, 1)
     summary = f"Histogram ({title}) from {figure(low)} to {figure(high)}, at most {plural(most, 'element')} in a bin."
-    across = Axis(title, low, high if high > low else low + 1, scale="log" if is_log and low > 0 else "linear")
+    across = Axis(title, low, high if high > low else low + 1, scale="log" if grows else "linear")
     return Chart(
         "Histogram",
         summary,
