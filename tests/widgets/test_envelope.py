@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from jitscope_widgets import html, validate
+from jitscope_widgets import envelope, html, validate
 from jitscope_widgets.compact import compact, expand
 from jitscope_widgets.envelope import pack, unpack
 from jitscope_widgets.grouping import in_full
@@ -59,6 +59,14 @@ def test_long_texts_share_their_lines_with_other_texts() -> None:
 @given(documents)
 def test_any_document_comes_back(document: dict[str, Any]) -> None:
     assert unpack(pack(document).text) == document
+
+
+def test_a_value_whose_line_is_not_there_is_still_told() -> None:
+    document = made.layer_compilation()
+    document["instruments"] = {"values": made.values() | {"lines": []}}
+    packed_text = pack(document).text
+    assert unpack(packed_text) == document
+    assert envelope._read(packed_text.split()[0])["document"]["unusual"] == "NaN"
 
 
 def test_a_long_program_takes_a_small_part_of_its_json() -> None:

@@ -25,6 +25,7 @@ from .view_data import with_views, without_views
 from .words import Document, plural
 
 
+_TOLD = "unusual"  # of a compilation: in the first piece, since its line is seen before the others are loaded
 _LEVEL = 6  # of gzip; beyond that, time counts more than the last few per cent
 _MANY_NODES = 30_000  # with more in a graph, the HLO programs are not even tried
 
@@ -60,7 +61,9 @@ def unpack(text: str) -> dict[str, Any]:
     document = said["document"]
     whole = [document] if document.get("kind") == "compilation" else document.get("compilations", ())
     for part in said.get("parts", ()):
-        whole[part["at"]].update(_read(more[part["piece"] - 1]))
+        compilation = whole[part["at"]]
+        compilation.pop(_TOLD, None)
+        compilation.update(_read(more[part["piece"] - 1]))
     return without_views(document)
 
 
@@ -131,7 +134,7 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: with_views(compilation[name]) for name in HEAVY if name in compilation}
+    return {name: with_views(compilation[name]) for name in (*HEAVY, _TOLD) if name in compilation}
 
 
 def _outside(
@@ -150,8 +153,8 @@ def _outside(
 
 
 def _told(compilation: Document) -> dict[str, str]:
-    said = unusual(compilation)
-    return {"unusual": said} if said else {}
+    said = compilation.get(_TOLD) or unusual(compilation)
+    return {_TOLD: said} if said else {}
 
 
 def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:

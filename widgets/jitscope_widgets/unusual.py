@@ -19,7 +19,8 @@ def _first_nan(values: Document | None) -> str:
     row = next((row for row in (values or {}).get("rows", ()) if row["nan"]), None)
     if values is None or row is None:
         return ""
-    return f"first NaN: line {values['lines'][row['line']]['line']}" if row["line"] is not None else "NaN"
+    positions = dict(enumerate(values["lines"]))
+    return f"first NaN: line {positions[row['line']]['line']}" if row["line"] in positions else "NaN"
 
 
 def _slow(profile: Document | None) -> str:
