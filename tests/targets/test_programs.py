@@ -125,20 +125,8 @@ def test_each_kernel_of_a_gpu_has_its_code_and_registers(name: str, asked: dict[
     for one in started:
         assert f".entry {one['function']}(" in ptx
         assert one["threads"] and one["threads"] <= 1024
-    read = [one for one in started if one["registers"] is not None]
-    assert all(0 < one["registers"] <= 255 for one in read)
-    assert len(read) in (0, len(started)), [one["name"] for one in started if one not in read]
-
-
-def test_the_machine_code_of_programs_is_read(asked: dict[tuple[str, str], Any]) -> None:
-    """Of all but one: executables hold bytes that differ from run to run, and not each could be taken apart."""
-    unread = [
-        name
-        for name in (*PROGRAMS, *SHARDED)
-        if name not in LARGE
-        and any(one["registers"] is None for one in _on(asked, name, "h100").document["kernels"] if one["function"])
-    ]
-    assert len(unread) <= 1, unread
+    unread = [one["name"] for one in started if not one["registers"] or one["registers"] > 255]
+    assert not unread
 
 
 @pytest.mark.parametrize("target", HAVE)

@@ -8,8 +8,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .riegeli import without_headers
-from .snappy import unpacked
+from .riegeli import records
 
 
 class Resources(NamedTuple):
@@ -36,7 +35,7 @@ _FRAME_SIZE, _REGISTERS = 0x11, 0x2F
 
 def resources_of(executable: bytes) -> dict[str, Resources]:
     """By kernel, what is told in all the machine code for GPUs that stands in these bytes; nothing where it cannot be read."""
-    code = unpacked(without_headers(executable), _MAGIC) or executable
+    code = b"".join(records(executable)) or executable
     found: dict[str, Resources] = {}
     at = code.find(_MAGIC)
     while at >= 0:

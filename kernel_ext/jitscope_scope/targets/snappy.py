@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-FURTHEST = 65_536
-"""Bytes of what comes before a packed block: names, layouts and memories of arguments and results."""
 LARGEST = 1 << 24
-"""Larger executables are not unpacked: this takes a second for some MB."""
-
-
-def unpacked(data: bytes, holds: bytes) -> bytes | None:
-    """The content of the first packed block that holds some bytes; None where none is found."""
-    for start in range(min(len(data), FURTHEST)):
-        found = block(data, start)
-        if found is not None and holds in found:
-            return found
-    return None
+"""Larger blocks are not unpacked: this takes a second for some MB."""
 
 
 def block(data: bytes, start: int) -> bytes | None:
-    """The content of the block that begins at a place; None where no block of more than some bytes does."""
-    size, at = _number(data, start)
-    if not 256 <= size <= LARGEST:
+    """The content of the block that begins at a place; None where there is none, or it is too large."""
+    size, at = number(data, start)
+    if not 0 <= size <= LARGEST:
         return None
     out = bytearray()
     for length, back, literal in _pieces(data, at):
@@ -41,7 +30,7 @@ def block(data: bytes, start: int) -> bytes | None:
     return None
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def number(data: bytes, at: int) -> tuple[int, int]:
     """A number in groups of seven bits, the lowest first, and where it ends; -1 where there is none."""
     value = 0
     for n, byte in enumerate(data[at : at + 5]):
