@@ -225,14 +225,23 @@ def test_ctrl_c_leaves_everything_as_it_was() -> None:
 
 
 @needs_proc
-def test_a_form_that_ends_the_process_is_told_and_the_others_go_on() -> None:
+def test_a_form_that_ends_the_process_is_told_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     from jitscope_kernel.tuning import tuned
+    from jitscope_scope.targets import helper
 
-    killed = []
+    monkeypatch.setattr(helper, "SAID_AFTER", 0.1)
+    stopped: list[int] = []
+    killed: list[str] = []
 
     def told(doing: str) -> None:
-        if doing.startswith("2 of "):
-            for child in children():
+        if not doing.startswith("2 of "):
+            return
+        if not stopped:  # a process that ended before it is asked would be begun anew, without a word
+            stopped.extend(children())
+            for child in stopped:
+                os.kill(child, signal.SIGSTOP)
+        elif not killed:  # it was asked, and does not answer
+            for child in stopped:
                 os.kill(child, signal.SIGKILL)
                 killed.append(doing)
 
