@@ -164,6 +164,27 @@ def test_kernels_that_do_the_same_are_one_row_that_opens(bare: Bare) -> None:
     )
 
 
+def test_kernels_by_block_open_to_their_blocks_and_add_up(bare: Bare) -> None:
+    _view, panel, profile = opened(bare, "network")
+    panel.get_by_label("by block").check()
+    table = panel.get_by_role("treegrid", name="Kernels, by the part of the program")
+    tops = table.locator("[aria-level='1']")
+    blocks = profile["blocks"]
+    sums: dict[int | None, float] = {}
+    for kernel in profile["kernels"]:
+        at = kernel["block"]
+        while at is not None and blocks[at]["outer"] is not None:
+            at = blocks[at]["outer"]
+        if kernel["share"] is not None:
+            sums[at] = sums.get(at, 0.0) + kernel["share"]
+    assert len(sums) > 1
+    for at, share in sums.items():
+        row = tops.filter(has_text="in several or none of these" if at is None else blocks[at]["label"]).first
+        expect(row).to_contain_text(percent(share))
+    tops.first.click()
+    expect(table.locator("[aria-level='2']").first).to_be_visible()
+
+
 def test_the_call_on_a_time_axis(bare: Bare) -> None:
     view, panel, profile = opened(bare, "network")
     axis = panel.get_by_role("figure", name="One recorded call")

@@ -25,6 +25,7 @@ def profile() -> Document:
             "library",
             0.7,
             [0],
+            block=1,
             opcode="dot",
             bound="arithmetic",
             nearest="arithmetic",
@@ -38,6 +39,7 @@ def profile() -> Document:
             "fusion",
             0.2,
             [1, 2],
+            block=0,
             operations=13,
             opcode="fusion",
             split=[0.3, 0.7],
@@ -89,6 +91,10 @@ def profile() -> Document:
         {"position": position(4), "own": bounds(0.0, 0.2, 0.14), "whole": bounds(0.0, 0.2, 0.14)},
         {"position": position(1), "own": None, "whole": bounds(0.9, 1.0, 0.95)},
     ]
+    blocks = [
+        {"label": "layer", "outer": None, "positions": [position(1)]},
+        {"label": "dense × 2", "outer": 0, "positions": []},
+    ]
     runs = [(0, 1.5e-5, 6.5e-5), (1, 8.2e-5, 1.9e-5), *((3, (102 + 1.2 * n) * 1e-6, 9e-7) for n in range(10))]
     call = {
         "seconds": 1.2e-4,
@@ -119,6 +125,7 @@ def profile() -> Document:
         "kernels": timed,
         "lines": lines,
         "scopes": [{"name": "layer/attention", **bounds(0.1, 0.3, 0.2)}],
+        "blocks": blocks,
         "estimated": "the time of a kernel of several lines is split by the work of its operations, calibrated on 2 kernels of one line",
         "timeline": call,
         "machine": {

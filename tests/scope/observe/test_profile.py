@@ -71,6 +71,50 @@ def test_each_recorded_kernel_is_one_of_the_fusion_document(of_transformer):
         assert {of_transformer["lines"][at]["position"]["line"] for at in kernel["lines"]} <= lines
 
 
+def outwards(document, kernel):
+    """The labels of the blocks that a kernel is in, the outermost first."""
+    at, labels = kernel["block"], []
+    while at is not None:
+        labels.insert(0, document["blocks"][at]["label"])
+        at = document["blocks"][at]["outer"]
+    return labels
+
+
+def test_kernels_are_in_the_blocks_of_their_equations(of_transformer):
+    """The oracle: the groups round the equations in the graph, of which a kernel's block is round all; those of twelve layers are one."""
+    row = row_of(transformer.program, *transformer.arguments())
+    document = observe.compilation_document(row)
+    nodes = {node["id"]: node for node in document["graph"]["nodes"]}
+
+    def around(path):
+        found, at = [], next(node for node in nodes.values() if path in node["paths"])["scope"]
+        while at is not None:
+            if nodes[at].get("what") != "instance":
+                found.insert(0, nodes[at]["label"])
+            at = nodes[at]["scope"]
+        return found
+
+    paths = {kernel["name"]: kernel["paths"] for kernel in document["fusion"]["kernels"]}
+    for kernel in of_transformer["kernels"]:
+        chain = outwards(of_transformer, kernel)
+        assert all(around(path)[: len(chain)] == chain for path in paths[kernel["name"]])
+        if len(paths[kernel["name"]]) == 1:
+            assert around(*paths[kernel["name"]]) == chain
+    dots = [
+        k for k in of_transformer["kernels"] if k["opcode"] == "dot" and "block × 12" in outwards(of_transformer, k)
+    ]
+    blocks = {kernel["block"] for kernel in dots}
+    assert len(dots) % 12 == 0 and all(sum(kernel["block"] == block for kernel in dots) % 12 == 0 for block in blocks)
+
+
+def test_what_a_loop_repeats_is_in_the_block_of_the_loop():
+    document = profile(lstm.program, *lstm.arguments())
+    inside = [kernel for kernel in document["kernels"] if kernel["loop"]]
+    assert inside and all(any("scan" in label for label in outwards(document, kernel)) for kernel in inside)
+    loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
+    assert loops and all("scan" in outwards(document, loop)[-1] for loop in loops)
+
+
 def test_lines_have_the_bounds_of_their_kernels(of_transformer):
     """The oracle: for each line, the kernels that list it alone, and those that list it at all."""
     for at, line in enumerate(of_transformer["lines"]):

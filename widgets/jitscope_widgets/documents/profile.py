@@ -70,6 +70,8 @@ class KernelLines(TypedDict):
     """The estimated part of its time that belongs to each of `lines`."""
     equations: NotRequired[dict[str, float]]
     """The estimated part of its time that each of its equations takes, by path; not there where it is of one alone."""
+    block: NotRequired[int | None]
+    """The place in `blocks` of the innermost one that all of it stems from."""
 
 
 class TimedKernel(KernelSeconds, KernelLines):
@@ -90,6 +92,17 @@ class ProfileScope(Bounds):
     """A named scope with its share."""
 
     name: str
+
+
+class ProfileBlock(TypedDict):
+    """A function, a module, a loop, or equal ones of these together: what kernels stem from."""
+
+    label: str
+    """Such as "attention" or "block × 12"."""
+    outer: int | None
+    """The place in `blocks` of the one that it is part of, which stands before it."""
+    positions: list[Position]
+    """Where it is called, the first places."""
 
 
 class RecordedCall(TypedDict):
@@ -173,6 +186,8 @@ class ProfileDocument(CallSeconds):
     kernels: list[TimedKernel]
     lines: list[ProfileLine]
     scopes: list[ProfileScope]
+    blocks: NotRequired[list[ProfileBlock]]
+    """The program in blocks, each after the one that it is part of."""
     estimated: NotRequired[str]
     """How the time of kernels of several lines is split, and what that was calibrated on."""
     timeline: NotRequired[RecordedCall]

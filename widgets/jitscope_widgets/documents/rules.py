@@ -171,6 +171,13 @@ def _profile_rule(profile: Any, path: str) -> Iterator[str]:
         for line in kernel["lines"]:
             if not 0 <= line < lines:
                 yield f"{path}.kernels[{index}].lines: there is no line {line}"
+    blocks = profile.get("blocks", [])
+    for index, block in enumerate(blocks):
+        if block["outer"] is not None and not 0 <= block["outer"] < index:
+            yield f"{path}.blocks[{index}].outer: a block before it; found {block['outer']}"
+    for index, kernel in enumerate(profile["kernels"]):
+        if (place := kernel.get("block")) is not None and not 0 <= place < len(blocks):
+            yield f"{path}.kernels[{index}].block: there is no block {place}"
 
 
 def _machine_rule(machine: Any, path: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from jitscope.xla.hlo_module import Computation
 from ..calls import CallTree
 from ..cost import Costs, Work
 from ..fusion import Kernels
+from ..graph import jaxpr_graph
 from ..hlo import bytes_of
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
@@ -28,6 +29,7 @@ from ..positions import scopes_of, sendable
 from ..rerunning import rerun_of
 from ..stacks import Stacks
 from ..timing import quantity
+from .blocks import Blocks
 from .bounds import Bounds, bounds_of, owners_of
 from .estimate import Estimate, shares_of, split
 from .measurement import Measurement, take
@@ -106,10 +108,12 @@ class _Profile:
         index = {line: at for at, line in enumerate(places)}
         recorded = [(k, called) for k, called in zip(self.kernels, _called(self.kernels), strict=True) if self._span(k)]
         work, fast, verdicts = self._verdicts([k for k, _ in recorded], costs)
+        blocks, by_name = self._blocks(), {k["name"]: k for k in self.kernels}
         found: list[TimedKernel] = [
             {
                 **self._kernel(k, called, work[name := k["name"]], fast[name], verdicts[name]),
                 **self._split(k, written, index, estimate),
+                "block": blocks.of(k, by_name.get(self.flow.loop_of(k["name"]) or "")) if blocks else None,
             }
             for k, called in recorded
         ]
@@ -136,6 +140,7 @@ class _Profile:
                 {"name": sendable(name), **_bounds(bounds, scope_parts.get(name, 0.0))}
                 for name, bounds in bounds_of(timed, scopes).items()
             ],
+            "blocks": blocks.documents if blocks else [],
             "estimated": _estimated(estimate.known),
             "timeline": self._timeline(found),
             "machine": machine_document(self.peaks),
@@ -144,6 +149,12 @@ class _Profile:
             "on": on,
             "cost": quantity(time.perf_counter() - start, "s", note=_COST),
         }
+
+    def _blocks(self) -> Blocks | None:
+        row = self.row
+        if row.jaxpr is None:
+            return None
+        return Blocks(jaxpr_graph(row.jaxpr, row.function, self.positions, row.cell_of, None, self.tree))
 
     def _sum(self) -> CallSeconds:
         """What a call takes, and how that is made up while it is recorded: recorded = busy - together + between."""

@@ -10,8 +10,9 @@ from ...plain import clean
 from ...quantities import percent, seconds
 from ...view import inline
 from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text
-from ...words import Document, plural
+from ...words import Document, lines as lines_of, plural
 from . import wording
+from .blocks import WITHIN, Block, Blocks, share_of
 
 
 _COLUMNS = (
@@ -24,7 +25,11 @@ _COLUMNS = (
     Column("bytes", "number", "read and written in one run, by XLA's model"),
     Column("arithmetic", "number", "operations in one run, by XLA's model"),
     Column("bound by", "short", "and the part of its time in fast runs that this explains"),
-    Column("lines", "text", "in which what it computes was written"),
+    Column(
+        "stems from",
+        "text",
+        "the lines in which what it computes was written, and the block of the program: a function, a module, a loop",
+    ),
 )
 _KINDS = {
     "fusion": "fusions",
@@ -41,11 +46,12 @@ def kernel_tables(profile: Document) -> Grouped:
 
 
 def alike(kernels: Sequence[Document]) -> list[list[Document]]:
-    """Kernels that do the same to values of the same types, and stem from the same lines, together; in the order of the first ones."""
+    """Kernels that do the same to values of the same types, and stem from the same lines of the same block, together; in the order of the
+    first ones."""
     groups: defaultdict[object, list[Document]] = defaultdict(list)
     for kernel in kernels:
         same = ("kind", "opcode", "operations", "type", "flops", "bytes", "loop", "bound")
-        groups[(*(kernel[name] for name in same), tuple(kernel["lines"]))].append(kernel)
+        groups[(*(kernel[name] for name in same), kernel.get("block"), tuple(kernel["lines"]))].append(kernel)
     return list(groups.values())
 
 
@@ -54,19 +60,25 @@ class _Kernels:
         self.profile = profile
         self.kernels = profile["kernels"]
         self.here = wording.here_of(profile)
+        self.blocks = Blocks(profile)
+        self.in_blocks = any(kernel.get("block") is not None for kernel in self.kernels)
         self.groups = alike(self.kernels)
         self.rows: dict[str, Row] = {}
         self.together: dict[tuple[str, ...], Row] = {}
         kinds: defaultdict[str, float] = defaultdict(float)
         for kernel in self.kernels:
             kinds[kernel["kind"]] += kernel["share"] or 0.0
-        self.top = max(kinds.values(), default=0.0) or 1.0
-        """The share that the longest bar stands for: that of a kind."""
+        self.tree = self.blocks.tree()
+        largest = (share_of(block.kernels) for block in self.tree.inner)
+        self.top = max([*kinds.values(), *largest], default=0.0) or 1.0
+        """The share that the longest bar stands for: that of a kind or of a block."""
 
     def ways(self) -> Iterator[tuple[str, Table]]:
         if len(self.groups) < len(self.kernels):
             yield "alike together", self._table("those that do the same together", self._folded(self.kernels))
         yield "one by one", self._table("by the time of all their runs in a call", map(self._row, self.kernels))
+        if self.in_blocks:
+            yield "by block", self._table("by the part of the program that they stem from", self._by_block(self.tree))
         if len({kernel["kind"] for kernel in self.kernels}) > 1:
             yield "by kind", self._table("by what they are", self._by_kind())
         if any(kernel["loop"] for kernel in self.kernels):
@@ -77,8 +89,10 @@ class _Kernels:
 
     def _folded(self, kernels: Sequence[Document]) -> Iterator[Row]:
         groups = sorted(alike(kernels), key=lambda group: -sum(kernel["total"] for kernel in group))
-        for group in groups:
-            yield self._row(group[0]) if len(group) == 1 else self._kept(group)
+        yield from map(self._together, groups)
+
+    def _together(self, group: list[Document]) -> Row:
+        return self._row(group[0]) if len(group) == 1 else self._kept(group)
 
     def _row(self, kernel: Document) -> Row:
         """The row of a kernel, one object in all orders."""
@@ -114,8 +128,15 @@ class _Kernels:
             wording.modelled(kernel["bytes"], "B"),
             wording.modelled(kernel["flops"], "flop"),
             Text(f"{mark}{wording.bound(kernel)}", title=wording.why(kernel)),
-            wording.lines(self.profile, kernel, self.here),
+            self._stems_from(kernel),
         )
+
+    def _stems_from(self, kernel: Document) -> Content:
+        """`line 35 · block × 12`; all blocks that it is in on hovering."""
+        lines, names = wording.lines(self.profile, kernel, self.here), self.blocks.around(kernel)
+        if not names:
+            return lines
+        return (lines, inline.muted(" · ") if lines else "", Text(names[-1], "muted", WITHIN.join(names)))
 
     def _kept(self, group: list[Document]) -> Row:
         names = wording.names(group)
@@ -140,6 +161,22 @@ class _Kernels:
         title = f"{wording.what(first)} of the same types and lines, {len(group):,} times; bytes and arithmetic are of one run"
         return Row(cells, Ref(kernels=wording.names(group)), tuple(map(self._row, group)), title=title)
 
+    def _by_block(self, block: Block) -> Iterator[Row]:
+        """What is in a block, the longest first: blocks, and kernels that do the same together."""
+        rows = [(share_of(one.kernels), self._block(one)) for one in block.inner]
+        if block is self.tree and block.own:
+            several = self._sum("in several or none of these", block.own, plural(len(block.own), "kernel"))
+            rows.append((share_of(block.own), several))
+        else:
+            rows += [(share_of(group), self._together(group)) for group in alike(block.own)]
+        yield from (row for _, row in sorted(rows, key=lambda one: -one[0]))
+
+    def _block(self, block: Block) -> Row:
+        called = lines_of(block.positions, self.here)
+        return self._sum(
+            block.label, block.kernels, plural(len(block.kernels), "kernel"), self._by_block(block), called
+        )
+
     def _by_kind(self) -> Iterator[Row]:
         kinds = sorted(self.kernels, key=lambda kernel: kernel["kind"])
         found = [(kind, list(own)) for kind, own in groupby(kinds, key=lambda kernel: kernel["kind"])]
@@ -155,11 +192,14 @@ class _Kernels:
         for name, own in sorted(loops.items(), key=lambda item: -sum(kernel["share"] or 0.0 for kernel in item[1])):
             yield self._sum(called.get(name, clean(name)) if name else "in no loop", own, plural(len(own), "kernel"))
 
-    def _sum(self, name: str, own: list[Document], what: str) -> Row:
+    def _sum(
+        self, name: str, own: list[Document], what: str, rows: Iterator[Row] | None = None, stems: str = ""
+    ) -> Row:
         share = sum(kernel["share"] or 0.0 for kernel in own)
         total = sum(kernel["total"] for kernel in own if kernel["share"] is not None)
         figures = (inline.percent(share), Bar(min(1.0, share / self.top)), inline.seconds(total))
-        return Row((inline.strong(name), what, *figures, "", "", "", "", ""), rows=tuple(self._folded(own)))
+        inside = tuple(self._folded(own) if rows is None else rows)
+        return Row((inline.strong(name), what, *figures, "", "", "", "", stems), rows=inside)
 
 
 def bounds_table(profile: Document) -> Iterator[Part]:

@@ -135,10 +135,9 @@ def explained(kernel: Document) -> float | None:
 
 
 def what(kernel: Document) -> str:
-    """`fusion of 13`, `dot (library call)`, `copy`."""
-    if kernel["kind"] == "fusion":
-        return f"fusion of {kernel['operations']:,}"
-    return f"{clean(kernel['opcode'])} (library call)" if kernel["kind"] == "library" else clean(kernel["opcode"])
+    """`fusion of 13`, `dot (library call)`, `fusion of 3 (library call)`, `copy`."""
+    operation = f"fusion of {kernel['operations']:,}" if kernel["opcode"] == "fusion" else clean(kernel["opcode"])
+    return f"{operation} (library call)" if kernel["kind"] == "library" else operation
 
 
 def timed(kernel: Document) -> str:

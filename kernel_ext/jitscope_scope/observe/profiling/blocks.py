@@ -1,0 +1,73 @@
+"""The blocks of a program that its kernels stem from: functions, modules, loops; what repeats is one block."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..groups.kernels import Origins
+from ..groups.names import without_number
+
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.fusion import Kernel
+    from jitscope_widgets.documents.graph import GraphDocument, GraphNode
+    from jitscope_widgets.documents.profile import ProfileBlock
+
+
+_CALLS = 3
+"""Places of one block that its document has."""
+
+
+class Blocks:
+    """The groups and scopes of a jaxpr's graph, those of equal blocks together: `attention` of all of `block × 12` is one."""
+
+    def __init__(self, graph: GraphDocument):
+        self.documents: list[ProfileBlock] = []
+        self._origins = Origins(graph)
+        self._places: dict[str, int | None] = {}
+        self._scopes: dict[str, str] = {}
+        children: Counter[str | None] = Counter()
+        known: dict[object, int] = {}
+        for node in graph["nodes"]:
+            if node["kind"] not in ("group", "scope") or node.get("what") == "tree":
+                continue
+            scope = node["scope"]
+            outer = None if scope is None else self._places.get(scope)
+            self._scopes |= dict.fromkeys(node["paths"], node["id"])
+            if node.get("what") == "instance":
+                self._places[node["id"]] = outer
+                continue
+            key = outer, children[scope], node.get("what"), without_number(node["label"])
+            children[scope] += 1
+            if key not in known:
+                known[key] = len(self.documents)
+                self.documents.append({"label": node["label"], "outer": outer, "positions": node["positions"][:_CALLS]})
+            self._places[node["id"]] = known[key]
+            self._name(known[key], node)
+
+    def _name(self, place: int, node: GraphNode) -> None:
+        """flax's `Dense_0` and `Dense_1` in two of equal blocks are one `Dense`."""
+        document = self.documents[place]
+        if document["label"] != node["label"]:
+            document["label"] = without_number(node["label"])
+
+    def of(self, kernel: Kernel, loop: Kernel | None) -> int | None:
+        """The innermost block that all of a kernel stems from; what `loop` repeats is in that at least. None where there is none."""
+        around = self._origins.around(kernel["paths"])
+        own = self._places[around[-1].ident] if around else None
+        repeated = loop or (kernel if kernel["kind"] == "loop" else None)
+        scope = None if repeated is None else self._scope_of(repeated["paths"])
+        least = None if scope is None else self._places[scope]
+        return least if least not in self._outwards(own) and least is not None else own
+
+    def _outwards(self, place: int | None) -> Iterator[int]:
+        while place is not None:
+            yield place
+            place = self.documents[place]["outer"]
+
+    def _scope_of(self, paths: Sequence[str]) -> str | None:
+        outermost = min(paths, key=len, default="")
+        inside = all(path == outermost or path.startswith(f"{outermost}/") for path in paths)
+        return self._scopes.get(outermost) if inside else None
