@@ -315,7 +315,7 @@ class Expressions(ast.NodeTransformer):
             return self.generic_visit(node)  # type: ignore[return-value]
         if node.lower is None or node.upper is None or node.step is not None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
-        size = difference(node.upper, node.lower, self.moving)
+        size = difference(node.upper, node.lower, self.moves)
         if size is None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
         start = self.visit(node.lower)
@@ -358,9 +358,9 @@ class Expressions(ast.NodeTransformer):
             self.local = before
 
 
-def difference(upper: ast.expr, lower: ast.expr, moving: set[str]) -> ast.expr | None:
+def difference(upper: ast.expr, lower: ast.expr, moves: Callable[[ast.AST], bool]) -> ast.expr | None:
     """`upper - lower` where the names that move cancel."""
-    a, b = _linear(upper, moving), _linear(lower, moving)
+    a, b = _linear(upper, moves), _linear(lower, moves)
     if a is None or b is None or a[0] != b[0]:
         return None
     parts: list[ast.expr] = [ast.BinOp(ast.Constant(k), ast.Mult(), node) for node, k in a[1]]
@@ -378,21 +378,27 @@ def difference(upper: ast.expr, lower: ast.expr, moving: set[str]) -> ast.expr |
     return first
 
 
-def _linear(node: ast.expr, moving: set[str]) -> tuple[dict[str, int], list[tuple[ast.expr, int]]] | None:
+def _linear(
+    node: ast.expr, moves: Callable[[ast.AST], bool]
+) -> tuple[dict[str, int], list[tuple[ast.expr, int]]] | None:
     """Moving names with their whole factors, and what does not move; None for what is not of that form."""
-    if not any(isinstance(n, ast.Name) and n.id in moving for n in ast.walk(node)):
+    if not moves(node):
         return {}, [(node, 1)]
-    if isinstance(node, ast.Name):
-        return {node.id: 1}, []
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        a, b = _linear(node.left, moving), _linear(node.right, moving)
-        sign = 1 if isinstance(node.op, ast.Add) else -1
-        if a is None or b is None:
-            return None
-        names = {k: a[0].get(k, 0) + sign * b[0].get(k, 0) for k in a[0] | b[0]}
-        return {k: n for k, n in names.items() if n}, a[1] + [(e, sign * n) for e, n in b[1]]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.right, ast.Constant):
-        a = _linear(node.left, moving)
-        if a is not None and isinstance(node.right.value, int):
-            return {k: n * node.right.value for k, n in a[0].items()}, [(e, n * node.right.value) for e, n in a[1]]
+    match node:
+        case ast.Name(id=name):
+            return {name: 1}, []
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            a, b = _linear(left, moves), _linear(right, moves)
+            sign = 1 if isinstance(op, ast.Add) else -1
+            if a is None or b is None:
+                return None
+            names = {k: a[0].get(k, 0) + sign * b[0].get(k, 0) for k in a[0] | b[0]}
+            return {k: n for k, n in names.items() if n}, a[1] + [(e, sign * n) for e, n in b[1]]
+        case (
+            ast.BinOp(left=inner, op=ast.Mult(), right=ast.Constant(value=int(factor)))
+            | ast.BinOp(left=ast.Constant(value=int(factor)), op=ast.Mult(), right=inner)
+        ):
+            a = _linear(inner, moves)
+            if a is not None:
+                return {k: n * factor for k, n in a[0].items()}, [(e, n * factor) for e, n in a[1]]
     return None

@@ -16,6 +16,7 @@ from .answers import CannotCompile, Cut, Region
 from .cells import Cell
 from .clock import Stopwatch, added
 from .functions import definitions
+from .in_place import acted_on
 from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, joined, proof
@@ -118,7 +119,8 @@ class Watch:
             reached = reached.union(*(f.__code__.co_names for f in functions))
         names = reached | naming.bound(place.body) | naming.stored_into(place.body) | called
         return Seen(
-            frozenset(names), frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place))
+            frozenset(names),
+            frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place) | acted_on(place.body)),
         )
 
     def regions(self) -> list[Region]:
@@ -159,7 +161,7 @@ class Watch:
                 one.text = f"each of its passages takes {pricing.seconds(seen.seconds / seen.count)}, less than calling compiled code does"
                 return one
             live = place.live()
-            stored = naming.stored_into(place.body) & seen.visit.values.keys()
+            stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
             if eager * runs < pricing.LEAST_COMPILE:

@@ -24,6 +24,10 @@ class Functions:
         self.reads: set[str] = set()
         self.names: set[str] = set()
         self.write: Written | None = None
+        self.changed: Mapping[str, tuple[str, ...]] = {}
+        """The parameters that functions store into and hand back."""
+        self.outside: Callable[[str, object], bool] = lambda name, value: False
+        """Whether a name stands for this value wherever the region's function reads it."""
 
     def need(self, name: str, line: int) -> None:
         """Has the function of this name written. Raises CannotCompile where it cannot be."""
@@ -34,8 +38,11 @@ class Functions:
         assert isinstance(function, FunctionType) and self.write is not None
         code = function.__code__
         node = definition_of(function, self.definitions)
-        if node is None or node.decorator_list or function.__closure__:
+        if node is None or node.decorator_list:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
+        for n, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            if not self.outside(n, cell):
+                raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
             raise CannotCompile(line, "effect", f"`{name}` is a generator or a coroutine")
         given = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
@@ -43,7 +50,7 @@ class Functions:
             raise CannotCompile(line, "object", f"`{name}` takes any number of arguments")
         if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
             raise CannotCompile(line, "effect", f"`{name}` binds names outside of itself")
-        if touched := naming.stored_into(node.body) - naming.bound(node.body):
+        if touched := naming.stored_into(node.body) - naming.bound(node.body) - {*self.changed.get(name, ())}:
             raise CannotCompile(line, "effect", f"`{name}` stores into `{min(touched)}`")
         for n in ast.walk(node):
             if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Attribute):

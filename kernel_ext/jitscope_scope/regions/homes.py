@@ -56,6 +56,16 @@ def is_array(value: object) -> bool:
     return root in ("jitscope", "jax", "jaxlib") and hasattr(value, "dtype") and hasattr(value, "shape")
 
 
+def shares(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have an element's memory in common; fields of one array of records have none."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=10_000)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
 def is_users_object(value: object) -> bool:
     """Whether a value is an object of a class that a cell defines, with its attributes in a dict of its own."""
     kind = type(value)

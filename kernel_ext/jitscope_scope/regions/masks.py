@@ -7,6 +7,7 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,9 @@ _ELEMENTWISE = frozenset(
     "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
     "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
 )
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ def unmasked(
     """The statements without picks where that can be, and those that bind names of picked values after the region again."""
     masks = _Masks({**before, **after}, jnp)
     copied = [copy.deepcopy(s) for s in body]
+    masks.once = _bound_once(copied)
     masks.names = _held(copied, masks)
     new = [masks.visit(s) for s in copied]
     if masks.done:
@@ -43,6 +48,14 @@ def unmasked(
         again = [ast.unparse(s) for s in masks.names.values()] if masks.names else []
         return tuple(s for s in new if s is not None), again
     return tuple(body), []
+
+
+def _bound_once(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """What names are bound to that one plain assignment binds, and nothing else."""
+    nodes = [n for s in body for n in ast.walk(s)]
+    stores = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    given = [(t.id, n.value) for n in nodes if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
+    return {name: value for name, value in given if stores.count(name) == 1}
 
 
 def _held(body: list[ast.stmt], masks: _Masks) -> dict[str, ast.Assign]:
@@ -65,6 +78,7 @@ class _Masks(ast.NodeTransformer):
     def __init__(self, known: Mapping[str, object], jnp: str) -> None:
         self.known, self.jnp, self.done = known, jnp, False
         self.names: dict[str, ast.Assign] = {}
+        self.once: dict[str, ast.expr] = {}
 
     def axes(self, node: ast.expr) -> int | None:
         """How many axes a value has."""
@@ -73,6 +87,8 @@ class _Masks(ast.NodeTransformer):
                 return 0
             case ast.Name(id=name):
                 found = self.known.get(name)
+                if name not in self.known and name in self.once:
+                    return self._once(name, self.axes)
                 return np.ndim(found) if isinstance(found, (np.ndarray, np.generic, int, float, complex)) else None
             case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
                 return self._most([a, b])
@@ -97,6 +113,14 @@ class _Masks(ast.NodeTransformer):
                 return 0
         return None
 
+    def _once(self, name: str, asked: Callable[[ast.expr], T]) -> T | None:
+        """What is to be said of a name that one assignment binds."""
+        value = self.once.pop(name)
+        try:
+            return asked(value)
+        finally:
+            self.once[name] = value
+
     def _most(self, nodes: list[ast.expr]) -> int | None:
         found = [self.axes(n) for n in nodes]
         return None if None in found else max(n for n in found if n is not None)
@@ -106,6 +130,8 @@ class _Masks(ast.NodeTransformer):
         match node:
             case ast.Name(id=name):
                 found = self.known.get(name)
+                if name not in self.known and name in self.once:
+                    return bool(self._once(name, self.is_mask))
                 return isinstance(found, np.ndarray) and found.dtype == bool and found.ndim > 0
             case ast.Compare():
                 return bool(self.axes(node))

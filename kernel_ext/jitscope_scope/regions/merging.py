@@ -33,7 +33,7 @@ def _value(body: list[ast.stmt], target: ast.Subscript) -> ast.expr | None:
             return _loaded(target)
         case [ast.Assign(targets=[ast.Subscript()], value=value)]:
             return copy.deepcopy(value)
-        case [ast.AugAssign(op=op, value=value) as s]:
+        case [ast.AugAssign(op=op, value=value) as s] if type(s) is ast.AugAssign:
             return ast.copy_location(ast.BinOp(_loaded(target), op, copy.deepcopy(value)), s)
         case [ast.If(test=test, body=yes, orelse=no) as s]:
             a, b = _value(yes, target), _value(no, target)

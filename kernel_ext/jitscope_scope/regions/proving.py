@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import FunctionType, MappingProxyType
+from types import CellType, FunctionType, MappingProxyType
 
 import numpy as np
 
@@ -60,6 +60,7 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
             allowed=edit.allowed,
             told_of=visit.told,
             dropped=visit.dropped,
+            enclosed=visit.enclosed,
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
@@ -86,6 +87,7 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
                 edit.allowed,
                 visit.told,
                 visit.dropped,
+                visit.enclosed,
             )
         )
     same = joined([f.same for f in found])
@@ -111,10 +113,11 @@ def _one(
     allowed: float = ALLOWED,
     told_of: Mapping[str, str] = MappingProxyType({}),
     dropped: frozenset[str] = frozenset(),
+    enclosed: frozenset[str] = frozenset(),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
-    _at_home(a)
-    _at_home(b)
+    _at_home(a, enclosed)
+    _at_home(b, enclosed)
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray) and n not in dropped}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -155,13 +158,19 @@ def _one(
     )
 
 
-def _at_home(names: dict[str, object]) -> None:
-    """Lets the functions of the cell see these names, and not the session's."""
+def _at_home(names: dict[str, object], enclosed: frozenset[str]) -> None:
+    """Lets the functions of the cell see these names, and not the session's; what they keep of `enclosed` names as well."""
     names |= {"__builtins__": builtins, "__name__": "__main__"}
+    cells = {n: CellType() for n in enclosed}
     for n, f in names.items():
         if isinstance(f, FunctionType) and words.of_users(f):
-            names[n] = new = FunctionType(f.__code__, names, f.__name__, f.__defaults__, f.__closure__)
+            kept = f.__closure__ and tuple(
+                cells.get(v, c) for v, c in zip(f.__code__.co_freevars, f.__closure__, strict=True)
+            )
+            names[n] = new = FunctionType(f.__code__, names, f.__name__, f.__defaults__, kept)
             new.__kwdefaults__ = f.__kwdefaults__
+    for n, cell in cells.items():
+        cell.cell_contents = names[n]
 
 
 def _kept(names: Mapping[str, object]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from .answers import CannotCompile
 from .expressions import MISSING, Expressions, difference
 from .functions import Functions
 from .homes import Home
+from .in_place import Gathered
 from .loops import Loop, indent
 from .merging import merged
 
@@ -42,6 +43,8 @@ class Statements:
         """The statements of the loop that is being written."""
         self._flat = ""
         """A name of a row of numbers, whose parts are copies."""
+        self.after: Mapping[str, object] = {}
+        """The values seen after the region."""
         self.region: naming.Statements = ()
         """The statements of the whole region, or of the function that is written inside of it."""
         self.expressions = Expressions(values, moving, jnp, self._inlined, home)
@@ -111,12 +114,15 @@ class Statements:
         match s.targets:
             case [ast.Subscript(value=ast.Name(id=name))] if name in self.columns and self.items is not None:
                 return [self._item(name, s.value)]
+        moves = self.expressions.moves(s.value)
         value = self.text(s.value)
         flat = [
             t
             for target in s.targets
             for t in ([target] if not isinstance(target, (ast.Tuple, ast.List)) else target.elts)
         ]
+        if moves:
+            self.moving |= {t.id for t in flat if isinstance(t, ast.Name)}
         if all(isinstance(t, ast.Name) for t in flat):
             self._aliases(s)
             return [f"{' = '.join(ast.unparse(t) for t in s.targets)} = {value}"]
@@ -130,7 +136,8 @@ class Statements:
         if any(not isinstance(t, (ast.Name, ast.Subscript)) for t in flat):
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.targets[0])}` is stored to")
         names = [t.id if isinstance(t, ast.Name) else self.fresh("part") for t in flat]
-        lines = [f"{', '.join(names)} = {value}"]
+        one = "," if len(names) == 1 and isinstance(s.targets[0], (ast.Tuple, ast.List)) else ""
+        lines = [f"{', '.join(names)}{one} = {value}"]
         return lines + [
             self._store(t, n, guard) for t, n in zip(flat, names, strict=True) if isinstance(t, ast.Subscript)
         ]
@@ -225,7 +232,7 @@ class Statements:
         array = self.values.get(ast.unparse(view.value))
         if isinstance(a, ast.Slice) or isinstance(b, ast.Slice) or not isinstance(array, np.ndarray):
             return False
-        apart = difference(a, b, self.moving)
+        apart = difference(a, b, self.expressions.moves)
         if apart is None or any(isinstance(n, ast.Name) for n in ast.walk(apart)):
             return False
         try:
@@ -281,7 +288,10 @@ class Statements:
                 return type(value) is int
             case ast.Name(id=name):
                 found = self.values.get(name)
-                return name in self.counts or (isinstance(found, (int, np.integer)) and name not in self.moving)
+                if name in self.counts or (isinstance(found, (int, np.integer)) and name not in self.moving):
+                    return True
+                last = self.after.get(name) if name not in self.expressions.local else None
+                return type(last) is int or isinstance(last, np.integer)
             case ast.BinOp(left=a, right=b):
                 return self._is_count(a) and self._is_count(b)
             case ast.UnaryOp(operand=a):
@@ -319,12 +329,28 @@ class Statements:
         for node in ast.walk(load):
             if hasattr(node, "ctx"):
                 node.ctx = ast.Load()  # type: ignore[attr-defined]
+        if isinstance(s, Gathered):
+            return [self._gathered(s, guard)]
         whole = ast.copy_location(ast.BinOp(load, s.op, s.value), s)
         if isinstance(s.target, ast.Subscript):
             return [self._store(s.target, self.text(whole), guard)]
         if not isinstance(s.target, ast.Name):
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.target)}` is an attribute of an object")
         return [f"{s.target.id} = {self.text(whole)}"]
+
+    def _gathered(self, s: Gathered, guard: str | None) -> str:
+        assert isinstance(s.target, ast.Subscript) and isinstance(s.target.value, ast.Name)
+        name, value = s.target.value.id, self.text(s.value)
+        index = self.expressions.index(copy.deepcopy(s.target.slice))
+        place = ast.unparse(ast.fix_missing_locations(ast.Subscript(ast.Name("x"), index)))[2:-1]
+        if guard and s.word != "add":
+            raise CannotCompile(s.lineno, "value read by Python", f"`{name}` is stored into under a branch on a value")
+        value = f"{self.jnp}.where({guard}, {value}, 0)" if guard else value
+        seen = self.values.get(name)
+        if isinstance(seen, np.ndarray) and seen.dtype not in (np.float64, np.complex128):
+            value = self._converted(name, value)
+        self.moving.add(name)
+        return f"{name} = {name}.at[{place}].{s.word}({value})"
 
     def _append(self, s: ast.Expr, item: ast.expr, guard: str | None) -> list[str]:
         assert isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute)
@@ -418,8 +444,10 @@ class Statements:
         raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is gone through by Python")
 
     def _rows(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name) and not hasattr(self.values.get(node.id), "shape"):
-            return False
+        if isinstance(node, ast.Name):
+            found = self.after.get(node.id, self.values.get(node.id))
+            if not hasattr(found, "shape") and not hasattr(self.values.get(node.id), "shape"):
+                return False
         return self.expressions.moves(node)
 
     def _while(self, s: ast.While, live: set[str]) -> list[str]:

@@ -127,5 +127,9 @@ def _only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str
 def _not_exchanged(loop: ast.For, visit: Visit) -> None:
     """Refuses names that exchange their arrays: which name has which array depends on how many turns a stretch has."""
     for n, v in visit.ends.items():
-        if isinstance(v, np.ndarray) and any(v is w and m != n for m, w in visit.live.items()):
+        if (
+            isinstance(v, np.ndarray)
+            and v is not visit.live.get(n)
+            and any(v is w and m != n for m, w in visit.live.items())
+        ):
             raise CannotCompile(loop.lineno, "effect", f"`{n}` takes over another array of before the loop (aliasing)")

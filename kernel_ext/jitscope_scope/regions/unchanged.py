@@ -13,7 +13,7 @@ from . import growing, naming, paths
 from .answers import CannotCompile
 from .effects import Effects
 from .functions import Functions
-from .homes import Home, is_array, is_number
+from .homes import Home, is_array, is_number, shares
 from .loops import Loop, indent
 from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements
@@ -161,7 +161,7 @@ def _places(
     for p in [p for p in changed if _stored_into(visit, p)]:
         others = [(q.text, q.value) for q in kept.values() if q is not p] + list(visit.live.items())
         for other, array in others:
-            if isinstance(array, np.ndarray) and np.may_share_memory(array, p.value):  # type: ignore[arg-type]
+            if isinstance(array, np.ndarray) and shares(array, p.value):  # type: ignore[arg-type]
                 raise CannotCompile(
                     line, "effect", f"`{p.text}` is stored into and shares its memory with `{other}` (aliasing)"
                 )
@@ -208,7 +208,7 @@ class Ending:
         others = [(n, v) for n, v in [*mine, *rest.items()] if isinstance(v, np.ndarray)]
         for n, v in mine:
             for m, w in others:
-                if n != m and v is not w and np.may_share_memory(v, w):
+                if n != m and v is not w and shares(v, w):
                     raise CannotCompile(0, "effect", f"`{n}` is afterwards a view of `{m}` (aliasing)")
             for m, w in rest.items():
                 if v is w and m in self.visit.live and v is not self.visit.live.get(n) and n not in self.made:

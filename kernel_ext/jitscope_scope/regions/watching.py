@@ -6,7 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import cast
 
 import numpy as np
@@ -41,6 +41,8 @@ class Visit:
     """Names of the arrays whose content was another one at the end than before."""
     dropped: frozenset[str] = frozenset()
     """Names of those that were, and that nobody holds any longer."""
+    enclosed: frozenset[str] = frozenset()
+    """Names that functions made in the region's own function keep, and that stand for the same here."""
     places: dict[str, paths.Leaf] = field(default_factory=dict)
     """What was in the objects and containers at the start, and at the end."""
     places_after: dict[str, paths.Leaf] = field(default_factory=dict)
@@ -107,7 +109,7 @@ class Recorder:
             if _bytes(found) > KEPT_BYTES:
                 seen.too_large = True
             else:
-                seen.visit = Visit(snapshot(found), found, places=paths.leaves(found))
+                seen.visit = Visit(snapshot(found), found, enclosed=_enclosed(found), places=paths.leaves(found))
             self.lost = added(self.lost, watch.passed())
         seen.own, seen.watch = self.lost, Stopwatch()
 
@@ -127,6 +129,21 @@ class Recorder:
             seen.visit.compare([d for s in self.seen.values() if s.visit for d in (s.visit.live, s.visit.ends)])
             seen.visit.places_after = paths.leaves({n: names.get(n, v) for n, v in seen.visit.live.items()})
             self.lost = added(self.lost, watch.passed())
+
+
+def _enclosed(values: Mapping[str, object]) -> frozenset[str]:
+    """Free names of functions that stand for one and the same value in all of them and among `values`."""
+    functions = [f for f in values.values() if isinstance(f, FunctionType) and f.__closure__]
+    good: set[str] = set()
+    other: set[str] = set()
+    for f in functions:
+        for n, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            try:
+                same = n in values and cell.cell_contents is values[n]
+            except ValueError:  # it has no value yet
+                same = False
+            (good if same else other).add(n)
+    return frozenset(good - other)
 
 
 def snapshot(values: Mapping[str, object]) -> dict[str, object]:

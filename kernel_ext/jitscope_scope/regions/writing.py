@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import growing, masks, naming, texts, words
+from . import growing, in_place, masks, naming, texts, words
 from .answers import CannotCompile
+from .arguments import Changed
 from .bounds import Bounds, own_part
 from .effects import Effects
 from .functions import Functions
-from .homes import Home, home_of, is_number
+from .homes import Home, home_of, is_number, shares
 from .loops import indent
 from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements
@@ -72,20 +73,26 @@ def _translated(
     values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
     jnp, lax = free_name("jnp", values, f"{home.library}.numpy"), free_name("lax", values, f"{home.library}.lax")
     body = texts.in_codes(body, letters) if letters else body
+    changed = Changed(values, definitions)
+    body = changed.written(in_place.stores(body, values)) if home.numpy else body
     body, again = masks.unmasked(body, values, visit.after, jnp) if home.numpy else (body, [])
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
+    _same_shapes(body, visit)
     made = naming.bound(body)
     arrays = {n for n in used | stored | made if n in values and is_number(values[n])}
     written_names = made | stored
     static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names}
     moving = arrays - static
     functions = Functions(values, definitions)
+    functions.changed = changed.of
+    functions.outside = lambda n, cell: n in visit.enclosed and n not in made | stored
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
-    writer.region = body
+    writer.region, writer.after = body, visit.after
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
+        node = changed.handed_back(node, jnp) if home.numpy else node
         inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
         inner.expressions.local = given | naming.bound(node.body)
         inner.region = node.body
@@ -102,7 +109,7 @@ def _translated(
         {
             n
             for n in (naming.read_first(body) | functions.reads | stored)
-            if n in values and _goes_in(values[n], n, appended)
+            if n in visit.values and _goes_in(values[n], n, appended)
         }
     )
     for n in reads:
@@ -174,10 +181,24 @@ def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], store
     touched = _in_place(body, values) & arrays.keys()
     for n in touched:
         for other, array in arrays.items():
-            if other != n and np.may_share_memory(arrays[n], array):
+            if other != n and shares(arrays[n], array):
                 raise CannotCompile(
                     body[0].lineno, "effect", f"`{n}` is stored into and shares its memory with `{other}` (aliasing)"
                 )
+
+
+def _same_shapes(body: naming.Statements, visit: Visit) -> None:
+    """Refuses arrays that a turn of a loop makes of their own earlier form, in another shape."""
+    for k, s in enumerate(body):
+        if not isinstance(s, (ast.For, ast.While)):
+            continue
+        for n in (naming.bound(s.body) & naming.read_first(s.body)) - naming.bound(body[:k]):
+            first, last = visit.values.get(n), visit.after.get(n)
+            if isinstance(first, np.ndarray) and isinstance(last, np.ndarray) and first.ndim and first.size > last.size:
+                made = [t for b in s.body for t in ast.walk(b) if isinstance(t, ast.stmt)]
+                lines = [t.lineno for t in made if n in {ast.unparse(x) for x in naming.targets_of(t)}]
+                said = f"`{n}` has {list(first.shape)} before the loop and {list(last.shape)} after it: its shape changes from turn to turn"
+                raise CannotCompile(lines[0] if lines else s.lineno, "shape", said)
 
 
 def _in_place(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
@@ -302,10 +323,7 @@ def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str
     owners = [
         n
         for n, v in visit.live.items()
-        if isinstance(v, np.ndarray)
-        and isinstance(value, np.ndarray)
-        and v is not value
-        and np.may_share_memory(v, value)
+        if isinstance(v, np.ndarray) and isinstance(value, np.ndarray) and v is not value and shares(v, value)
     ]
     made = [
         s
@@ -362,5 +380,5 @@ def _no_view(name: str, value: object, visit: Visit, outs: list[str]) -> None:
     assert isinstance(value, np.ndarray)
     others = [(n, v) for n, v in [*visit.live.items(), *((o, visit.ends[o]) for o in outs)]]
     for n, v in others:
-        if isinstance(v, np.ndarray) and v is not value and np.may_share_memory(v, value):
+        if isinstance(v, np.ndarray) and v is not value and shares(v, value):
             raise CannotCompile(0, "effect", f"`{name}` is afterwards a view of `{n}` (aliasing)")

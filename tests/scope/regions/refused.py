@@ -251,16 +251,32 @@ y = np.ones(3)
 ---
 for k in range(5):
     y = g(y)
-=== writes into `out=` -> effect @ 2
-x = np.ones(4); y = np.zeros(4)
+=== one array given twice to a function that stores into it -> effect @ 2
+def smooth(to, of):
+    for i in range(1, 9):
+        to[i] = of[i - 1] + of[i + 1]
+    return to
+u = rng.normal(size=10)
 ---
 for k in range(5):
-    np.multiply(x, 2.0, out=y)
-=== sorts in place -> effect @ 2
-x = np.array([3.0, 1.0, 2.0])
+    u = smooth(u, u)
+=== what a function hands back under another name -> effect @ 2
+def halved(a):
+    a *= 0.5
+    return a
+u = rng.normal(size=10); v = u; s = 0.0
 ---
 for k in range(5):
-    x.sort()
+    v = halved(u)
+    v[0] = 1.0
+=== a function that keeps what made it -> object @ 2
+def growth(rate):
+    def f(x): return rate * x * (1 - x)
+    return f
+f = growth(3.2); x = rng.random(4)
+---
+for k in range(50):
+    x = f(x)
 === makes text -> value read by Python @ 2
 x = np.array([3.0, 1.0]); name = ""
 ---

@@ -20,6 +20,7 @@ from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.homes import is_array, is_users_object
 from tests.scope.regions.programs import COMPILED, Program
 from tests.scope.regions.programs_in_parts import IN_PARTS
+from tests.scope.regions.programs_in_place import IN_PLACE
 from tests.scope.regions.refused import CUT
 
 
@@ -78,7 +79,7 @@ def applied(source: str, regions: list[Region], cell: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("program", [*COMPILED, *IN_PARTS], ids=lambda p: p.name)
+@pytest.mark.parametrize("program", [*COMPILED, *IN_PARTS, *IN_PLACE], ids=lambda p: p.name)
 def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     regions, after = watched(program, monkeypatch)
     good = [r for r in regions if r.verdict == "compile"]

@@ -1,0 +1,191 @@
+"""Calls that act on an array they are given, as stores: `np.add(a, b, out=c)` is `c[...] = np.add(a, b)`, `np.add.at(x, i, v)` a store that
+adds, `x[1:-1][m] = v` a store into a part that is put back."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from types import ModuleType
+
+import numpy as np
+
+from . import naming
+
+
+_AT = {"add": "add", "subtract": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
+"""What gathers at an index, by the name of NumPy's function; differences are sums of the negative."""
+
+
+class Gathered(ast.AugAssign):
+    """A store that adds (or multiplies, …) once for each time that a place stands in the index; `word` says what it does."""
+
+    word: str
+
+
+def stores(body: naming.Statements, values: dict[str, object]) -> tuple[ast.stmt, ...]:
+    """The statements with such calls as stores. `values` are those seen before, and get those of the parts that are given names."""
+    written = _Stores(values)
+    new: list[ast.stmt] = []
+    for s in body:
+        found = written.visit(copy.deepcopy(s))
+        new += found if isinstance(found, list) else [found]
+    return tuple(new) if written.done else tuple(body)
+
+
+def acted_on(body: naming.Statements) -> set[str]:
+    """Names of what calls may store into: what `out=` names, and what is given to a function of which nothing is asked but its effect."""
+    found: set[str | None] = set()
+    for n in (n for s in body for n in ast.walk(s)):
+        match n:
+            case ast.keyword(arg="out", value=value):
+                found.add(naming.root_of(value))
+            case ast.Call(args=args) as call:
+                found |= {a.id for a in args if isinstance(a, ast.Name)}
+                if isinstance(call.func, ast.Attribute):
+                    found.add(naming.root_of(call.func.value))
+    return {n for n in found if n}
+
+
+class _Stores(ast.NodeTransformer):
+    def __init__(self, values: dict[str, object]) -> None:
+        self.values, self.done, self.count = values, False, 0
+        modules = [n for n, v in values.items() if isinstance(v, ModuleType) and v.__name__ == "numpy"]
+        self.numpy = modules[0] if modules else "numpy"
+        values.setdefault(self.numpy, np)
+
+    def _found(self, node: ast.expr) -> object:
+        """What a dotted name of a module's stands for."""
+        if isinstance(node, ast.Name):
+            return self.values.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self._found(node.value)
+            return getattr(owner, node.attr, None) if isinstance(owner, (ModuleType, np.ufunc)) else None
+        return None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        new = self._of_call(node.value) if isinstance(node.value, ast.Call) else None
+        return node if new is None else self._placed(new, node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        if len(node.targets) == 1 and isinstance(node.value, ast.Call):
+            new = self._of_call(node.value)
+            if isinstance(new, ast.Assign) and naming.root_of(new.targets[0]) == ast.unparse(node.targets[0]):
+                return self._placed(new, node)
+        if len(node.targets) == 1 and (parts := self._part(node.targets[0], node)) is not None:
+            first, inner, last = parts
+            return [first, ast.copy_location(ast.Assign([inner], node.value), node), last]
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        if (parts := self._part(node.target, node)) is None:
+            return node
+        first, inner, last = parts
+        return [first, ast.copy_location(ast.AugAssign(inner, node.op, node.value), node), last]
+
+    def _placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
+        self.done = True
+        for n in ast.walk(new):
+            if isinstance(n, (ast.expr, ast.stmt)) and not hasattr(n, "lineno"):
+                ast.copy_location(n, old)
+        return new
+
+    def _part(self, target: ast.expr, s: ast.stmt) -> tuple[ast.stmt, ast.Subscript, ast.stmt] | None:
+        """For a store into a part of a part, `a[1:-1][m] = v`: what takes the first part, the place in it, and what puts it back."""
+        match target:
+            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=first), slice=second):
+                pass
+            case _:
+                return None
+        array = self.values.get(name)
+        axes = first.elts if isinstance(first, ast.Tuple) else [first]
+        if not isinstance(array, np.ndarray) or not all(isinstance(a, ast.Slice) for a in axes):
+            return None
+        self.count += 1
+        part = f"part_{self.count}_of_{name}"
+        try:
+            whole = ast.Expression(ast.Subscript(ast.Name(name, ast.Load()), first, ast.Load()))
+            code = compile(ast.fix_missing_locations(copy.deepcopy(whole)), "<part>", "eval")
+            self.values[part] = np.array(eval(code, {"__builtins__": {}}, dict(self.values)))
+        except Exception:
+            return None
+        taken = ast.Call(ast.Attribute(copy.deepcopy(whole.body), "copy", ast.Load()), [], [])
+        inner = ast.Subscript(ast.Name(part, ast.Load()), second, ast.Store())
+        back = ast.Subscript(ast.Name(name, ast.Load()), copy.deepcopy(first), ast.Store())
+        take = self._placed(ast.Assign([ast.Name(part, ast.Store())], taken), s)
+        put = self._placed(ast.Assign([back], ast.Name(part, ast.Load())), s)
+        self._placed(ast.Assign([inner], ast.Constant(0)), s)
+        return ast.copy_location(take, s), inner, ast.copy_location(put, s)
+
+    def _of_call(self, call: ast.Call) -> ast.stmt | None:
+        function = self._found(call.func)
+        if isinstance(call.func, ast.Attribute) and isinstance(owner := self._found(call.func.value), np.ufunc):
+            return self._at(owner, call) if call.func.attr == "at" else None
+        if function is np.copyto and len(call.args) == 2:
+            return self._whole(call.args[0], call.args[1], call.keywords)
+        if function is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
+            return self._diagonal(call.args[0], call.args[1])
+        if isinstance(call.func, ast.Attribute) and isinstance(self.values.get(_name(call.func.value)), np.ndarray):
+            if call.func.attr == "fill" and len(call.args) == 1:
+                return self._whole(call.func.value, call.args[0], [])
+            if call.func.attr == "sort" and not call.args:
+                sort = ast.Attribute(ast.Name(self.numpy, ast.Load()), "sort", ast.Load())
+                return self._whole(call.func.value, ast.Call(sort, [call.func.value], call.keywords), [])
+        return self._out(call, function)
+
+    def _out(self, call: ast.Call, function: object) -> ast.stmt | None:
+        """The call of NumPy's function, or of an array's method, with `out=`."""
+        of_numpy = isinstance(function, np.ufunc) or (getattr(function, "__module__", None) or "").startswith("numpy")
+        of_array = isinstance(call.func, ast.Attribute) and isinstance(
+            self.values.get(_name(call.func.value)), np.ndarray
+        )
+        if not of_numpy and not of_array:
+            return None
+        args, named = list(call.args), [k for k in call.keywords if k.arg not in ("out", "where")]
+        out = next((k.value for k in call.keywords if k.arg == "out"), None)
+        if out is None and isinstance(function, np.ufunc) and function.nout == 1 and len(args) == function.nin + 1:
+            out = args.pop()
+        under = [k for k in call.keywords if k.arg == "where"]
+        if out is None or (under and not isinstance(function, np.ufunc)):
+            return None
+        return self._whole(out, ast.Call(call.func, args, named), under)
+
+    def _whole(self, target: ast.expr, value: ast.expr, named: list[ast.keyword]) -> ast.stmt | None:
+        """`target[...] = value`, under a mask if `where=` is named."""
+        to = copy.deepcopy(target)
+        if isinstance(to, ast.Name) and isinstance(self.values.get(to.id), np.ndarray):
+            to = ast.Subscript(to, ast.Constant(...), ast.Store())
+        elif not isinstance(to, ast.Subscript):
+            return None
+        to.ctx = ast.Store()
+        if [k.arg for k in named] == ["where"]:
+            where = ast.Attribute(ast.Name(self.numpy, ast.Load()), "where", ast.Load())
+            value = ast.Call(where, [named[0].value, value, copy.deepcopy(target)], [])
+        elif named:
+            return None
+        return ast.Assign([to], value)
+
+    def _diagonal(self, target: ast.expr, value: ast.expr) -> ast.stmt | None:
+        array = self.values.get(_name(target))
+        number = isinstance(value, ast.Constant) or isinstance(self.values.get(_name(value)), (int, float))
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or not number:
+            return None
+        count = ast.parse(f"{self.numpy}.arange(min({_name(target)}.shape))", mode="eval").body
+        index = ast.Tuple([count, copy.deepcopy(count)], ast.Load())
+        return ast.Assign([ast.Subscript(target, index, ast.Store())], value)
+
+    def _at(self, function: np.ufunc, call: ast.Call) -> ast.stmt | None:
+        match call.args:
+            case [ast.Name() as target, index, value] if function.__name__ in _AT and not call.keywords:
+                if function is np.subtract:
+                    value = ast.UnaryOp(ast.USub(), value)
+                made = Gathered(ast.Subscript(target, index, ast.Store()), ast.Add(), value)
+                made.word = _AT[function.__name__]
+                return made
+        return None
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""

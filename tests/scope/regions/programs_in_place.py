@@ -1,0 +1,120 @@
+"""More programs that are compiled: calls that act on what they are given, functions that store into their arguments, functions in functions,
+and single elements whose places values decide."""
+
+from tests.scope.regions.programs import parsed
+
+
+IN_PLACE = parsed("""
+=== results written into arrays
+y = rng.normal(size=20); low = np.empty(20); out = np.zeros(20, np.float32)
+---
+for i in range(30):
+    np.multiply(y, 0.99, out=low)
+    np.sin(low, low)
+    low = np.clip(low, -0.5, 0.5, out=low)
+    np.divide(1.0, y, out=low, where=np.abs(y) > 0.3)
+    np.add(y, 0.01 * low, out=y)
+    np.add(out, y.astype(np.float32), out=out)
+=== sums gathered by index
+src = rng.integers(0, 12, 60); dst = rng.integers(0, 12, 60); x = rng.random(12); seen = np.zeros((3, 4), int)
+top = np.zeros(12); wide = (dst // 4, dst % 4)
+---
+for it in range(20):
+    new = np.zeros(12)
+    np.add.at(new, dst, x[src] / 5)
+    np.subtract.at(new, src[:7], 0.01)
+    np.maximum.at(top, dst, x[src])
+    np.add.at(seen, (dst // 4, dst % 4), 1)
+    if x[0] > 0.1:
+        np.add.at(new, dst[:3], 0.5)
+    x = 0.1 + 0.5 * new
+=== fills, copies, sorts, a diagonal
+a = rng.normal(size=(6, 6)); b = np.zeros((6, 6)); r = rng.normal(size=9)
+---
+for k in range(15):
+    b.fill(0.5)
+    np.fill_diagonal(b, 0)
+    a = 0.5 * (a + b.T @ a)
+    r[2:5] = r[2:5] - k
+    r.sort()
+    np.copyto(b, a)
+=== the Ising model with draws made before
+spins = rng.choice([-1, 1], size=(6, 6)); at = rng.integers(0, 6, (2, 200)); draws = rng.random(200); flips = 0
+---
+for t in range(200):
+    i, j = at[0][t], at[1, t]
+    s = spins[i, j]
+    change = 2 * s * (spins[(i + 1) % 6, j] + spins[i - 1, j] + spins[i, (j + 1) % 6] + spins[i, j - 1])
+    if change <= 0 or draws[t] < np.exp(-change / 2.3):
+        spins[i, j] = -s
+        flips += 1
+=== a blur by moved windows
+img = rng.random((12, 9))
+---
+for rep in range(4):
+    pad = np.pad(img, 1, mode="edge")
+    out = np.zeros_like(img)
+    for dy in range(3):
+        for dx in range(3):
+            out += pad[dy:dy + img.shape[0], dx:img.shape[1] + dx]
+    img = out / 9
+=== pixels of rows
+img = rng.integers(0, 16, size=(7, 9)).astype(np.uint8); counts = np.zeros(16, int)
+---
+for row in img:
+    for pixel in row:
+        counts[pixel] += 1
+=== the game of life, stored into by a function
+Z = rng.integers(0, 2, (12, 12))
+def turn(Z):
+    N = (Z[:-2, :-2] + Z[:-2, 1:-1] + Z[:-2, 2:] + Z[1:-1, :-2] + Z[1:-1, 2:] + Z[2:, :-2] + Z[2:, 1:-1] + Z[2:, 2:])
+    birth = (N == 3) & (Z[1:-1, 1:-1] == 0)
+    survive = ((N == 2) | (N == 3)) & (Z[1:-1, 1:-1] == 1)
+    Z[...] = 0
+    Z[1:-1, 1:-1][birth | survive] = 1
+    return Z
+---
+for i in range(20):
+    Z = turn(Z)
+=== functions that store, one in the other
+u = rng.random(20); v = np.zeros(20); outside = [u]
+def edges(a, value):
+    a[0] = value
+    a[-1] = value
+def diffuse(a, b, rate):
+    b += a.mean()
+    a[1:-1] += rate * (a[2:] - 2 * a[1:-1] + a[:-2])
+    edges(a, 0.0)
+    return a.max(), b
+---
+for k in range(30):
+    most, v = diffuse(u, v, 0.2)
+=== Runge and Kutta by functions in a function
+def lotka(rate, turns, dt):
+    def f(y):
+        return np.array([rate * y[0] - 0.4 * y[0] * y[1], 0.1 * y[0] * y[1] - 0.4 * y[1]])
+    def step(y, dt):
+        a = f(y)
+        b = f(y + dt / 2 * a)
+        return y + dt * b
+    path = np.empty((turns + 1, 2))
+    path[0] = [10.0, 5.0]
+    for i in range(turns):
+        path[i + 1] = step(path[i], dt)
+    return path
+rate = 1.0 + rng.random()
+---
+path = lotka(rate, 40, 0.02)
+=== results written into arrays of an object
+class Buffer: pass
+b = Buffer(); b.x = [np.zeros(3)]; x = np.ones(3)
+---
+for k in range(5):
+    np.multiply(x, 2.0, out=b.x[0])
+=== sorts in place
+x = rng.normal(size=12)
+---
+for k in range(5):
+    x[k] = x[k] + k
+    x.sort()
+""")
