@@ -69,3 +69,17 @@ def test_an_edge_says_why_its_kernels_are_two(bare: Bare) -> None:
             view.page.keyboard.press("e")
             found |= {one.partition(": ")[2] for one in details.all_inner_texts() if one != "Nothing is said of it."}
     assert found == told
+
+
+def test_the_schedule_says_what_goes_on_beside_what(bare: Bare) -> None:
+    document = recorded("step-v5e")
+    view = bare.show(document)
+    view.element.get_by_text("The schedule", exact=True).click()
+    rows = view.element.get_by_role("grid", name="Steps").locator(".jitscope-table-body > [role=row]")
+    steps = [step for step in document["steps"] if not step["inside"]]
+    expect(rows).to_have_count(len(steps))
+    for row, step in zip(rows.all(), steps, strict=True):
+        expect(row).to_contain_text(step["kernel"])
+        if step["ends"] and step["beside"]:
+            expect(row).to_contain_text(f"{len(step['beside'])} kernel")
+    view.page.screenshot(path=SCREENSHOTS / "target-schedule.png", full_page=True)

@@ -95,6 +95,36 @@ def test_kernels_have_lines(name: str, target: str, asked: dict[tuple[str, str],
 
 @pytest.mark.parametrize("target", HAVE)
 @pytest.mark.parametrize("name", EACH)
+def test_the_schedule_has_each_kernel_in_the_order_of_the_text(
+    name: str, target: str, asked: dict[tuple[str, str], Any]
+) -> None:
+    """What ends further down stands between; what runs meanwhile does not read it."""
+    found = _on(asked, name, target)
+    steps = found.document["steps"]
+    names = [one.rpartition("/")[2].rstrip("'") for one in (step["kernel"] for step in steps)]
+    loops = {one.name for one in found.kernels if one.kind == "loop over kernels"}
+    inside: dict[str, list[str]] = {}
+    for step, own in zip(steps, names, strict=True):
+        if step["kernel"] not in loops:
+            inside.setdefault(step["inside"], []).append(own)
+    entry, computations = own_text.computations(str(found.hlo))
+    places = {one.name: (part, at) for part, rows in computations.items() for at, one in enumerate(rows)}
+    ends = {one.name for rows in computations.values() for one in rows if one.opcode.endswith("-done")}
+    told = [one.name for one, _ in own_text.kernels(str(found.hlo)) if one.name not in ends]
+    assert sorted(own for rows in inside.values() for own in rows) == sorted(told)
+    main = [places[own] for own in inside.get("", [])]
+    assert main == sorted(main) and {part for part, _ in main} <= {entry}
+    for step, own in zip(steps, names, strict=True):
+        if step["ends"]:
+            part, end = places[step["ends"]]
+            between = computations[part][places[own][1] + 1 : end]
+            beside = {one.rpartition("/")[2] for one in step["beside"]}
+            assert beside <= {one.name for one in between}
+            assert not any(step["ends"] in one.operands for one in between)
+
+
+@pytest.mark.parametrize("target", HAVE)
+@pytest.mark.parametrize("name", EACH)
 def test_each_pair_of_neighbours_has_a_reason_or_xlas_silence(
     name: str, target: str, asked: dict[tuple[str, str], Any]
 ) -> None:

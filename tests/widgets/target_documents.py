@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.widgets.parts import position, quantity
@@ -54,6 +55,10 @@ def target() -> dict[str, Any]:
             "total": quantity(16781312.0, "B", "modelled"),
             "fits": True,
         },
+        "steps": [
+            _step("loop_multiply_fusion"),
+            _step("input_exponential_reduce_fusion", ends="copy-done", beside=["loop_multiply_fusion"]),
+        ],
         "schedule": [
             "001: kCustomKernel [source | next=002 (1)] loop_multiply_fusion grid: [4096, 1, 1] threads: [128, 1, 1]"
         ],
@@ -109,3 +114,7 @@ def _decision(
         "fused_seconds": quantity(None, "s"),
         "apart_seconds": quantity(None, "s"),
     }
+
+
+def _step(kernel: str, inside: str = "", ends: str = "", beside: Sequence[str] = ()) -> dict[str, Any]:
+    return {"kernel": kernel, "inside": inside, "ends": ends, "beside": list(beside), "waits": False, "queue": "0"}

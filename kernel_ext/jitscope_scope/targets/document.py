@@ -22,6 +22,7 @@ from .asking import Compiled
 from .chips import Chip
 from .decisions import Apart, Decision
 from .models import PRODUCTS, exchange, roofline, unit_of
+from .schedule import steps_of
 
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         TargetDocument,
         TargetKernel,
         TargetMemory,
+        TargetStep,
     )
 
 
@@ -93,6 +95,7 @@ class _Document:
             "boundaries": boundaries,
             "collectives": self._collectives(),
             "memory": memory,
+            "steps": self._steps(kernels),
             "schedule": [thunk.text for thunk in made.thunks],
             "code": self._code(kernels),
             "graph": graph,
@@ -221,6 +224,10 @@ class _Document:
                     }
                 )
         return found
+
+    def _steps(self, kernels: Sequence[TargetKernel]) -> list[TargetStep]:
+        names = {self.kernels.ops[one["name"]].instruction.name: one["name"] for one in kernels}
+        return steps_of(self.made.hlo, self.made.after, names)
 
     def _code(self, kernels: Sequence[TargetKernel]) -> list[TargetCode]:
         found: list[TargetCode] = []

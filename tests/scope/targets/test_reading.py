@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jitscope.xla.dumps import DumpFile
+from jitscope.xla.hlo_module import parse
 from jitscope_scope.observe.cost import Work
 from jitscope_scope.targets.chips import CHIPS
 from jitscope_scope.targets.decisions import SLOWER, Apart, decisions_of, labels_of, size_before
@@ -17,6 +18,7 @@ from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
 from jitscope_scope.targets.models import exchange, roofline
 from jitscope_scope.targets.resources import Resources, resources_of
 from jitscope_scope.targets.riegeli import records
+from jitscope_scope.targets.schedule import steps_of
 from jitscope_scope.targets.snappy import block
 
 
@@ -234,3 +236,60 @@ def test_the_size_of_the_program_before_fusion_is_known_whatever_pass_comes_firs
     ]
     assert size_before(files) == 2
     assert size_before(files[2:]) == 0
+
+
+SCHEDULED = """HloModule m, is_scheduled=true
+
+body {
+  p = (s32[], f32[8]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  v = f32[8]{0} get-tuple-element(p), index=1
+  start = (f32[8]{0}, f32[8]{0}, u32[]) copy-start(v)
+  doubled = f32[8]{0} add(v, v)
+  next = s32[] add(i, i)
+  end = f32[8]{0} copy-done(start)
+  sum = f32[8]{0} add(doubled, end)
+  ROOT both = (s32[], f32[8]{0}) tuple(next, sum)
+}
+
+condition {
+  p = (s32[], f32[8]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  ROOT less = pred[] compare(i, i), direction=LT
+}
+
+ENTRY main {
+  a = (s32[], f32[8]{0}) parameter(0)
+  loop = (s32[], f32[8]{0}) while(a), condition=condition, body=body
+  v = f32[8]{0} get-tuple-element(loop), index=1
+  begun = f32[8]{0} all-reduce-start(v), backend_config={"operation_queue_id":"1","collective_backend_config":{"is_sync":true}}
+  other = f32[8]{0} negate(v), backend_config={"operation_queue_id":"0"}
+  whole = f32[8]{0} all-reduce-done(begun)
+  ROOT last = f32[8]{0} multiply(other, whole)
+}
+"""
+
+
+def test_the_schedule_nests_loops_and_tells_what_goes_on_beside() -> None:
+    names = ("loop", "start", "doubled", "next", "end", "sum", "less", "begun", "other", "whole", "last")
+    kernels = {
+        name: f"loop/{name}" if name in ("start", "doubled", "next", "end", "sum", "less") else name for name in names
+    }
+    steps = steps_of(SCHEDULED, parse(SCHEDULED), kernels)
+    assert [(step["kernel"], step["inside"]) for step in steps] == [
+        ("loop", ""),
+        ("loop/less", "loop"),
+        ("loop/start", "loop"),
+        ("loop/doubled", "loop"),
+        ("loop/next", "loop"),
+        ("loop/sum", "loop"),
+        ("begun", ""),
+        ("other", ""),
+        ("last", ""),
+    ]
+    told = {step["kernel"]: step for step in steps}
+    copied, summed = told["loop/start"], told["begun"]
+    assert (copied["ends"], copied["beside"], copied["waits"]) == ("end", ["loop/doubled", "loop/next"], False)
+    assert (summed["ends"], summed["beside"], summed["waits"], summed["queue"]) == ("whole", ["other"], True, "1")
+    assert not told["other"]["ends"]
+    assert steps_of(HLO, parse(HLO), {}) == []

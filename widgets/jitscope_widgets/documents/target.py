@@ -109,6 +109,22 @@ class TargetMemory(TypedDict):
     fits: bool | None
 
 
+class TargetStep(TypedDict):
+    """A step of the schedule."""
+
+    kernel: str
+    inside: str
+    """The loop or conditional that it is a part of; "" for the program itself."""
+    ends: str
+    """What ends it, where it only begins here; "" for what is over before the next begins."""
+    beside: list[str]
+    """The kernels that run between its beginning and its end."""
+    waits: bool
+    """Whether XLA waits for its end before it goes on."""
+    queue: str
+    """The stream that XLA puts it on, by number; "" where it tells none."""
+
+
 class TargetCode(TypedDict):
     """The code of a kernel."""
 
@@ -136,7 +152,10 @@ class TargetDocument(TypedDict):
     boundaries: list[TargetBoundary]
     collectives: list[TargetCollective]
     memory: TargetMemory
+    steps: NotRequired[list[TargetStep]]
+    """In the order in which they start."""
     schedule: list[str]
+    """XLA's thunks, a line each, as it writes them."""
     code: list[TargetCode]
     graph: GraphDocument | None
     """After optimisation; None where it is too large."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import words
 from ..plain import clean
-from ..quantities import amount, origin, show
+from ..quantities import amount, origin, seconds, show
 from ..view import inline
 from ..view.parts import (
     Axis,
@@ -39,7 +39,7 @@ from ..words import plural
 if TYPE_CHECKING:
     from ..documents.graph import GraphDocument, GraphEdge
     from ..documents.parts import Position, Quantity
-    from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel
+    from ..documents.target import TargetBoundary, TargetCode, TargetDecision, TargetDocument, TargetKernel, TargetStep
 
 
 NAME = "Target"
@@ -92,9 +92,8 @@ def _all(document: TargetDocument) -> Iterator[Part]:
             (Graph("the optimised program", _with_reasons(document, document["graph"])),),
             opened=False,
         )
-    if document["schedule"]:
-        lines = tuple(CodeLine(clean(line)) for line in document["schedule"])
-        yield Section("The schedule (XLA's thunks)", (Code("the schedule", lines),), opened=False)
+    if schedule := tuple(_schedule(document)):
+        yield Section("The schedule", schedule, opened=False)
     if document["code"]:
         yield Section("Code of the kernels", (_code(document["code"]),), opened=False)
 
@@ -321,6 +320,72 @@ def _with_reasons(document: TargetDocument, graph: GraphDocument) -> GraphDocume
 
 
 _DEEPEST = 20
+
+
+# --- the schedule -----------------------------------------------------------------------------------------------------
+
+
+def _schedule(document: TargetDocument) -> Iterator[Part]:
+    if steps := document.get("steps"):
+        yield Sentence(_overlap(steps, document), "note")
+        yield _steps(steps, document)
+    if document["schedule"]:
+        lines = tuple(CodeLine(clean(line)) for line in document["schedule"])
+        yield Section("XLA's thunks, as it writes them", (Code("XLA's thunks", lines),), opened=False)
+
+
+def _overlap(steps: Sequence[TargetStep], document: TargetDocument) -> str:
+    """`In the order in which they start, on 1 stream. Of 3 copies and exchanges that end later, 2 overlap with kernels.`"""
+    queues = {step["queue"] for step in steps} - {""}
+    on = f", on {plural(len(queues), 'stream')}" if queues else ""
+    order = f"In the order in which they start{on}."
+    begun = [step for step in steps if step["ends"]]
+    if not begun:
+        return f"{order} Nothing goes on beside other steps."
+    beside = sum(1 for step in begun if step["beside"] and not step["waits"])
+    many = "the 1 copy or exchange that ends" if len(begun) == 1 else f"{len(begun):,} copies and exchanges that end"
+    return f"{order} Of {many} later, {beside or 'none'} {'overlaps' if beside == 1 else 'overlap'} with kernels."
+
+
+def _steps(steps: Sequence[TargetStep], document: TargetDocument) -> Table:
+    kernels = {kernel["name"]: kernel for kernel in document["kernels"]}
+    inside: dict[str, list[TargetStep]] = {}
+    for step in steps:
+        inside.setdefault(step["inside"], []).append(step)
+    several = len({step["queue"] for step in steps} - {""}) > 1
+    columns = [Column("step", "code"), Column("lines"), Column("what", "short"), Column("until"), Column("beside it")]
+
+    def row(step: TargetStep, outer: frozenset[str]) -> Row:
+        name = step["kernel"]
+        kernel = kernels.get(name)
+        inner = () if name in outer else tuple(row(one, outer | {name}) for one in inside.get(name, ()))
+        cells: list[Content] = [
+            inline.code(clean(name)),
+            (_lines(kernel["paths"], document) if kernel else "") or inline.muted("no line"),
+            clean(kernel["what"]) if kernel else "",
+            inline.code(clean(step["ends"])) if step["ends"] else "",
+            _beside(step, kernels),
+        ]
+        return Row((*cells, *([step["queue"]] if several else [])), _ref(kernel, document) if kernel else Ref(), inner)
+
+    if several:
+        columns.append(Column("stream", "short"))
+    rows = tuple(row(step, frozenset()) for step in inside.get("", ()))
+    return Table("Steps", tuple(columns), rows, empty="The program has no kernels.")
+
+
+def _beside(step: TargetStep, kernels: Mapping[str, TargetKernel]) -> Content:
+    if not step["ends"]:
+        return ""
+    if step["waits"]:
+        return "nothing: XLA waits for it"
+    names = [name for name in step["beside"] if name in kernels]
+    if not names:
+        return "nothing"
+    times = [amount(kernels[name]["seconds"]) for name in names]
+    told = [time for time in times if time is not None]
+    time = f", ≈ {seconds(sum(told))} {_BY}" if len(told) == len(times) else ""
+    return inline.Text(f"{plural(len(names), 'kernel')}{time}", title=clean(", ".join(names)))
 
 
 # --- decisions --------------------------------------------------------------------------------------------------------
