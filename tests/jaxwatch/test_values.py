@@ -151,6 +151,14 @@ def test_a_nan_that_the_compiled_program_alone_has_is_placed(watcher):
     assert [step["primitive"] for step in document["route"]] == ["add"] and not np.isnan(found.inputs[0]).any()
 
 
+def test_a_nan_that_stands_in_the_program_is_found_where_it_is_chosen(watcher):
+    f = jax.jit(lambda v, n: jnp.where(v.sum() > n, v, jnp.full(3, jnp.nan)).sum())
+    document = jitscope.inspect(f)(jnp.ones(3), 0.0).values.document
+    assert document["first_bad"] is None and any(row.get("written") for row in document["rows"])
+    document = jitscope.inspect(f)(jnp.ones(3), 9.0).values.document
+    assert document["rows"][document["first_bad"]]["label"] == "select_n"
+
+
 def test_a_nan_that_was_captured_is_named(watcher):
     weights = jnp.array([1.0, np.nan, 2.0])
     found = find_nan(jax.jit(lambda v: (v * weights).sum()))(jnp.ones(3))

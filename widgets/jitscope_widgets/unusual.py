@@ -16,7 +16,7 @@ def unusual(compilation: Document) -> str:
 
 
 def _first_nan(values: Document | None) -> str:
-    row = next((row for row in (values or {}).get("rows", ()) if row["nan"]), None)
+    row = next((row for row in (values or {}).get("rows", ()) if row["nan"] and not row.get("written")), None)
     if values is None or row is None:
         return ""
     positions = dict(enumerate(values["lines"]))

@@ -18,6 +18,7 @@ from jitscope_scope.observe.values import instrument as values_of
 from jitscope_scope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets import validate
 from jitscope_widgets.envelope import pack
+from jitscope_widgets.unusual import unusual
 from tests.extent import full
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
@@ -356,3 +357,32 @@ def test_a_value_is_listed_once_by_the_equation_that_makes_it():
     (result,) = [row for row in rows if row["label"] == "sub"]
     same(result, results[0])
     assert any(one["path"] == result["path"] for one in document["details"])
+
+
+def guarded(x, least):
+    """As `var` does: NaN where there are too few."""
+    of_rows = jnp.where(x.sum(-1) > least, x.mean(-1), jnp.full(3, jnp.nan, jnp.float32))
+    return jnp.where(x > -1, x, jnp.full((3, 4), -jnp.inf, jnp.float32)).sum() + of_rows.sum()
+
+
+def test_a_nan_that_the_program_has_as_a_constant_is_no_find():
+    document, result = looked(guarded, np.ones((3, 4), np.float32), np.float32(0))
+    assert np.isfinite(result) and document["first_bad"] is None
+    copies = [row for row in document["rows"] if row.get("written")]
+    assert {(row["nan"] > 0, row["inf"] > 0) for row in copies} == {(True, False), (False, True)}
+    assert f"those of {len(copies)}, copies of a NaN" in document["sentence"]
+    assert not unusual({"instruments": {"values": document}})
+
+
+def test_a_constant_nan_that_is_chosen_is_found_where_it_is_chosen():
+    document, result = looked(guarded, np.ones((3, 4), np.float32), np.float32(9))
+    assert np.isnan(result)
+    first = document["rows"][document["first_bad"]]
+    assert first["label"].startswith("select") and not first.get("written")
+    assert document["lines"][first["line"]]["text"].strip().startswith("of_rows")
+    assert unusual({"instruments": {"values": document}}).startswith("first NaN: line")
+
+
+def test_a_nan_that_is_computed_of_constants_is_found():
+    document, _ = looked(lambda x: jnp.log(jnp.float32(-1) * jnp.ones(2)).sum() + x, np.float32(1))
+    assert document["rows"][document["first_bad"]]["label"] == "log"

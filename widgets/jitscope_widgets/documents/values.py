@@ -5,7 +5,7 @@ they are those of the absolute values. With the options `path`, `result` and `it
 with the closer look at that value alone.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .parts import Position, Quantity
 
@@ -52,6 +52,8 @@ class ValueRow(ValueOrigin, Statistics):
 
     line: int | None
     """In `lines`."""
+    written: NotRequired[bool]
+    """It is a copy of a NaN or infinity that the program has as a constant."""
 
 
 class Histogram(TypedDict):

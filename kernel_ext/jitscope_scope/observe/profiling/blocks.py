@@ -60,7 +60,7 @@ class Blocks:
         repeated = loop or (kernel if kernel["kind"] == "loop" else None)
         scope = None if repeated is None else self._scope_of(repeated["paths"])
         least = None if scope is None else self._places[scope]
-        return least if least not in self._outwards(own) and least is not None else own
+        return own if least is None or least in self._outwards(own) else least
 
     def _outwards(self, place: int | None) -> Iterator[int]:
         while place is not None:

@@ -19,6 +19,7 @@ from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count, walk
 
 from ..ledger import Row
 from ..positions import positions_of
+from .constants import written
 from .document import SMALL, Values
 from .evaluation import Evaluation, Stopped
 from .summary import numbers
@@ -50,10 +51,11 @@ def instrument(
         row.entry.evaluable(row, given, callbacks) if row.library and row.entry else _program(row, given, callbacks)
     )
     closed, arrays = program.closed, program.arrays
-    values = Values(closed, count(closed.jaxpr) <= SMALL, program.kind)
+    evaluation = program.evaluation(seconds, MEMORY, iteration)
+    constants = set(written(closed.jaxpr, evaluation.called))
+    values = Values(closed, count(closed.jaxpr) <= SMALL, program.kind, constants)
     if path is not None:
         values.asked, values.iteration = (path, int(result)), iteration
-    evaluation = program.evaluation(seconds, MEMORY, iteration)
     evaluation.followers.append(values)
     start = time.perf_counter()
     remarks, outs = [], None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -41,7 +41,14 @@ RESULTS = 16
 class Values(Follower):
     """Follows an evaluation: sums up every value, and looks closer at those of which `closer` says so."""
 
-    def __init__(self, closed: ClosedJaxpr, all_of_them: bool, kind: Callable[[Any], str] | None = None):
+    def __init__(
+        self,
+        closed: ClosedJaxpr,
+        all_of_them: bool,
+        kind: Callable[[Any], str] | None = None,
+        written: Collection[tuple[str, int]] = (),
+    ):
+        self.written = written
         self.kind = kind or _kind
         self.names = _names(closed)
         results = list(dict.fromkeys(a for a in closed.jaxpr.outvars if isinstance(a, Var)))
@@ -116,10 +123,15 @@ class Values(Follower):
             if position is not None and id(position) not in place:
                 place[id(position)] = len(lines)
                 lines.append(position)
-            rows.append(
-                {**row, "line": None if position is None else place[id(position)], **_statistics(self.summaries[key])}
-            )
-        first = next((n for n, row in enumerate(rows) if row["nan"] or row["inf"]), None)
+            found: ValueRow = {
+                **row,
+                "line": None if position is None else place[id(position)],
+                **_statistics(self.summaries[key]),
+            }
+            if key in self.written and not_finite(found):
+                found["written"] = True
+            rows.append(found)
+        first = next((n for n, row in enumerate(rows) if not_finite(row) and not row.get("written")), None)
         return {
             "kind": "values",
             "version": 1,
@@ -212,11 +224,22 @@ def _part(place: str, x: np.ndarray) -> DevicePart:
     }
 
 
+def not_finite(row: Statistics) -> bool:
+    """Whether any of the numbers is NaN or infinite."""
+    return bool(row["nan"] or row["inf"])
+
+
 def _sentence(rows: Sequence[ValueRow], first: int | None) -> str:
     count = counted(len(rows), "value")
+    copies = sum(bool(row.get("written")) for row in rows)
     if first is None:
-        return f"{count}; all their numbers are finite."
-    bad = sum(bool(row["nan"] or row["inf"]) for row in rows)
+        of = (
+            f" but those of {copies:,}, copies of a NaN or infinity that the program has as a constant"
+            if copies
+            else ""
+        )
+        return f"{count}; all their numbers are finite{of}."
+    bad = sum(map(not_finite, rows)) - copies
     row = rows[first]
     what = "NaN" if row["nan"] else "an infinity"
     return f"{count}, {bad:,} of them with NaN or infinity; the first with {what} is {row['label']}."
