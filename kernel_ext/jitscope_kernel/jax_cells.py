@@ -86,7 +86,7 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
 
 def _listed(rows: Sequence[observe.Row]) -> str:
     """`f (2 programs) and g in 0.4 s`."""
-    counts = Counter(row.function for row in rows)
+    counts = Counter(row.title for row in rows)
     names = [f"{name} ({count} programs)" if count > 1 else name for name, count in counts.items()]
     shown = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 4 else " and ".join(names)
     return f"{shown} in {duration(sum(row.spent for row in rows))}"

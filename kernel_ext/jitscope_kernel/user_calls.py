@@ -14,8 +14,10 @@ import numpy as np
 
 import jitscope
 from jitscope.backend.dispatch import JitFunction
+from jitscope.backend.function_objects import made
 from jitscope.core.words import counted, duration
 from jitscope_scope import jaxwatch, observe
+from jitscope_scope.observe import made_by
 from jitscope_scope.observe.ledger import Row
 
 from .eager_runs import EagerRuns
@@ -28,11 +30,15 @@ _NEARLY_ALL = 0.95
 
 def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: Row, steady: float) -> str:
     """`fe as it is called takes 207 µs (median of 100 calls): 20 µs of that is the executable, the rest …` for what wraps a jitted
-    function; "" for others, and where the call cannot be made again: its arguments are donated, have no copies, or it raises.
+    function; "" for others, and where the call cannot be made again: its arguments are donated, have no copies, or it raises. Of what a
+    transformation gave for a function that is not jitted, which would run operation by operation, only that is said.
 
     `row` is the program that was measured, `steady` what it takes. The function is called on copies of the arguments, and what it
     assigns to attributes of its object is set back."""
-    if not wraps_jitted(function) or (row.takes is not None and row.takes.donated):
+    transformed = made_by.of_wrappers(made(function).wrappers[:1], None) and not _is_jitted(function)
+    if not wraps_jitted(function):
+        return f"This is {row.title} as jit makes it. {_OUTSIDE}" if transformed else ""
+    if row.takes is not None and row.takes.donated:
         return ""
     state = [(one, dict(vars(one))) for one in _objects(function)]
     try:
@@ -48,16 +54,23 @@ def sentence(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], row: 
         for one, held in state:
             vars(one).clear()
             vars(one).update(held)
-    if not programs:
+    if not programs and not transformed:
         return ""
-    took = f"{_name(function)} as it is called takes {duration(seconds)} (median of calls on copies of the arguments)"
-    if programs == 1 and not operations:
+    took = f"{row.title if transformed else _name(function)} as it is called takes {duration(seconds)} (median of calls on copies of the arguments)"
+    if programs == 1 and not operations and not transformed:
         if steady > _NEARLY_ALL * seconds:
             return f"{took}: nearly all of that is the executable."
         return f"{took}: {duration(steady)} of that is the executable, the rest is Python and the way to it."
+    if transformed:
+        return f"{took}. {_OUTSIDE} The executable of the whole as one program takes {duration(steady)}."
     inside = counted(programs, "call") + " of compiled functions"
     inside += f" and {counted(operations, 'operation')} outside jit" if operations else ""
     return f"{took}: it makes {inside}; the executable of the whole as one program takes {duration(steady)}."
+
+
+_OUTSIDE = (
+    "It is called outside jit here, where each operation, and each compiled function, runs as a program of its own."
+)
 
 
 def wraps_jitted(function: Any, depth: int = _DEEPEST) -> bool:

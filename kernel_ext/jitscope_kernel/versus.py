@@ -55,7 +55,7 @@ class Versus:
 
 def title_of(earlier: observe.Row, row: observe.Row) -> str:
     """What an earlier program is called beside a row's."""
-    return f"{earlier.function} (before)" if earlier.function == row.function else earlier.function
+    return f"{earlier.title} (before)" if earlier.title == row.title else earlier.title
 
 
 def _takes(row: observe.Row) -> Any:

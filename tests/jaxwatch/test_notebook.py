@@ -95,7 +95,7 @@ def test_the_notebook_is_the_same_and_shows_what_was_compiled(bare_shell):  # no
 def check(cell, document):
     """Each function has its graph, kernels with origins, and lines of the notebook's cells."""
     functions, error, text = cell
-    names = [one["function"] for one in document["compilations"] if one["fusion"]]
+    names = [one["function"].rpartition(" of ")[2] for one in document["compilations"] if one["fusion"]]
     assert {*names} == {*functions.split()}, text
     for one in document["compilations"]:
         places = [p for node in one["graph"]["nodes"] if node["kind"] == "equation" for p in node["positions"][:1]]

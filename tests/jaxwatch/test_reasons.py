@@ -16,6 +16,7 @@ from jitscope_scope.advise.program import read
 from jitscope_scope.observe.documents import signature_text
 from jitscope_widgets import validate
 from jitscope_widgets.words import compiled_words
+from tests.scope.titles import TITLES
 
 
 x = np.linspace(0, 1, 4, dtype=np.float32)
@@ -480,14 +481,21 @@ def test_programs_that_transformations_make_outside_jit_are_no_recompilations(ro
     assert {row.what for row in rows()} == {"compiled"} and any(row.derived for row in rows())
 
 
+@pytest.mark.parametrize("make", TITLES)
+def test_programs_are_called_by_what_made_them(rows, make):
+    jax.clear_caches()
+    make(jax, jnp, jnp.arange(3.0) + 1)
+    made = [row for row in rows() if not row.nested and row.what != "traced"]
+    assert [row.title for row in made] == TITLES[make]
+    assert [observe.compilation_document(row)["timing"]["title"] for row in made] == TITLES[make]
+
+
 def test_operations_that_run_functions_of_the_user_are_programs_outside_jit_too(rows):
     jax.lax.scan(lambda c, v: (c + jnp.sin(v), None), jnp.float32(0), x)
     jnp.sort(x)
     (row,) = rows()
     assert row.equations > 0 and row.derived
-    assert row.because == (
-        "jax compiled it outside jit: for a transformation of a function, or an operation that runs one"
-    )
+    assert row.because == "jax compiled it outside jit, for an operation that runs a function"
     assert any(kernel["paths"] for kernel in observe.compilation_document(row)["fusion"]["kernels"])
 
 

@@ -69,6 +69,15 @@ CALLS = {
     "plain": (lambda: lambda x: x * 4, ""),
     "donating": (lambda: functools.partial(taking, 2.0), ""),
     "raising": (Once, ""),
+    "gradient": (
+        lambda: jx.grad(lambda x: (x * 5).sum()),
+        "This is grad of <lambda> as jit makes it. It is called outside",
+    ),
+    "gradient of jitted": (
+        lambda: jx.grad(jx.jit(lambda x: (x * 6).sum())),
+        "The executable of the whole as one program",
+    ),
+    "gradient, jitted": (lambda: jx.jit(jx.grad(lambda x: (x * 7).sum())), ""),
 }
 
 

@@ -137,14 +137,21 @@ def parts_of_partial(fun: Any) -> tuple[Any, Sequence[Any], Mapping[str, Any]] |
 
 
 def _wrapper(fun: Any) -> str:
-    """What wraps a function, by name: `decorated.<locals>.wrapper`; of the library's own with its options, `vmap … (0, None)`."""
+    """What wraps a function, by name: `decorated.<locals>.wrapper`; of the library's own, and of jax's, with its options,
+    `vmap … (0, None)`."""
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
         return type(fun).__name__
-    if not source.is_internal(code.co_filename):
+    if code.co_qualname == _BOUNDARY and isinstance(inside := fun.__closure__[0].cell_contents, types.FunctionType):
+        fun, code = inside, inside.__code__
+    elif not source.is_internal(code.co_filename):
         return code.co_qualname
     held = [cell.cell_contents for cell in fun.__closure__ or () if cell != types.CellType()]
     return " ".join([code.co_qualname, *filter(None, map(_choice, held))])
+
+
+_BOUNDARY = "api_boundary.<locals>.reraise_with_filtered_traceback"
+"""What jax puts round each of its transformations, to shorten tracebacks."""
 
 
 def _choice(value: Any) -> str:

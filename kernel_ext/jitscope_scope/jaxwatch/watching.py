@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from jitscope.backend.caches import Tally, TraceEntry
 from jitscope.backend.disk.answer import Answer
+from jitscope.backend.function_objects import made
 from jitscope.backend.signature import message_of, short_repr
 from jitscope.core import records, source
 from jitscope.core.errors import Unavailable
@@ -26,6 +27,7 @@ from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.records import Record
 from jitscope.core.source import Position
 
+from ..observe import made_by
 from ..observe.recorded import Recorded, recorder
 from ..observe.stacks import is_installed
 from . import marks, printed, private, programs, reading
@@ -268,7 +270,8 @@ class Watcher:
                 name, line = code.co_name, code.co_firstlineno
                 defined = Position(code.co_filename, line, line, 0, 0, name)
             traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
-            begin = Record("derive", name, number, 0.0, defined, site, {}, traced.closed)
+            detail = {"wrappers": self._wrappers(name, defined)}
+            begin = Record("derive", name, number, 0.0, defined, site, detail, traced.closed)
         else:
             signature, spent = trace.call.signature, trace.seconds
             if trace.lowered:  # the same trace, for arguments that lie elsewhere
@@ -288,6 +291,17 @@ class Watcher:
         self._emit(begin.step_of("lower", seconds))
         held = tuple(getattr(closed, "consts", ()))
         self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, held)
+
+    def _wrappers(self, name: str, defined: Position | None) -> list[tuple[str, ...]]:
+        """What wraps the function whose program a transformation made another of; nothing for the second part of one, and each function of
+        this name and place where it is not known."""
+        if "backward pass" in made_by.of_stack(sys._getframe()):
+            return []
+        if (fun := private.jitted(made_by.below_users(sys._getframe()))) is not None:
+            return [made(fun).wrappers]
+        at = defined and (defined.file, defined.line)
+        same = [one for one in self._traces.values() if one.position and (one.position.file, one.position.line) == at]
+        return list(dict.fromkeys(one.call.made.wrappers for one in same if one.call.function == name))
 
     def _was_compiled(self, frame: FrameType, seconds: float, name: str) -> None:
         lowered, self._local.lowered = self._local.lowered, None

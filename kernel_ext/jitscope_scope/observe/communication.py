@@ -89,7 +89,7 @@ def communication_document(row: Row, module: Any, computations: Sequence[Computa
     return {
         "kind": "communication",
         "version": 1,
-        "title": row.function,
+        "title": row.title,
         "devices": devices,
         "mesh": [{"name": str(n), "size": s} for n, s in zip(mesh.axis_names, mesh.axis_sizes)] if mesh else [],
         "collectives": all_of_it[:MOST],

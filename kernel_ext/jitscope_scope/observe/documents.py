@@ -52,7 +52,7 @@ def signature_text(row: Row) -> str:
         ins += _few(row.signature)
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
-    return f"{row.function}({', '.join(shortened(ins))}) -> {row.result}"
+    return f"{row.title}({', '.join(shortened(ins))}) -> {row.result}"
 
 
 def _few(signature: Signature) -> list[str]:
@@ -106,7 +106,7 @@ def _compilation_document(
     jaxpr = row.jaxpr
     stacks = Stacks()
     positions = row.positions(stacks)
-    title = row.function
+    title = row.title
     names, tree = (
         Names(jaxpr, brief=True) if jaxpr else None,
         CallTree(jaxpr, root_of(row.position, jaxpr, stacks), stacks),
@@ -118,7 +118,7 @@ def _compilation_document(
         "kind": "compilation",
         "version": 1,
         "id": row.id,
-        "function": row.function,
+        "function": row.title,
         "signature": signature_text(row),
         "equations": row.equations,
         "because": row.because,
@@ -201,11 +201,9 @@ def _fusion(
     if entry is None:
         return None
     if not whole:
-        return kernels_document(after, positions, row.function, row.shares)
+        return kernels_document(after, positions, row.title, row.shares)
     names = result_names(row.jaxpr) if row.jaxpr else ()
-    found = fusion_document(
-        computations_before(entry), after, positions, row.function, names, Origins(graph), row.shares
-    )
+    found = fusion_document(computations_before(entry), after, positions, row.title, names, Origins(graph), row.shares)
     if row.library and entry.origins:
         summary = found["summary"]
         summary["sentence"], summary["again"] = f"{summary['sentence']}; {entry.origins}", entry.compiles_again
@@ -299,7 +297,7 @@ def _ledger_row(row: Row) -> LedgerRow:
     label, cell_id = _cell(row)
     return {
         "id": row.id,
-        "function": row.function,
+        "function": row.title,
         "signature": signature_text(row),
         "cell": label,
         "cell_id": cell_id,

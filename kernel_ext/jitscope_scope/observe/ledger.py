@@ -13,9 +13,10 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +32,7 @@ from jitscope.core.records import Record
 from jitscope.core.source import Position, position_in
 from jitscope.core.trace import Tracer
 
+from . import made_by
 from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .small import Small
@@ -63,7 +65,7 @@ class Row:
     `disk`: what the cache on disk said when it was compiled. `tuned`: with what `jitscope.tune` had found it is compiled, "" where it was not
     tuned. `run`: how often the cell that defines the function had been run.
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
-    `direct`: the user's own line called the function, and not a library's. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
+    `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last one first, `bases` what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
     cell a file is, as its ledger knows.
     """
 
@@ -103,7 +105,16 @@ class Row:
     looked: bool = False
     led: Position | None = None
     direct: bool = True
+    rules: tuple[str, ...] = ()
+    bases: Collection[tuple[str, ...]] = ()
     cell_of: CellOf = no_cell
+
+    @cached_property
+    def title(self) -> str:
+        """The function's name, with the transformations that made this program of it: "grad of f", "backward pass of f"."""
+        if self.signature is not None:
+            return made_by.named(self.function, made_by.of_wrappers(self.signature.made.wrappers, self.position))
+        return made_by.named_outside(self.function, self.rules, self.bases, self.position)
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -188,10 +199,9 @@ class Row:
         """One sentence: why it was traced or compiled."""
         if self.what == "failed" and self.error:
             return f"failed: {self.error[0]}: {self.error[1]}"
-        if self.derived and self.library:
-            return f"{self.library} compiled it outside jit: for a transformation of a function, or an operation that runs one"
         if self.derived:
-            return "made by a transformation of the function (a derivative, a vmap) outside jit"
+            for_it = "for a transformation of the function" if self.rules else "for an operation that runs a function"
+            return f"{self.library or 'jitscope'} compiled it outside jit, {for_it}"
         on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
         on_disk += f"; {'loaded' if self.loaded else 'compiled'} {self.tuned}" if self.tuned else ""
         if self.against is None:
@@ -278,7 +288,7 @@ class Ledger:
         for row in self:
             more = row.calls - mark.calls.get(row.id, row.calls)
             if more > 0:
-                calls[row.function] += more
+                calls[row.title] += more
         return dict(calls)
 
     def row(self, number: int) -> Row:
@@ -290,7 +300,7 @@ class Ledger:
 
     def function_rows(self, function: str | None) -> list[Row]:
         """The rows of a function by name (all for None)."""
-        return [row for row in self if function is None or row.function == function]
+        return [row for row in self if function is None or function in (row.function, row.title)]
 
     # Filing records
 
@@ -421,9 +431,20 @@ class Ledger:
         self._attach(row, record)
 
     def _derive(self, row: Row, record: Record) -> None:
-        row.derived = True
+        row.derived, row.rules = True, made_by.of_stack(sys._getframe())
+        row.bases = record.detail.get("wrappers") or self._bases(row, made_by.transformed(sys._getframe()))
         row._closed = weakref.ref(record.payload)
         self._keep(row, record.payload.jaxpr)
+
+    def _bases(self, row: Row, given: Any) -> list[tuple[str, ...]]:
+        """What wraps the function whose program (`given`) a transformation made another of: each candidate where it is not known."""
+        same = [other for other in self.rows.values() if other is not row and made_by.is_same_function(row, other)]
+        traced = [other for other in same if other.signature is not None]
+        exact = [other for other in traced if given is not None and other.jaxpr is given]
+        forward = [base for other in same if "forward pass" in other.rules for base in other.bases]
+        if not exact and "backward pass" in row.rules and forward:
+            return forward
+        return [other.signature.made.wrappers for other in exact or traced if other.signature is not None]
 
     def _program(self, row: Row, record: Record) -> None:
         program, row.given = record.payload

@@ -60,7 +60,7 @@ def instrument(row: Row, given: object = None) -> ReasonsDocument:
     return {
         "kind": "reasons",
         "version": 1,
-        "title": row.function,
+        "title": row.title,
         "pairs": pairs[:MOST],
         "left_out": max(0, len(pairs) - MOST),
         "told": sum(bool(pair["reason"]) for pair in pairs),

@@ -49,7 +49,7 @@ def timing_document(row: Row) -> TimingDocument:
     return {
         "kind": "timing",
         "version": 1,
-        "title": row.function,
+        "title": row.title,
         "stages": stages,
         "total": quantity(total, "s", note="the sum of the steps"),
         "steady": row.steady,

@@ -63,7 +63,7 @@ def instrument(row: Row, given: CallArguments | None = None) -> TransformationsD
     return {
         "kind": "transformations",
         "version": 1,
-        "title": row.function,
+        "title": row.title,
         "steps": steps,
         "left_out": found.left_out,
         "missed": [sendable(why) for why in dict.fromkeys(found.missed)],

@@ -174,7 +174,7 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
     return Compiled(
         target,
         plugin,
-        row.function,
+        row.title,
         lowered,
         hlo,
         [*files, *record],

@@ -94,7 +94,7 @@ def of_cpu(row: Row, compilation: CompilationDocument, fusion: FusionDocument, t
     stages = {one["name"]: one["seconds"] for one in compilation["timing"]["stages"]}
     stats = _memory_of(row)
     side: TargetsSide = {
-        "title": f"{title or row.function} on the CPU",
+        "title": f"{title or row.title} on the CPU",
         "told": "the CPU",
         "here": True,
         "kernels": kernels,

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope.backend import caches
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger, Row
 from tests.compiler.programs import add, cos, exp, floats, in_new_process, mul, sin, steps, total
+from tests.scope.titles import TITLES
 
 
 X = floats(3)
@@ -461,6 +463,19 @@ def test_derived_programs_have_rows_of_their_own(ledger):
     assert rows and all(
         row.what == "compiled" and "transformation" in row.because and row.seconds["compile"] > 0 for row in rows
     )
+
+
+@pytest.mark.parametrize("make", TITLES)
+def test_programs_are_called_by_what_made_them(ledger, make):
+    jx.clear_caches()
+    make(jx, jnp, jnp.arange(3.0) + 1)
+    made = [row for row in ledger if not row.nested and row.what != "traced"]
+    assert [row.title for row in made] == TITLES[make]
+    documents = [observe.compilation_document(row) for row in made]
+    assert [document["function"] for document in documents] == TITLES[make]
+    assert [document["timing"]["title"] for document in documents] == TITLES[make]
+    listed = observe.ledger_document(ledger)["rows"]
+    assert [row["signature"].partition("(")[0] for row in listed] == TITLES[make]
 
 
 def test_durations_are_measured(ledger):

@@ -35,7 +35,7 @@ class TimingDocument(TypedDict):
     total: Quantity
     steady: SteadyRun | None
     call: NotRequired[str]
-    """What the user's call takes, where something wraps the jitted function."""
+    """What the user's call takes, where something wraps the jitted function, or it is not jitted itself."""
     cost: NotRequired[Cost]
     """What a run takes, where a view of a compilation tells it together."""
     can_measure: bool

@@ -290,4 +290,4 @@ def hunt(
     not the row's name. Raises Unavailable where these are gone or the program is not run again, RuntimeError where the operation was not
     found."""
     program = row.entry.evaluable(row, given, callbacks)
-    return PartsReport(name or row.function, program, _compiled(row, program), again)
+    return PartsReport(name or row.title, program, _compiled(row, program), again)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType, SimpleNamespace, TracebackType
 from typing import Any, NamedTuple
 
@@ -53,6 +53,11 @@ def entered(frame: FrameType | None) -> Entered | None:
             by_pmap = getattr(here.fun, "__name__", "") in OF_PMAP
             return (_pmapped(f, here.nested) if by_pmap else None) or here
     return None
+
+
+def jitted(frames: Iterable[FrameType]) -> Any:
+    """The jitted function that one of these frames calls, in jax's Python code for that; None where none does."""
+    return next((f.f_locals.get("fun") for f in frames if f.f_code.co_name == "_run_python_pjit"), None)
 
 
 def entered_directly(traceback: TracebackType | None) -> Entered | None:

@@ -58,7 +58,7 @@ def side_of(row: Row, given: CallArguments | None = None, title: str = "") -> Si
     """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
-    return Side(title or row.function, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
+    return Side(title or row.title, row.jaxpr, rerun, given or row.given, *_compiling(row), row)
 
 
 def _told_apart(value: Any) -> Hashable:
@@ -102,4 +102,4 @@ def side_with(row: Row, options: Mapping[str, Any], given: CallArguments | None 
     seconds = time.perf_counter() - start
     rerun = side.rerun._replace(entry=SimpleNamespace(executable=executable, lowered=entry.lowered))
     title = ", ".join(f"{name}={value}" for name, value in options.items())
-    return Side(f"{row.function} with {title}", side.jaxpr, rerun, side.given, seconds, "", row)
+    return Side(f"{row.title} with {title}", side.jaxpr, rerun, side.given, seconds, "", row)

@@ -40,7 +40,7 @@ def code_of(row: Row) -> Code:
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     kernels = Kernels(flow_of_program(entry, after), row.positions(), row.shares or {})
     parts, notes = _parts(Source.of(entry))
-    code = read(Code(row.function, kernels.all(), kernels.runs, after, parts, files, notes=notes))
+    code = read(Code(row.title, kernels.all(), kernels.runs, after, parts, files, notes=notes))
     code.seconds = time.perf_counter() - start + spent
     return code
 

@@ -38,7 +38,7 @@ def memory_of(row: Row) -> MemoryDocument:
         after,
         flow_of_program(entry, after),
         positions,
-        row.function,
+        row.title,
         names_of(row),
         entry.executable.memory_stats(),
         told.seconds,

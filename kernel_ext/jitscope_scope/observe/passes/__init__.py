@@ -24,7 +24,7 @@ def instrument(row: Row, given: object = None) -> PassesDocument:
     longer there."""
     start = time.perf_counter()
     told = compiled_again(Source.of(row.needed("entry")))
-    document = passes_document(told, row.function, row.positions())
+    document = passes_document(told, row.title, row.positions())
     cost = document["cost"]
     cost["value"], cost["note"] = time.perf_counter() - start, f"{cost['note']}, and read"
     return document

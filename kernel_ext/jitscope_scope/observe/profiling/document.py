@@ -123,7 +123,7 @@ class _Profile:
         return {
             "kind": "profile",
             "version": 1,
-            "title": self.row.function,
+            "title": self.row.title,
             "runs": len(self.taken.recording.calls),
             "count": sum(k["kind"] != "loop" for k in self.kernels),
             **self._sum(),

@@ -74,7 +74,7 @@ def shared_cards(
     those very cards, so that a number is the same wherever it is shown."""
     rows = list(rows)
     found = [(group, card_document(group, editor)) for group in groups(rows)]
-    of_row = {row.id: _document(row.function, [card]) for group, card in found for row in group.rows}
+    of_row = {row.id: _document(row.title, [card]) for group, card in found for row in group.rows}
     return _document(title, [card for _, card in found]), of_row
 
 
@@ -89,7 +89,7 @@ def card_document(group: Group, editor: Editor | None = None) -> RecompilationCa
     """One group as a document (see docs/documents.md)."""
     sites, cell_of = group.sites(), group.rows[-1].cell_of
     return {
-        "function": group.function,
+        "function": group.title,
         "cause": group.cause,
         "compilations": group.compilations,
         "retraces": group.retraces,
@@ -185,7 +185,7 @@ def explanation(rows: Iterable[Row]) -> str:
     """What was compiled or traced again, as a few lines of text: what budgets say when they are exceeded."""
     said = []
     for group in groups(rows):
-        lines = [f"{group.function}: {because(group)} ({counted(group)}, {words.duration(group.seconds)})"]
+        lines = [f"{group.title}: {because(group)} ({counted(group)}, {words.duration(group.seconds)})"]
         for at, own in list(group.sites().items())[:MOST_SITES]:
             often = "once" if len(own) == 1 else f"{len(own):,} times"
             lines.append(f"  in line {at.line} of {at.function}, {often}: {at.text.strip()}")

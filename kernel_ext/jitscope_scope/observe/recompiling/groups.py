@@ -31,6 +31,11 @@ class Group:
         return self.rows[0].function
 
     @property
+    def title(self) -> str:
+        """The function's name with the transformations of it, as in "grad of f"."""
+        return self.rows[0].title
+
+    @property
     def history(self) -> list[Row]:
         """The programs it was compared with and those made again, in the order of the session."""
         return sorted([*self.bases, *self.rows], key=lambda row: row.id)
