@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jitscope.core.config import config
 from jitscope.core.folding import is_bug, without_internal_frames
 from jitscope_scope import jaxwatch
+from jitscope_scope.advise.run.bodies import order_of
 
 
 def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:
@@ -49,6 +50,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
         ):
             return exc_tuple
         jaxwatch.remember_direct_call(error)
+        _note(error, order_of(error, traceback))
         for one in _chain(error):
             one.__traceback__ = without_internal_frames(one.__traceback__)
         _advise(error, compiled)
@@ -68,9 +70,12 @@ def _advise(error: BaseException, compiled: Container[str]) -> None:
     found = _FLAG.search(str(error))
     argument, function = filter(None, found.groups()) if found else ("", "")
     if function in compiled and "--static" not in str(error):
-        advice = f"If {argument} is a choice made before running: %%jit --static {function}:{argument}"
-        if advice not in getattr(error, "__notes__", ()):
-            error.add_note(advice)
+        _note(error, f"If {argument} is a choice made before running: %%jit --static {function}:{argument}")
+
+
+def _note(error: BaseException, text: str) -> None:
+    if text and text not in getattr(error, "__notes__", ()):
+        error.add_note(text)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

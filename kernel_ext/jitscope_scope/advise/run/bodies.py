@@ -1,0 +1,107 @@
+"""Functions given to a loop or a `cond` that take other arguments than they are called with: what the call gives them, in which order."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
+
+from jitscope.core import source
+from jitscope.core.source import Position
+
+from ...source_code.rewrites import path_at
+
+
+_WRONG_NUMBER = re.compile(
+    r"(\S.*?)\(\) (?:takes .+ positional arguments? but \d+ (?:was|were) given|missing \d+ required positional argument)"
+)
+_INDEX = {"i", "j", "k", "n", "t", "it", "idx", "ind", "index", "step", "iter", "iteration"}
+_CARRY = {"carry", "c", "state", "h", "hidden", "acc", "accumulator", "total"}
+_ORDER = {
+    "fori_loop": "fori_loop calls its function as body_fun(i, val): the number of the iteration first, then what the loop carries.",
+    "scan": "scan calls its function as f(carry, x): what the loop carries first, then one slice of xs; it returns (carry, y).",
+    "while_loop": "while_loop calls each of its functions as cond_fun(val) and body_fun(val): with one argument, all that the loop carries.",
+    "cond": "cond calls each of its functions with the operands that follow them: cond(pred, true_fun, false_fun, *operands).",
+}
+_FUNCTIONS = {"fori_loop": [(2, "body_fun")], "scan": [(0, "f")], "while_loop": [(0, "cond_fun"), (1, "body_fun")], "cond": [(1, "true_fun"), (2, "false_fun")]}  # fmt: skip
+
+
+def order_of(error: BaseException, traceback: TracebackType | None) -> str:
+    """How the loop calls a function whose parameters are too many, too few or in the other order, for an error of that; else ""."""
+    steps = _steps(traceback)
+    users = [i for i, (frame, _) in enumerate(steps) if _is_users(frame)]
+    if not users:
+        return ""
+    last = users[-1]
+    wrong = _WRONG_NUMBER.match(str(error)) if type(error) is TypeError else None
+    if wrong is not None and last < len(steps) - 1:
+        name, given = _call(*steps[last])
+        return _ORDER[name] if any(code.co_qualname == wrong[1] for code in given) else ""
+    for i in reversed(users[-2:]):
+        name, given = _call(*steps[i])
+        if name and (i == last or steps[last][0].f_code in given):
+            return _swapped(name, given[0]) if given else ""
+    return ""
+
+
+def _swapped(name: str, code: CodeType) -> str:
+    """The same where a function is called with two, and what its parameters are named says that they stand in the other order."""
+    if code.co_argcount != 2:
+        return ""
+    first, second = code.co_varnames[:2]
+    counts = name == "fori_loop" and second in _INDEX and first not in _INDEX
+    carries = name == "scan" and second in _CARRY and first not in _CARRY
+    if counts:
+        return f"{_ORDER[name]} Here {first} is the number, and {second} what it carries."
+    return f"{_ORDER[name]} Here {first} is what it carries, and {second} the slice." if carries else ""
+
+
+def _steps(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
+    found = []
+    while traceback is not None:
+        frame = traceback.tb_frame
+        found.append((frame, source.position_in(frame.f_code, traceback.tb_lasti)))
+        traceback = traceback.tb_next
+    return found
+
+
+def _is_users(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return not source.is_internal(file) and not source.is_installed(file)
+
+
+def _call(frame: FrameType, where: Position) -> tuple[str, list[CodeType]]:
+    """The loop that a line calls, and the code of the functions it gives it."""
+    own = itertools.takewhile(lambda node: not isinstance(node, ast.Lambda), path_at(where))
+    call = next((node for node in own if isinstance(node, ast.Call)), None)
+    function = _value(call.func, frame) if call is not None else None
+    name = str(getattr(function, "__name__", ""))
+    of_library = str(getattr(function, "__module__", "")).partition(".")[0] in ("jax", "jitscope")
+    if call is None or name not in _FUNCTIONS or not of_library:
+        return "", []
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    nodes = [call.args[i] if i < len(call.args) else named.get(parameter) for i, parameter in _FUNCTIONS[name]]
+    return name, [code for node in nodes if node is not None and (code := _code(node, frame)) is not None]
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """What a name or an attribute of a module stands for in a frame; None for others. No code of the user's runs."""
+    match node:
+        case ast.Name(id=name):
+            return frame.f_locals.get(name, frame.f_globals.get(name))
+        case ast.Attribute(value=value, attr=name) if isinstance(of := _value(value, frame), ModuleType):
+            return getattr(of, name, None)
+    return None
+
+
+def _code(node: ast.expr, frame: FrameType) -> CodeType | None:
+    """The code of a function that an argument names, or of the lambda that it is."""
+    if not isinstance(node, ast.Lambda):
+        code = getattr(_value(node, frame), "__code__", None)
+        return code if isinstance(code, CodeType) else None
+    parameters = tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args))
+    lambdas = [c for c in frame.f_code.co_consts if isinstance(c, CodeType) and c.co_name == "<lambda>"]
+    same = [c for c in lambdas if c.co_firstlineno == node.lineno and c.co_varnames[: c.co_argcount] == parameters]
+    return same[0] if len(same) == 1 else None
