@@ -142,7 +142,10 @@ class Watch:
             if one.edit is not None:
                 covered |= {id(n) for n in _walk(place) if isinstance(n, ast.stmt)}
                 inlined |= one.edit.inlined
-        return self._decided(tried)
+        told = [
+            t for t in tried if t.edit is not None or t.place.function is None or t.place.function.name not in inlined
+        ]
+        return self._decided(told)
 
     def _tried(self, place: Place, seen: Seen) -> _Tried | None:
         cell = self.of[place.key]

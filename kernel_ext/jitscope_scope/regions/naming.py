@@ -12,9 +12,23 @@ _OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.Set
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
     """Names whose values the nodes may read, those that they bind themselves among them."""
-    found = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    found = {name for node in nodes for name in _read(node)}
     augmented = (n.target for node in nodes for n in ast.walk(node) if isinstance(n, ast.AugAssign))
     return found | {root for target in augmented if (root := root_of(target))}
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    """Names that a node reads, but for a comprehension's own."""
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            yield node.id
+        return
+    parts = (name for child in ast.iter_child_nodes(node) for name in _read(child))
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        yield from _read(node.generators[0].iter)
+        parts = (name for name in parts if name not in own)
+    yield from parts
 
 
 def bound(nodes: Iterable[ast.AST]) -> set[str]:

@@ -35,7 +35,7 @@ def between(
     stops = [s for s in loop.body if isinstance(s, ast.If) and _by_count(s, loop, visit)]
     if not stops:
         return None
-    _only_said(stops, visit, definitions)
+    only_said(stops, visit, definitions)
     rest = _without(loop.body, stops)
     first, stop, turns = f"{name}_first", f"{name}_stop", f"{name}_turns"
     count, kind = loop.target.id, np.int64  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ class _Silent(ast.NodeTransformer):
         return node
 
 
-def _only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
+def only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
     """Refuses branches that have other effects than printing: the edit could not be tried by running them."""
     silent = [_Silent().visit(copy.deepcopy(s)) for s in stops]
     Effects(definitions).of_region(silent, visit.values)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Mapping
 
 import numpy as np
 
-from . import growing, in_place, masks, naming, texts, words
+from . import growing, in_place, kept, masks, naming, texts, words
 from .answers import CannotCompile
 from .arguments import Changed
 from .bounds import Bounds, own_part
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number, shares
+from .leaving import left
 from .loops import indent
 from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements
@@ -53,10 +55,12 @@ def _cut_at_stops(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> Written | None:
-    try:
-        return between(body, visit, live, name, definitions, lambda b, v, n: written(b, v, n, name, definitions))
-    except CannotCompile:
-        return None
+    for way in (between, left):
+        with contextlib.suppress(CannotCompile):
+            cut = way(body, visit, live, name, definitions, lambda b, v, n: written(b, v, n, name, definitions))
+            if cut is not None:
+                return cut
+    return None
 
 
 def _translated(
@@ -75,6 +79,7 @@ def _translated(
     body = texts.in_codes(body, letters) if letters else body
     changed = Changed(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
+    body, in_rows = kept.in_rows(body, values, visit.after) if home.numpy else (body, [])
     body, again = masks.unmasked(body, values, visit.after, jnp) if home.numpy else (body, [])
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
@@ -101,10 +106,11 @@ def _translated(
 
     functions.write = write
     columns = growing.columns(body, values, home)
-    appended = [*growing.lists(body, values), *columns]
+    appended = [*growing.lists(body, values), *columns, *in_rows]
+    rows = [f"{part}_of_{n}" for n in in_rows for part in ("rows", "count")]
     writer.columns = frozenset(columns)
     outs = sorted(n for n in written_names & live if n in visit.after and n not in appended)
-    lines = _whole(body, writer, live | set(outs))
+    lines = _whole(body, writer, live | set(outs) | set(rows))
     reads = sorted(
         {
             n
@@ -118,7 +124,8 @@ def _translated(
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names]
     for n in written_names:
         _counts_only(n, body, visit)
-    items = [f"items_of_{n}" for n in appended]
+    items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
+    items += [f"count_of_{n}" for n in in_rows]
     definition = [
         f"def {name}({', '.join([n for n in reads if n not in fixed] + fixed)}):",
         *indent([*functions.lines, *lines, f"return ({', '.join([*outs, *items])},)"]),
@@ -128,7 +135,7 @@ def _translated(
     given = {n: f"{n}={n}" for n in fixed} | {n: f"numpy.asarray({n})" for n in numbers}
     given |= {n: texts.as_codes(n) for n in letters}
     passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
-    call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body), *again]
+    call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows), *again]
     imports = [
         *(["import numpy"] if (numbers | letters) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
@@ -245,6 +252,7 @@ def _call(
     visit: Visit,
     home: Home,
     body: naming.Statements,
+    in_rows: list[str],
 ) -> list[str]:
     """Calls the function and puts its results where the cell had them: into the arrays themselves, or as new values of the same types."""
     if not home.numpy:
@@ -293,9 +301,9 @@ def _call(
             binds.append(f"{n} = {type(value).__name__}({result}[{k}])")
         else:
             raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}")
-    binds += [
-        growing.afterwards(n, f"{result}[{k}]", visit.after[n], None, home) for k, n in enumerate(lists, len(outs))
-    ]
+    for k, n in enumerate(lists, len(outs)):
+        end = f"[:{result}[{len(outs) + len(lists) + in_rows.index(n)}]]" if n in in_rows else ""
+        binds.append(growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
     ends = [f"{name}_{first}" for first in moved]
     return [*lines, *binds, *tail, f"del {', '.join([result, *ends])}"]
 

@@ -117,4 +117,70 @@ x = rng.normal(size=12)
 for k in range(5):
     x[k] = x[k] + k
     x.sort()
+=== lists that grow in a loop that is left by a value
+X = rng.normal(size=(40, 3)); y = X @ np.arange(3.0); w = np.zeros(3); losses = []; path = [w]; rough = []; odd = []
+---
+for it in range(300):
+    e = X @ w - y
+    losses.append(float((e ** 2).mean()))
+    path.append(w)
+    if np.abs(e).max() > 0.01:
+        rough.append(np.abs(e).max())
+        if it % 2:
+            odd.append(it)
+    else:
+        odd.append(-it)
+    w = w - 0.2 * X.T @ e / 40
+    if np.linalg.norm(e) < 1e-4:
+        break
+=== near pairs in a list
+pts = rng.random((20, 2)); near = []; far = 0
+---
+for i in range(20):
+    for j in range(20):
+        d = np.sqrt((pts[i, 0] - pts[j, 0]) ** 2 + (pts[i, 1] - pts[j, 1]) ** 2)
+        if 0 < d < 0.2:
+            near.append(d)
+        else:
+            far += 1
+=== a mixture of normal distributions, likelihoods in a list
+x = np.concatenate([rng.normal(-2, 0.5, 60), rng.normal(1, 1, 90)])
+mu = np.array([-1.0, 0.5]); sig = np.ones(2); w = np.ones(2) / 2; before = -np.inf; said = []
+---
+for it in range(200):
+    dens = np.stack([w[k] / sig[k] * np.exp(-0.5 * ((x - mu[k]) / sig[k]) ** 2) for k in range(2)])
+    r = dens / dens.sum(axis=0)
+    n = r.sum(axis=1)
+    mu = (r @ x) / n
+    for k in range(2):
+        sig[k] = np.sqrt((r[k] * (x - mu[k]) ** 2).sum() / n[k])
+    w = n / len(x)
+    now = np.log(dens.sum(axis=0)).sum()
+    said.append(now)
+    if now - before < 1e-3:
+        break
+    before = now
+=== prints where it is left by a value
+A = np.diag(np.arange(1.0, 6.0)) + 0.1; x = 0.5 + rng.random(5); old = 0.0; done = False
+---
+for k in range(500):
+    x = A @ x
+    x = x / np.linalg.norm(x)
+    value = x @ A @ x
+    if abs(value - old) < 1e-8:
+        done = True
+        print(f"after {k}: {value:.4f}")
+        break
+    old = value
+=== an else of a loop
+x = rng.random(6) * 9 + 1
+---
+for k in range(3 if x[0] > 0 else 4):
+    x = 0.5 * (x + 2 / x)
+    if np.abs(x * x - 2).max() < 1e-9:
+        print("found", k)
+        break
+else:
+    print("not found")
+    k = -1
 """)

@@ -1,0 +1,144 @@
+"""Lists that grow where the number of turns is not known before: under a branch, in a loop inside a loop, in one that is left by a value.
+Their elements go into an array that is large enough, beside a count."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import growing, naming
+
+
+_MOST = 1 << 22
+"""Elements: larger arrays are not made for a list."""
+
+
+def in_rows(
+    body: naming.Statements, values: dict[str, object], after: Mapping[str, object]
+) -> tuple[tuple[ast.stmt, ...], list[str]]:
+    """The statements with `rows_of_x[count_of_x] = v` in place of `x.append(v)`, and the names of these lists. `values`, seen before, get
+    what the rows are."""
+    places = _places(body, values)
+    names = [n for n in dict.fromkeys(n for n, _, _ in places) if not _by_turn(n, body, places)]
+    stored, new, found = naming.stored_into(body), [copy.deepcopy(s) for s in body], []
+    first: list[ast.stmt] = []
+    for n in names:
+        mine = [(call, loops) for m, call, loops in places if m == n]
+        used = [x for s in body for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == n]
+        size = _size([loops for _, loops in mine], body)
+        like = _like(values.get(n), after.get(n))
+        if size is None or like is None or len(used) != len(mine) or any(_kept_alive(c, stored, like) for c, _ in mine):
+            continue
+        try:
+            most = eval(size, {"__builtins__": {}, "len": len, "range": range}, dict(values))
+        except Exception:
+            continue
+        if most * max(1, like.size) > _MOST:
+            continue
+        values[f"rows_of_{n}"] = np.zeros((1, *like.shape), like.dtype)
+        shape = ", ".join([size, *map(str, like.shape)])
+        text = f"rows_of_{n} = {_numpy(values)}.zeros(({shape},), '{like.dtype.name}')\ncount_of_{n} = 0"
+        first += [_at(s, body[0]) for s in ast.parse(text).body]
+        found.append(n)
+    if not found:
+        return tuple(body), []
+    return (*first, *(_Rows(found).visit(s) for s in new)), found
+
+
+def _numpy(values: dict[str, object]) -> str:
+    name = next((n for n, v in values.items() if v is np), "numpy")
+    values.setdefault(name, np)
+    return name
+
+
+def _at(new: ast.stmt, old: ast.AST) -> ast.stmt:
+    for n in ast.walk(new):
+        ast.copy_location(n, old)
+    return new
+
+
+def _places(
+    body: naming.Statements, values: Mapping[str, object], loops: tuple[ast.stmt, ...] = ()
+) -> list[tuple[str, ast.Call, tuple[ast.stmt, ...]]]:
+    """The calls that append, each with the name of its list, and the loops that it stands in."""
+    found: list[tuple[str, ast.Call, tuple[ast.stmt, ...]]] = []
+    for s in body:
+        match s:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))) as call) if (
+                growing.appends(call, values) and len(call.args) == 1
+            ):
+                found.append((name, call, loops))
+            case ast.For() | ast.While():
+                found += _places(s.body, values, (*loops, s))
+            case ast.If():
+                found += _places([*s.body, *s.orelse], values, loops)
+    return found
+
+
+def _by_turn(name: str, body: naming.Statements, places: list[tuple[str, ast.Call, tuple[ast.stmt, ...]]]) -> bool:
+    """Whether a list gets one element in each turn of one loop that runs to its end, which needs no count."""
+    mine = [(call, loops) for n, call, loops in places if n == name]
+    if len(mine) != 1 or len(mine[0][1]) != 1 or not isinstance(loop := mine[0][1][0], ast.For):
+        return False
+    whole = any(isinstance(s, ast.Expr) and s.value is mine[0][0] for s in loop.body)
+    return whole and not naming.leaves(loop.body)
+
+
+def _size(places: list[tuple[ast.stmt, ...]], body: naming.Statements) -> str | None:
+    """How many elements these places append at most, as an expression of what the statements leave alone."""
+    moving, parts = naming.bound(body) | naming.stored_into(body), []
+    for loops in places:
+        factors = []
+        for loop in loops:
+            over = loop.iter if isinstance(loop, ast.For) else None
+            if over is None or naming.loaded([over]) & moving:
+                return None
+            match over:
+                case ast.Name() | ast.Call(func=ast.Name(id="range")):
+                    factors.append(f"len({ast.unparse(over)})")
+                case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=rows)]):
+                    factors.append(f"len({rows})")
+                case _:
+                    return None
+        parts.append(" * ".join(factors))
+    return " + ".join(parts) if all(parts) else None
+
+
+def _like(before: object, after: object) -> np.ndarray | None:
+    """What the elements are like that were appended, where all are alike."""
+    if type(before) is not list or type(after) is not list or len(after) <= len(before):
+        return None
+    new = after[len(before) :]
+    if any(type(v) is not type(new[0]) for v in new) or not isinstance(
+        new[0], (int, float, complex, np.ndarray, np.generic)
+    ):
+        return None
+    arrays = [np.asarray(v) for v in new]
+    alike = all(a.dtype == arrays[0].dtype and a.shape == arrays[0].shape for a in arrays)
+    return arrays[0] if alike and arrays[0].dtype.kind in "biufc" else None
+
+
+def _kept_alive(call: ast.Call, stored: set[str], like: np.ndarray) -> bool:
+    """Whether the list would hold an array, or a view of one, that is stored into later on."""
+    item = call.args[0]
+    return isinstance(item, (ast.Tuple, ast.List)) or (like.ndim > 0 and naming.root_of(item) in stored)
+
+
+class _Rows(ast.NodeTransformer):
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item]) if (
+                name in self.names
+            ):
+                store, count = ast.parse(f"rows_of_{name}[count_of_{name}] = 0\ncount_of_{name} += 1").body
+                assert isinstance(store, ast.Assign)
+                _at(store, node)
+                store.value = item
+                return [store, _at(count, node)]
+        return node
