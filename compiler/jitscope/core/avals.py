@@ -167,6 +167,10 @@ class ShapedArray(AbstractValue):
         """`short`, and whether it is weak: ~f32[]."""
         return f"~{self.short()}" if self.weak_type else self.short()
 
+    def long(self) -> str:
+        """`str_short`, and whether it is weak: ~float32[]."""
+        return f"~{self.str_short()}" if self.weak_type else self.str_short()
+
     def short(self) -> str:
         """As in a jaxpr: f32[3,4]."""
         try:

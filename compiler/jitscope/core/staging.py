@@ -49,6 +49,9 @@ class JaxprTracer(Tracer):
         self.atom = atom
         self.aval = atom.aval
 
+    def text(self) -> str:
+        return f"JitTracer({self.aval.long()})"
+
     def origin(self) -> str:
         return self.tracing.origin(self.atom)
 

@@ -207,7 +207,11 @@ class Tracer(Operators, PlaceUnknown):
     def __repr__(self) -> str:
         if notices.listeners:
             self._tell_printed(sys._getframe(1).f_code.co_filename)
-        return f"{type(self).__name__}<{self.aval.brief()}>"
+        return self.text()
+
+    def text(self) -> str:
+        """What is printed of it, as JAX prints it: JVPTracer(float32[])."""
+        return f"{type(self).__name__}({self.aval.long()})"
 
     def _tell_printed(self, caller: str) -> None:
         """A tracer is made a text: by the user's code, or by a print or a logger that it called."""
@@ -221,10 +225,12 @@ class Tracer(Operators, PlaceUnknown):
             )
 
     def __format__(self, spec: str) -> str:
-        value = self.known()
-        if value is None and notices.listeners:
+        value = self.known() if spec else None
+        if value is not None:
+            return format(value, spec)
+        if notices.listeners:
             self._tell_printed(sys._getframe(1).f_code.co_filename)
-        return format(value, spec) if value is not None else repr(self)
+        return self.text()
 
     def __copy__(self) -> Tracer:
         return self

@@ -38,6 +38,11 @@ class JVPTracer(Tracer):
     def known(self) -> Any:
         return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
 
+    def text(self) -> str:
+        if self.tracing.linear:
+            return f"GradTracer(primal={_written(self.primal)}, typeof(tangent)={aval_of(self.tangent).short()})"
+        return f"JVPTracer(primal={_written(self.primal)}, tangent={_written(self.tangent)})"
+
     def _is_over(self) -> bool:
         return getattr(self.tracing.recorder, "ended", False)
 
@@ -69,10 +74,16 @@ class JVPTracer(Tracer):
         return self.primal.origin() if isinstance(self.primal, Tracer) else "a value being differentiated"
 
 
+def _written(value: Any) -> str:
+    return value.text() if isinstance(value, Tracer) else str(value)
+
+
 class JVPTrace(Trace):
     """Applies `jvp` rules under `parent`."""
 
     __slots__ = ("parent", "recorder", "stopped")
+    linear = False
+    """Whether tangents are variables of a linear program, whose values come later (`linearize`, `grad`)."""
 
     def __init__(self, parent: Trace):
         self.parent, self.recorder = parent, recording(parent)

@@ -47,6 +47,13 @@ class PartialEvalTrace(JaxprTrace):
         return ClosedJaxpr(jaxpr, [c for _, c in captured])
 
 
+class LinearizeTrace(JVPTrace):
+    """Applies `jvp` rules to tangents that are staged."""
+
+    __slots__ = ()
+    linear = True
+
+
 class Linearized:
     """What `linearize_flat` gives: `outs`, and the linear map of tangents.
 
@@ -73,7 +80,7 @@ class Linearized:
 def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> Linearized:
     """Run the flat function `fun` at `primals` and stage the map from input to output tangents."""
     staged = PartialEvalTrace(current_trace())
-    trace = JVPTrace(staged)
+    trace = LinearizeTrace(staged)
     avals = [aval_of(p) for p in primals]
     nonzero_in = [tangent_aval(a).dtype != dtypes.float0 for a in avals]
     tangents = [staged.argument(tangent_aval(a)) if m else Zero(tangent_aval(a)) for a, m in zip(avals, nonzero_in)]

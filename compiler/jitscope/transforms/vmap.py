@@ -78,6 +78,9 @@ class BatchTracer(Tracer):
     def underlying(self) -> Any:
         return self.value
 
+    def text(self) -> str:
+        return f"VmapTracer(aval={self.aval.long()}, batched={aval_of(self.value).long()})"
+
     def origin(self) -> str:
         made = self.value.origin() if isinstance(self.value, Tracer) else ""
         return "one example of a value mapped by vmap" + (f"; {made}" if made else "")
