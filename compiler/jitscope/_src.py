@@ -9,6 +9,7 @@ from typing import Any
 
 from . import checkify, tree
 from .api import effects_barrier
+from .api_util import safe_map
 from .control.refs import AbstractRef
 from .core import dtypes, source
 from .core.avals import ShapedArray, physical
@@ -77,6 +78,8 @@ _module("checkify", **{name: getattr(checkify, name) for name in checkify.__all_
 _module("state", __path__=[])
 _module("state.types", AbstractRef=AbstractRef)
 _module("tree_util", _registry=_NodeTypes())
+# JAX's page about interpreters of jaxprs walks through equations with it.
+_module("util", safe_map=safe_map)
 # Lowering rules, as JAX's documentation writes them, build with these modules.
 _module("lib", __path__=[])
 _module("lib.mlir", __path__=[], ir=bindings().ir)

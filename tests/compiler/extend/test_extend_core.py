@@ -163,3 +163,13 @@ def test_an_operation_is_evaluated_where_something_is_traced() -> None:
     from jitscope.interpreters import xla
 
     assert jx.jit(lambda x: x * int(xla.apply_primitive(lax.add_p, 2, 3)))(2.0) == 10
+
+
+def test_interpreters_find_safe_map_where_jaxs_page_takes_it() -> None:
+    from jitscope._src.util import safe_map
+
+    env: dict[str, int] = {}
+    safe_map(env.__setitem__, ["a", "b"], [1, 2])
+    assert safe_map(env.__getitem__, "ab") == [1, 2]
+    with pytest.raises(ValueError):
+        safe_map(max, [1, 2], [3])
