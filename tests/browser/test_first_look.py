@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
-from tests.extent import full
+from tests.extent import full, looks
 from tests.programs.documents import document_of
 
 
@@ -144,6 +145,23 @@ def test_a_cells_line_shows_the_program_and_that_it_opens(bare: Bare, training: 
     view.page.keyboard.press("Enter")
     expect(line).to_have_attribute("aria-expanded", "true")
     expect(line).to_contain_text("close ↵")
+
+
+@looks(1280, 420)
+def test_with_a_profile_the_line_shows_how_busy_a_call_was(bare: Bare, dark: bool, width: int) -> None:
+    from tests.widgets import documents
+    from tests.widgets.profile_documents import profile
+
+    cell = documents.layer_cell()
+    cell["compilations"][0]["instruments"] = {"profile": profile()}
+    view = bare.show(cell, dark=dark, width=width)
+    strip = view.headline().locator(".jitscope-strip")
+    expect(strip).to_have_attribute("title", re.compile(r"^One recorded call of 120 µs.*kernels ran in 69 % of it$"))
+    whole = strip.bounding_box()
+    assert whole
+    heights = [box["height"] / whole["height"] for bar in strip.locator("i").all() if (box := bar.bounding_box())]
+    assert heights == pytest.approx(profile()["timeline"]["busy"], abs=0.05)
+    assert_readable(view.element)
 
 
 def test_what_stands_out_is_in_the_line(bare: Bare, training: Document) -> None:

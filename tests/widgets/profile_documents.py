@@ -104,6 +104,7 @@ def profile() -> Document:
         "start": [start for _, start, _ in runs],
         "length": [length for _, _, length in runs],
         "left_out": 3,
+        "busy": [0.0, 1.0, 1.0, 1.0, 0.75, 0.25, 0.9, 0.6],
     }
     took = {
         "wall": 1e-4,

@@ -25,7 +25,7 @@ from .view_data import with_views, without_views
 from .words import Document, plural
 
 
-_TOLD = "unusual"  # of a compilation: in the first piece, since its line is seen before the others are loaded
+_TOLD = ("unusual", "busy")  # of a compilation: in the first piece, since its line is seen before the others are loaded
 _LEVEL = 6  # of gzip; beyond that, time counts more than the last few per cent
 _MANY_NODES = 30_000  # with more in a graph, the HLO programs are not even tried
 
@@ -62,7 +62,8 @@ def unpack(text: str) -> dict[str, Any]:
     whole = [document] if document.get("kind") == "compilation" else document.get("compilations", ())
     for part in said.get("parts", ()):
         compilation = whole[part["at"]]
-        compilation.pop(_TOLD, None)
+        for name in _TOLD:
+            compilation.pop(name, None)
         compilation.update(_read(more[part["piece"] - 1]))
     return without_views(document)
 
@@ -134,7 +135,7 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: with_views(compilation[name]) for name in (*HEAVY, _TOLD) if name in compilation}
+    return {name: with_views(compilation[name]) for name in (*HEAVY, *_TOLD) if name in compilation}
 
 
 def _outside(
@@ -152,9 +153,15 @@ def _outside(
     return {"document": shell, "parts": told, "rows": rows}
 
 
-def _told(compilation: Document) -> dict[str, str]:
-    said = compilation.get(_TOLD) or unusual(compilation)
-    return {_TOLD: said} if said else {}
+def _told(compilation: Document) -> dict[str, Any]:
+    found = {name: compilation.get(name) or say(compilation) for name, say in zip(_TOLD, (unusual, _busy))}
+    return {name: said for name, said in found.items() if said}
+
+
+def _busy(compilation: Document) -> dict[str, Any] | None:
+    """How busy a recorded call was; None where there is no profile."""
+    call = ((compilation.get("instruments") or {}).get("profile") or {}).get("timeline") or {}
+    return {"seconds": call["seconds"], "busy": call["busy"]} if call.get("busy") else None
 
 
 def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:

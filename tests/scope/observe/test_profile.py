@@ -22,9 +22,11 @@ from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.observe.hlo_flow import flow_of
 from jitscope_scope.observe.profiling.bounds import bounds_of
 from jitscope_scope.observe.profiling.estimate import fitted, shares_of, split
+from jitscope_scope.observe.profiling.measurement import most_usual
 from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
-from jitscope_scope.observe.profiling.recorded_call import MOST, call_document
+from jitscope_scope.observe.profiling.recorded_call import MOST, STRETCHES, busy, call_document
 from jitscope_scope.observe.profiling.roofline import verdict_of
+from jitscope_scope.observe.profiling.spans import Recording, Span
 from jitscope_widgets import validate
 from jitscope_widgets.views.profile import wording
 from tests.programs import lstm, transformer
@@ -209,6 +211,25 @@ def test_of_many_runs_the_longest_are_listed():
     call = call_document(profiler.Run(0.0, 3.0, events), {"k0": 0, "k1": 1, "k2": 2})
     assert call["left_out"] == 50 and min(call["length"]) == pytest.approx(51e-6)
     assert call["start"] == sorted(call["start"]) and call["threads"] == ["thread 1", "thread 2"]
+
+
+def test_how_busy_a_call_was():
+    """The oracle: a second of which each stretch is looked at in a thousand places."""
+    spans = [(0.1, 0.2), (0.15, 0.05), (0.28, 0.12), (0.5, 0.0), (0.61, 0.004), (0.9, 0.2)]
+    at = (np.arange(STRETCHES * 1000) + 0.5) / (STRETCHES * 1000)
+    runs = np.any([(start <= at) & (at < start + length) for start, length in spans], axis=0)
+    found = busy(spans[::-1], 1.0)
+    np.testing.assert_allclose(found, runs.reshape(STRETCHES, 1000).mean(1), atol=2e-3)
+    assert busy([], 1.0) == [0.0] * STRETCHES and busy(spans, 0.0) == []
+
+
+def test_the_call_that_is_shown_is_one_in_which_nothing_held_a_kernel_up():
+    """Three calls of the same length: in one a kernel was held up, in one it took no time."""
+    totals = {"a": [1.0, 5.0, 1.1], "b": [4.0, 0.1, 3.9]}
+    spans = tuple(Span(name, "add", np.asarray(each), np.asarray(each), False) for name, each in totals.items())
+    calls = np.asarray([6.0, 6.0, 6.0])
+    assert most_usual(Recording(spans, calls, calls)) in (0, 2)
+    assert most_usual(Recording(spans[:1], np.asarray([9.0, 6.0, 6.0]), calls)) == 2
 
 
 def test_bounds_of_paths():

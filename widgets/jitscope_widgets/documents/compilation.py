@@ -53,6 +53,15 @@ class ProgramPart(TypedDict):
     backward: bool
 
 
+class BusyCall(TypedDict):
+    """A recorded call in a few figures."""
+
+    seconds: float
+    """What it took."""
+    busy: list[float]
+    """The part of each of so many equal stretches of it in which a kernel ran."""
+
+
 class CompilationDocument(TypedDict):
     """A program of one function for one kind of arguments."""
 
@@ -70,6 +79,8 @@ class CompilationDocument(TypedDict):
     """The program in a few parts, in its order; their equations add up to `equations`. Drawn in the line that is seen first."""
     unusual: NotRequired[str]
     """What stands out, in words, beside recompilations; added where the document is packed."""
+    busy: NotRequired[BusyCall]
+    """How busy a recorded call was, where there is a profile: drawn in place of `parts`; added where the document is packed."""
     because: NotRequired[str]
     """Why it was traced or compiled."""
     source: SourceDocument | None

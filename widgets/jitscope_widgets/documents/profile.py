@@ -121,6 +121,8 @@ class RecordedCall(TypedDict):
     """Seconds."""
     left_out: int
     """Shorter runs that are not listed."""
+    busy: NotRequired[list[float]]
+    """The part of each of so many equal stretches of the call in which a kernel ran."""
 
 
 class Bandwidth(TypedDict):

@@ -192,7 +192,8 @@ export class CellView implements View {
     const focused = (this.root.getRootNode() as Document).activeElement as HTMLElement | null;
     const inLine = focused && this.lines.contains(focused) ? focused.dataset.function : undefined;
     const shown = this.shownAll ? this.groups : this.groups.slice(0, SHOWN_LINES);
-    const lines = shown.map((group) => headline(group, open && group.name === name, () => this.toggle(group.name)));
+    const whole = (shell: CompilationDoc) => this.loaded.get(shell) ?? shell;
+    const lines = shown.map((group) => headline(group, open && group.name === name, () => this.toggle(group.name), whole));
     this.lines.replaceChildren(...lines);
     const more = this.groups.length - shown.length;
     if (more)

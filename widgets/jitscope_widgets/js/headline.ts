@@ -1,7 +1,7 @@
 // The one line that a person reads in two seconds.
-import type { CompilationDoc, Stage } from "./documents";
+import type { BusyCall, CompilationDoc, Stage } from "./documents";
 import { grouped, h, plural } from "./dom";
-import { origin, quantity, seconds } from "./numbers";
+import { origin, percent, quantity, seconds } from "./numbers";
 
 /** Compilations of one function in one cell, oldest first. */
 export interface Group {
@@ -74,8 +74,16 @@ function unusual({ unusual: said }: CompilationDoc): HTMLElement | null {
   return said ? h("span", { class: "jitscope-unusual" }, said) : null;
 }
 
+/** A recorded call as a strip: how busy it was, from its beginning to its end. */
+function callPicture({ seconds: whole, busy }: BusyCall): HTMLElement {
+  const part = busy.reduce((sum, one) => sum + one, 0) / busy.length;
+  const bars = busy.map((one) => h("i", { style: { height: `${100 * one}%` } }));
+  const words = `One recorded call of ${seconds(whole)}, from left to right: kernels ran in ${percent(part)} of it`;
+  return h("span", { class: "jitscope-strip", "data-of": "call", "aria-hidden": "true", title: words }, ...bars);
+}
+
 /** The program as a strip: its parts, as wide as they have equations. */
-function picture({ parts, equations }: CompilationDoc): HTMLElement | null {
+function programPicture({ parts, equations }: CompilationDoc): HTMLElement | null {
   if (!parts?.length || !equations) return null;
   const words = parts.map(({ label, equations: count, backward }) => `${backward ? "↩ " : ""}${label} · ${grouped(count)}`);
   const pieces = parts.map(({ equations: count, backward }, i) =>
@@ -84,7 +92,15 @@ function picture({ parts, equations }: CompilationDoc): HTMLElement | null {
   return h("span", { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` }, ...pieces);
 }
 
-export function headline(group: Group, open: boolean, toggle: () => void): HTMLElement {
+/** A small picture: of a recorded call where there is a profile, of the program otherwise. */
+function picture(compilation: CompilationDoc): HTMLElement | null {
+  const { busy, instruments } = compilation;
+  const call = busy ?? instruments?.profile?.timeline;
+  return call?.busy?.length ? callPicture({ seconds: call.seconds, busy: call.busy }) : programPicture(compilation);
+}
+
+/** The line of a function; `whole` gives what was read of a compilation since. */
+export function headline(group: Group, open: boolean, toggle: () => void, whole = (shell: CompilationDoc) => shell): HTMLElement {
   const last = group.compilations[group.compilations.length - 1]!;
   const facts = [
     h("span", { class: "jitscope-facts-program" }, last.headline),
@@ -95,7 +111,7 @@ export function headline(group: Group, open: boolean, toggle: () => void): HTMLE
     h(
       "span",
       { class: "jitscope-opener", "aria-hidden": "true" },
-      picture(last),
+      picture(whole(last)),
       h("span", { class: "jitscope-open-hint" }, open ? "close" : "graph, kernels, times", " ", h("kbd", {}, "↵")),
     ),
   ];

@@ -24,7 +24,7 @@ _EVENTS = 200_000  # that are read; each takes some microseconds
 
 @dataclass(frozen=True)
 class Measurement:
-    """The recording, a call of it that took about as long as most, the seconds of calls that were not recorded, and those that all of it
+    """The recording, the most usual call of it, the seconds of calls that were not recorded, and those that all of it
     took."""
 
     recording: Recording
@@ -48,15 +48,23 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Mea
     spent = time.perf_counter() - start
     room = max(0.0, limit - spent)
     most = min(MOST, _EVENTS // max(len(first.events), 1))
-    least = FEW if once * FEW < limit / 4 else 0  # a slow profiler takes no spread from a quick program
+    least = FEW if once * FEW < limit / 2 else 0  # a slow profiler takes no spread from a quick program
     calls = int(np.clip(0.3 * room / max(once, 1e-6), min(least, most), most))
     unrecorded = max(calls, FEW if once * FEW < limit else 0)  # one call alone may be any other program's doing
     plain = [once, *_plain(rerun, unrecorded // 2)]
     runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
     plain += _plain(rerun, unrecorded - unrecorded // 2)
-    usual = float(np.median([run.seconds for run in runs]))
-    call = min(runs, key=lambda run: abs(run.seconds - usual))
-    return Measurement(recording_of(runs, computations), call, np.asarray(plain), time.perf_counter() - start)
+    recording = recording_of(runs, computations)
+    return Measurement(recording, runs[most_usual(recording)], np.asarray(plain), time.perf_counter() - start)
+
+
+def most_usual(recording: Recording) -> int:
+    """The number of the call that is nearest to the medians in what it and each of its kernels took: a call of usual length may have a
+    kernel that something else held up."""
+    apart = np.abs(recording.calls - np.median(recording.calls))
+    for span in recording.alone:
+        apart += np.abs(span.totals - span.total)
+    return int(np.argmin(apart))
 
 
 def _plain(rerun: Rerun, times: int) -> list[float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from jitscope.xla.profiler import Run
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST = 2000
 """Runs of kernels that are listed, the longest."""
+STRETCHES = 40
+"""Equal stretches of a call of which it is told how busy they were."""
 
 
 def call_document(run: Run, places: Mapping[str, int]) -> RecordedCall:
@@ -31,7 +35,20 @@ def call_document(run: Run, places: Mapping[str, int]) -> RecordedCall:
         "start": [_short(event.start - run.start) for event in kept],
         "length": [_short(event.seconds) for event in kept],
         "left_out": len(events) - len(kept),
+        "busy": busy([(event.start - run.start, event.seconds) for event in events], run.seconds),
     }
+
+
+def busy(spans: Sequence[tuple[float, float]], seconds: float) -> list[float]:
+    """The part of each of `STRETCHES` equal stretches of `seconds` in which any of the `spans` (start, length) went on."""
+    if seconds <= 0:
+        return []
+    edges = np.linspace(0.0, seconds, STRETCHES + 1)
+    covered, end = np.zeros(STRETCHES), 0.0
+    for start, length in sorted(spans):
+        low, end = max(start, end), max(end, start + length)
+        covered += np.clip(np.minimum(end, edges[1:]) - np.maximum(low, edges[:-1]), 0.0, None)
+    return [round(float(part), 3) for part in np.minimum(covered * STRETCHES / seconds, 1.0)]
 
 
 def _short(seconds: float) -> float:
