@@ -103,6 +103,8 @@ def made(fun: Any) -> FunctionObject:
             fun = held["__wrapped__"]
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
+        if callable(fun) and not isinstance(fun, type):
+            found.append(_capture("self", "self", fun))
         return FunctionObject(
             kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature, Static
 from jitscope.core.words import listed, root_of
 
@@ -353,12 +354,21 @@ def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference
     found = []
     for name in [*before, *(n for n in after if n not in before)]:
         one, other = before.get(name), after.get(name)
-        if one is None or other is None:
+        if (one is None) != (other is None) and (default := _default(old if one is None else new, name)) is not None:
+            sides = [str(side) if side else f"{default.text}, its default" for side in (one, other)]
+            same = default.text == (one or other).text  # pyright: ignore[reportOptionalMemberAccess]
+            found.append(Difference("call form" if same else "static value", name, *sides))
+        elif one is None or other is None:
             given = [str(side) if side else "not given" for side in (one, other)]
             found.append(Difference("call form", name, *given))
         elif one != other:
             found.append(_static(name, one, other))
     return found
+
+
+def _default(signature: Signature, name: str) -> Capture | None:
+    """The default of a parameter that a call left out; None where it is not known."""
+    return next((one for one in signature.made.captures if one.how == "default" and one.name == name), None)
 
 
 def _static(name: str, old: Static, new: Static) -> Difference:
