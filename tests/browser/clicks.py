@@ -54,7 +54,7 @@ def clicks(view: View) -> dict[str, Callable[[], object]]:
     for tab in TABS:
         found[f"tab {tab}"] = lambda tab=tab: element.locator(f"[role=tab][data-tab={tab}]").first.click()
         if tab == "fusion":
-            found["open a kernel"] = lambda: element.locator(".jitscope-kernel > summary").nth(3).click()
+            found["open a kernel"] = lambda: element.locator("[aria-label=Kernels] .jitscope-table-row").nth(3).click()
     return found
 
 

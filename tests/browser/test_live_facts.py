@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.browser.bare import Bare
 from tests.extent import some
 from tests.scope.fact_sheets import made
 from tests.scope.observe.test_facts import equations_in
+from tests.scope.page_of_facts import lines_in
 from tests.scope.xla_text import Program
 
 
@@ -25,18 +27,26 @@ NAMES = some(
 )
 
 READ = """root => {
-  const text = (at, what) => at.querySelector(what)?.textContent ?? "";
-  const kernels = [...root.querySelectorAll(".jitscope-kernel")].map(kernel => ({
-    called: text(kernel, ".jitscope-kernel-number"),
-    what: text(kernel, ".jitscope-kernel-what"),
-    type: text(kernel, ".jitscope-kernel-type"),
-    place: [...kernel.querySelector(".jitscope-kernel-lines").childNodes].map(part => part.textContent).join(" "),
-    name: text(kernel, ".jitscope-kernel-body .jitscope-muted code"),
-    said: text(kernel, ".jitscope-kernel-body p.jitscope-muted"),
-    note: text(kernel, ".jitscope-kernel-body > p:not(.jitscope-muted)"),
-    members: [...kernel.querySelectorAll(".jitscope-member > span:first-child")].map(member => member.textContent),
-  }));
-  return { kernels, headline: text(root, ".jitscope-headline") };
+  const table = root.querySelector("[aria-label=Kernels]");
+  const rows = () => [...table.querySelectorAll(".jitscope-table-row")].filter(row => row.closest("[aria-label]") === table);
+  const kernels = rows().map((_, n) => {
+    const row = rows()[n];
+    const [name, what, type, place] = [...row.querySelectorAll("[role=gridcell]")];
+    row.querySelector(".jitscope-table-toggle").click();
+    const lines = [...table.querySelectorAll(".jitscope-table-inside .jitscope-code-row > code")];
+    const read = {
+      called: name.querySelector("strong").textContent.split(" ").slice(1).join(" "),
+      name: name.querySelector("code").textContent,
+      what: what.textContent,
+      type: type.textContent,
+      place: [...place.childNodes].map(part => part.textContent).join(" "),
+      note: row.querySelector(".jitscope-table-note")?.textContent ?? "",
+      operations: lines.slice(1).map(line => line.textContent.split(" ").at(-1)),
+    };
+    rows()[n].querySelector(".jitscope-table-toggle").click();
+    return read;
+  });
+  return { kernels, headline: root.querySelector(".jitscope-headline").textContent };
 }"""
 COSTS = "root => [...root.querySelectorAll('[data-kind=timing] .jitscope-facts dd')].map(cost => cost.textContent)"
 _UNITS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -48,7 +58,10 @@ class Live:
         self.xla = Program(self.facts.xla)
         view = bare.show(self.facts.document)
         view.open("fusion")
-        more = view.element.locator(".jitscope-kernels .jitscope-fold")
+        more = view.element.locator(
+            ".jitscope-table-part", has=view.page.get_by_role("treegrid", name="Kernels", exact=True)
+        )
+        more = more.locator(".jitscope-fold")
         if more.count():
             more.click()
         read: dict[str, Any] = view.element.evaluate(READ)
@@ -63,9 +76,8 @@ class Live:
         return int(found[1].replace(",", "")) if found else 0
 
     def lines(self, row: dict[str, Any]) -> set[tuple[str, int]]:
-        """(function, line), "" where the function is not named."""
-        found = re.findall(r"(?:(\S+), )?lines? ([\d\s]+)", row["place"])
-        return {(function, int(line)) for function, lines in found for line in lines.split()}
+        """(file, line), "" for the file that most are in."""
+        return {(file, line) for file, lines in lines_in(re.sub(r" +", " ", row["place"])).items() for line in lines}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,14 +114,13 @@ def _rows(live: Live) -> None:
     for row in live.rows:
         line = lines[row["name"].split("/")[-1].rstrip("'")]
         assert _said(re.sub(r"\{[^}]*\}|/\*.*?\*/", "", line.type), row["type"]), row
-        count = int(re.search(r"([\d,]+) operations?$", row["said"])[1].replace(",", ""))
-        assert count == len(row["members"])
+        members = row["operations"] or [row["what"].removesuffix(" (library call)")]
         if line.opcode != "while":
             inside = live.xla.members(line)
             computing = {opcode: n for opcode, n in inside.items() if opcode != "bitcast"}
-            assert Counter(row["members"]) in (inside, computing), row
+            assert Counter(members) in (inside, computing), row
         if row["what"].startswith("fusion"):
-            assert row["what"] == f"fusion of {count}" and count > 1
+            assert row["what"] == f"fusion of {len(members):,}" and len(members) > 1
 
 
 def _said(type: str, shown: str) -> bool:
@@ -132,13 +143,13 @@ def _loops(live: Live) -> None:
 
 
 def _lines(live: Live) -> None:
-    ran = {(found.function, found.line) for found in live.facts.recorded}
+    ran = {(PurePath(found.file).name, found.line) for found in live.facts.recorded}
     numbers = {line for _, line in ran}
     for row in live.kernels:
         places = live.lines(row)
         assert places or row["place"] in ("added by XLA", "origin unknown"), row
-        for function, line in places:
-            assert (function, line) in ran if function and function[0] != "<" else line in numbers, (row, ran)
+        for file, line in places:
+            assert (file, line) in ran if file else line in numbers, (row, ran)
 
 
 def _work(live: Live) -> None:

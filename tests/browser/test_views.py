@@ -81,10 +81,17 @@ def _check_hlo_graph(view: View, name: str, said: truth.Truth) -> None:
 
 def _check_fusions(view: View, name: str, said: truth.Truth) -> None:
     view.open("fusion")
+    kernels = view.element.get_by_role("treegrid", name="Kernels", exact=True)
+    more = view.element.locator(
+        ".jitscope-table-part", has=view.page.get_by_role("treegrid", name="Kernels", exact=True)
+    ).locator(".jitscope-fold")
+    if more.count():
+        more.click()
     shown = {}
-    for kernel in view.element.locator(".jitscope-kernel[data-kind=fusion]").all():
-        members = kernel.locator(".jitscope-member").evaluate_all("all => all.map(member => member.dataset.member)")
-        shown[kernel.get_attribute("data-kernel")] = sorted(members)
+    for row in kernels.locator(".jitscope-table-row", has_text="▣").all():
+        row.locator(".jitscope-table-toggle").click()
+        lines = kernels.locator(".jitscope-table-inside .jitscope-code-row code").all_inner_texts()
+        shown[row.locator("code").first.inner_text()] = sorted(line.split(" = ")[0] for line in lines[1:])
     assert shown == said.fusions(), name
 
 

@@ -124,9 +124,9 @@ class Page:
 
 
 def _row(called, what, gives, place):
-    number, name = called.text.split(" ")[:-1], called.text.split(" ")[-1]
+    _, *number, name = called.text.split(" ")
     members = {what.text.removesuffix(" (library call)"): 1}
-    return Row(" ".join(number), name, what.text, members, "", gives.text, place.text)
+    return Row(" ".join(number).removeprefix("kernel "), name, what.text, members, "", gives.text, place.text)
 
 
 def _with_remarks(row, below):

@@ -40,7 +40,7 @@ def test_first_one_line_then_the_panes() -> None:
 
 def test_panes_are_closed_until_they_are_asked_for() -> None:
     shown = html(made.layer_cell())
-    assert shown.count("<details open") == 0
+    assert shown.count("<details open") == 1  # of the program and the graphs before and after
     assert shown.count('<details class="card" open>') == 2
     assert shown.count('<details class="pane" open>') == 1
     assert shown.count('<details class="pane">') == 4
@@ -68,7 +68,7 @@ def test_what_a_strict_sanitiser_leaves_is_worth_reading() -> None:
     bare = re.sub(r"<(style|script|svg)\b.*?</\1>", "", html(document), flags=re.DOTALL)
     bare = re.sub(r' (?:class|style|tabindex|role|aria-\w+|data-[\w-]+)="[^"]*"', "", bare)
     assert set(re.findall(r"<(\w+)", bare)) <= set(
-        "br b i em p code pre div table tbody tr td th details summary span small".split()
+        "br b i em mark p code pre div table tbody tr td th details summary span small".split()
     )
     for kernel in document["fusion"]["kernels"]:
         assert f"<code>{kernel['name']}</code>" in bare and f"<code>{kernel['type']}</code>" in bare
@@ -81,7 +81,8 @@ def test_the_diff_groups_what_became_one_kernel() -> None:
     row = next(row for row in re.findall(r"<tr>.*?</tr>", shown, re.DOTALL) if "8 operations became 1 kernel" in row)
     left, right = re.findall(r"<td.*?</td>", row, re.DOTALL)
     assert left.count("<span>") == 8 and right.count("<span>") == 1
-    assert "4 unchanged lines" in shown
+    assert "6 unchanged lines" in shown
+    assert "<mark>%dot.1</mark> =" in shown
     assert "<b>exponential</b>" in left and "<em>f32[64,7]{1,0}</em>" in left
 
 
@@ -181,8 +182,8 @@ def test_as_many_kernels_are_listed_as_there_is_room_for(limit: int) -> None:
     shown = html(document, limit=limit)
     said = _said(check_still(shown))
     assert "fusion of 1,200" in said
-    listed = len(re.findall(r"<tr><td>\d+ <code>k\d+</code>", shown))
-    left = re.search(r"and ([\d,]+) more kernels, left out here to keep the saved output small", said)
+    listed = len(re.findall(r"<tr><td><b>▣ kernel \d+</b> <code>k\d+</code>", shown))
+    left = re.search(r"and ([\d,]+) more", said[said.index("Kernels") :]) if listed < len(kernels) else None
     assert listed + (int(left[1]) if left else 0) == len(kernels)
     assert listed >= {60_000: 20, 120_000: 80, 200_000: 200, 400_000: 700}[limit]
 

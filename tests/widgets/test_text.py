@@ -24,9 +24,10 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "layer(x: f32[64,20], w: f32[20,7], b: f32[7]) -> f32[64,7]",
         "  10 equations -> 2 kernels (1 fusion of 8)",
         "  trace 2.1 ms, lower 3 ms, compile 61 ms, first run 400 µs, run 210 µs (median of 100)",
-        "  kernel 1  dot          f32[64,7]  library call  line 2",
+        "  Kernels:",
+        "  ⬡ kernel 1 dot.1     dot (library call)  f32[64,7]  line 2",
         "      On the CPU a matrix product is a call into a library, so it is no part of a fusion.",
-        "  kernel 2  fusion of 8  f32[64,7]                lines 2-4",
+        "  ▣ kernel 2 fusion.1  fusion of 8         f32[64,7]  lines 2, 3, 4",
         "      broadcast, add, compare, exponential, subtract, multiply ×2, select",
         "",
         "layer: the last batch is smaller: axis 0 of x is 64, then 40 (1 recompilation, 61 ms lost)",
@@ -58,7 +59,7 @@ def test_kernels_that_compute_are_listed_before_those_that_move() -> None:
     timed = [one | {"share": share} for one, share in zip(kernels, (0.1, 0.5, 0.0, None, 0.4, 0.0))]
     for ran, order, said in ((kernels, by_kind, "first, then those"), (timed, by_time, "most of the measured time")):
         document = made.layer_compilation() | {"fusion": fusion | {"kernels": ran}}
-        listed = re.findall(r"^  ((?:kernel|loop) \d+) ", text(document), re.MULTILINE)
+        listed = re.findall(r"^  \S ((?:kernel|loop) \d+) ", text(document), re.MULTILINE)
         assert listed[: len(order)] == order
         assert said in html(document)
     assert "numbers say in which order" not in html(made.layer_compilation())

@@ -102,7 +102,10 @@ def test_text_from_outside_is_never_markup(document: dict[str, Any]) -> None:
 def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [
-            found for key, item in value.items() if key not in ("position", "document", "fix") for found in _texts(item)
+            found
+            for key, item in value.items()
+            if key not in ("position", "document", "fix", "pairs", "operations")
+            for found in _texts(item)
         ]
     if isinstance(value, list):
         return [found for item in value for found in _texts(item)]

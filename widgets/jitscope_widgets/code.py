@@ -19,12 +19,12 @@ _ELEMENTS = {"type": "em", "rest": "small", "call": "b", "primitive": "b"}
 
 def numbered(lines: Iterable[tuple[str, str, str]]) -> str:
     """Lines given as (number, text, class) in one block; the text is highlighted as a jaxpr or HLO."""
-    return _block((number, highlight(text), kind) for number, text, kind in lines)
+    return block((number, highlight(text), kind) for number, text, kind in lines)
 
 
 def plain(lines: Iterable[tuple[str, str, str]]) -> str:
     """The same without highlighting, for Python."""
-    return _block((number, escape(text), kind) for number, text, kind in lines)
+    return block((number, escape(text), kind) for number, text, kind in lines)
 
 
 def highlight(text: str) -> str:
@@ -38,7 +38,8 @@ def highlight(text: str) -> str:
     return "".join(done) + escape(said[at:])
 
 
-def _block(lines: Iterable[tuple[str, str, str]]) -> str:
+def block(lines: Iterable[tuple[str, str, str]]) -> str:
+    """Lines given as (number, markup, class)."""
     shown = "".join(
         f"<span{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{f'<i>{number}</i> ' if number else ''}{markup}\n</span>"
         for number, markup, kind in lines

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from . import words
 from .compact import compact, expand
 from .document_forms import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .grouping import in_full
@@ -135,7 +136,8 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: with_views(compilation[name]) for name in (*HEAVY, *_TOLD) if name in compilation}
+    here = words.here_of(compilation) if "source" in compilation else ""
+    return {name: with_views(compilation[name], here) for name in (*HEAVY, *_TOLD) if name in compilation}
 
 
 def _outside(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import words
-from .changes import Group, fold, groups
 from .grouping import in_full
-from .kernel_order import listed
 from .looks import number_of
 from .plain import clean, clean_lines
 from .quantities import show
+from .view import inline
 from .view.as_text import as_text, lines_of
 from .view.parts import Sentence
-from .view_data import conversion_parts, parts_of, title_of
+from .view_data import parts_of, title_of
 from .views import has_view
+from .views.fusion import kernel_table
 from .words import Document, plural
-from .wrap import table, wrap
+from .wrap import wrap
 
 
 _MOST_KERNELS = 12  # in the summary of a compilation; the text of its fusion document has all
@@ -42,15 +42,17 @@ def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
 
 def _written(document: Document, width: int) -> list[str]:
     """A document that stands by itself: what it is of comes first."""
-    lines = _lines(document, width)
-    if not has_view(document["kind"]) or not document.get("title") or not lines:
-        return lines
-    title, name = clean(document["title"]), title_of(document["kind"])
-    if lines[0].startswith(title):
+    if not has_view(document["kind"]):
+        return _lines(document, width)
+    parts = parts_of(document)
+    lines = as_text(parts, width)
+    title, name = clean(document.get("title") or ""), title_of(document["kind"])
+    if not title or not lines or lines[0].startswith(title):
         return lines
     head = title if title.startswith(name) else f"{name} of {title}"
-    if isinstance(parts_of(document)[0], Sentence):
-        return [f"{head}: {lines[0]}", *lines[1:]]
+    if isinstance(first := parts[0], Sentence):
+        rest = lines[len(lines_of(first, width)) :]
+        return [*wrap(f"{head}: {clean(inline.words(first.content))}", width, "    "), *rest]
     return [f"{head}:", f"  {lines[0]}", *lines[1:]]
 
 
@@ -95,8 +97,9 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cell: str = "")
     lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
     lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
     if compilation["fusion"]:
-        lines += _kernels(compilation["fusion"]["kernels"], width, here, _MOST_KERNELS)
-        more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
+        kernels = compilation["fusion"]["kernels"]
+        lines += lines_of(kernel_table(kernels, here, most=_MOST_KERNELS), width)
+        more = len(kernels) - _MOST_KERNELS
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
     if not cell and compilation["recompilations"]["cards"]:
         lines += _lines(compilation["recompilations"], width)
@@ -130,34 +133,6 @@ def _times(compilation: Document) -> str:
     if timing["steady"]:
         parts.append(f"run {show(timing['steady']['median'])} (median of {timing['steady']['runs']})")
     return ", ".join(parts)
-
-
-def _kernels(kernels: list[Document], width: int, here: str, most: int | None = None) -> list[str]:
-    rows = []
-    named = listed(kernels)[:most]
-    for name, kernel in named:
-        kind = "library call" if kernel["kind"] == "library" else ""
-        share = words.share_words(kernel)
-        rows.append(
-            (
-                name,
-                words.kernel_words(kernel),
-                words.type_words(kernel["type"]),
-                kind,
-                share,
-                words.origin(kernel, here),
-            )
-        )
-    lines: list[str] = []
-    noted: set[str] = set()
-    for (_, kernel), line in zip(named, table(rows, width)):
-        lines += line
-        if len(kernel["members"]) > 1:
-            lines += wrap(f"      {words.member_words(kernel['members'])}", width, "      ")
-        if kernel["note"] and kernel["note"] not in noted:
-            lines += wrap(f"      {clean(kernel['note'])}", width, "      ")
-            noted.add(kernel["note"])
-    return lines
 
 
 def _graph(graph: Document, width: int) -> list[str]:
@@ -194,40 +169,6 @@ def _node(node: Document, depth: int, width: int) -> list[str]:
     return lines
 
 
-def _fusion(fusion: Document, width: int) -> list[str]:
-    summary = fusion["summary"]
-    lines = wrap(f"{clean(fusion['title'])}: {clean(summary['sentence'])}", width, "  ")
-    lines += _kernels(fusion["kernels"], width, "")
-    for line in words.boundary_lines(fusion, _MOST_KERNELS):
-        lines += wrap(f"  {line}", width, "    ")
-    for part in conversion_parts(fusion):
-        lines += lines_of(part, width)
-    if fusion["rows"]:
-        lines += ["", "  before (-) and after (+):"]
-    for group in groups(fusion["rows"]):
-        lines += _unchanged(group.rows, width) if group.kind == "same" else _changed(group, width)
-    return lines
-
-
-def _unchanged(rows: list[Document], width: int) -> list[str]:
-    first, folded, last = fold([row for row in rows if row["left"] or row["right"]], around=1)
-    lines = [part for row in first for part in _marked(" ", row["left"] or row["right"], width)]
-    if folded:
-        lines.append(f"    ({len(folded)} unchanged lines)")
-    return lines + [part for row in last for part in _marked(" ", row["left"] or row["right"], width)]
-
-
-def _changed(group: Group, width: int) -> list[str]:
-    lines = wrap(f"  {clean(group.caption)}:", width, "    ") if group.caption else []
-    for mark, side in (("-", "left"), ("+", "right")):
-        lines += [part for line in group.side(side) for part in _marked(mark, line, width)]
-    return lines
-
-
-def _marked(mark: str, line: Document, width: int) -> list[str]:
-    return wrap(f"  {mark} {clean(line['text'].strip())}", width, "        ")
-
-
 def _source(source: Document, width: int) -> list[str]:
     lines: list[str] = []
     for index, function in enumerate(source["functions"]):
@@ -250,6 +191,5 @@ def _code(line: str, width: int) -> list[str]:
 
 _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "graph": _graph,
-    "fusion": _fusion,
     "source": _source,
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import words
-from .conversions import conversions
 from .view.as_data import as_data
 from .view.parts import Sentence, View
 from .views import has_view, name_of, view_of
@@ -15,27 +14,25 @@ from .words import Document
 FIELD = "view"
 
 
-def with_views(value: Any) -> Any:
-    """A document, or what holds documents, with the views of all that have one."""
+def with_views(value: Any, here: str = "") -> Any:
+    """A document, or what holds documents, with the views of all that have one; `here` is the cell or file of its function."""
     if not isinstance(value, dict):
         return value
+    if value.get("kind") == "compilation" and "source" in value:
+        here = words.here_of(value)
     if any(isinstance(one, dict) and "kind" in one for one in value.values()):
-        value = {name: with_views(one) for name, one in value.items()}
+        value = {name: with_views(one, here) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
-        return {**value, FIELD: as_data(parts_of(value), value)}
-    if value.get("kind") == "fusion" and value.get("version") == 1:
-        return {**value, FIELD: as_data(conversion_parts(value))}
+        told = {**value, "here": here} if value["kind"] == "fusion" and here else value
+        return {**value, FIELD: as_data(parts_of(told), value)}
     if value.get("kind") == "compilation" and "timing" in value:
         return {**value, "timing": {**value["timing"], FIELD: as_data(parts_of(timing_of(value)))}}
     return value
 
 
-def conversion_parts(fusion: Document) -> View:
-    """What a program converts, copies and transposes: the part of the view of a fusion that is made here. Never raises."""
-    try:
-        return tuple(conversions(fusion))  # pyright: ignore[reportArgumentType]
-    except Exception as error:
-        return (Sentence(words.failed("what is converted and copied", error)),)
+def fusion_of(compilation: Document) -> Document:
+    """What XLA made of a program, with where its lines are."""
+    return {**compilation["fusion"], "here": words.here_of(compilation)}
 
 
 def timing_of(compilation: Document) -> Document:

@@ -19,7 +19,7 @@ from .html import carried
 from .instrument_documents import with_instrument
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
-from .view_data import title_of
+from .view_data import fusion_of, title_of
 from .words import Document
 
 
@@ -198,7 +198,7 @@ class View(anywidget.AnyWidget):
             with self._telling(message.get("token")):
                 found = self._looked(message.get("id"), str(message.get("name")), options)
             self.send({**asked, "data": pack(found).text})
-            if not options:
+            if not options and message.get("name") != "fusion":
                 self._send_saved()
         except KeyboardInterrupt:
             self.send({**asked, "data": "", "message": "It was ended; nothing of it is kept."})
@@ -220,6 +220,8 @@ class View(anywidget.AnyWidget):
         if self.answers.instrument is None:
             raise RuntimeError("this view has no kernel that could look at the program")
         known = self._compilation(ident)
+        if name == "fusion":
+            return fusion_of(known)
         if not options and name in known.get("instruments", {}):
             return known["instruments"][name]
         found = self.answers.instrument(known["id"], name, options)

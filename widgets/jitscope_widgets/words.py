@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
 from .documents import kinds
 from .plain import clean
-from .quantities import amount, percent, seconds, show
-from .sentences import say
+from .quantities import amount, seconds, show
 
 
 Document = Mapping[str, Any]
@@ -77,7 +76,12 @@ def failed(what: str, error: Exception) -> str:
 
 def home(position: Document) -> str:
     """The cell or file of a position, as short as it can be told."""
-    return clean(position["cell"] or PurePath(position["file"]).name or "unknown file")
+    return _home(position["cell"], position["file"])
+
+
+@lru_cache(1000)
+def _home(cell: str | None, file: str) -> str:
+    return clean(cell or PurePath(file).name or "unknown file")
 
 
 def where(position: Document) -> str:
@@ -137,18 +141,6 @@ def kernel_names(kernels: Sequence[Document]) -> list[str]:
     return names
 
 
-def boundary_lines(fusion: Document, most: int) -> list[str]:
-    """What can be seen between kernels of which one reads what the other gives; the first ones."""
-    named = dict(zip((kernel["name"] for kernel in fusion["kernels"]), kernel_names(fusion["kernels"])))
-    lines = []
-    for one in fusion.get("boundaries", ())[:most]:
-        seen = "; ".join(clean(seen["text"]) for seen in one["observed"]) or say("nothing seen")
-        source, target = (named.get(one[end], clean(one[end])) for end in ("from", "to"))
-        lines.append(f"Between {source} and {target}, which reads it: {seen}.")
-    more = len(fusion.get("boundaries", ())) - len(lines)
-    return [*lines, *([f"and {more:,} more"] if more > 0 else [])]
-
-
 _PART = re.compile(r"\w+\[[^\]]*\](?:\{[^}]*\})?")
 
 
@@ -156,31 +148,6 @@ def type_words(kind: str) -> str:
     """A printed type; of a tuple of many, such as what a loop hands on, the first."""
     parts = _PART.findall(kind) if kind.startswith("(") else []
     return clean(f"({', '.join(parts[:3])}, … {len(parts) - 3} more)" if len(parts) > 5 else kind)
-
-
-def kernel_words(kernel: Document) -> str:
-    """`fusion of 13`, or the opcode of a kernel with one operation."""
-    if kernel["kind"] == "fusion":
-        return f"fusion of {len(kernel['members']):,}"
-    return clean(kernel["opcode"])
-
-
-def share_words(kernel: Document) -> str:
-    """`41 %`, the share of the measured time; "" where it was not measured."""
-    share = kernel.get("share")
-    return percent(share) if isinstance(share, int | float) and math.isfinite(share) else ""
-
-
-def origin(kernel: Document, here: str) -> str:
-    """The lines that a kernel stems from."""
-    nowhere = "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else "origin unknown"
-    return lines(kernel["positions"], here) or nowhere
-
-
-def member_words(members: Sequence[Document]) -> str:
-    """`add, compare, multiply ×3`, in the order in which they come."""
-    counts = Counter(clean(member["opcode"]) for member in members)
-    return ", ".join(f"{opcode} ×{count}" if count > 1 else opcode for opcode, count in counts.items())
 
 
 def recompiled(compilation: Document) -> int:

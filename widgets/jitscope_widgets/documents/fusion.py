@@ -124,3 +124,5 @@ class FusionDocument(TypedDict):
     """Up to 1,000."""
     rows: list[DiffRow]
     summary: FusionSummary
+    here: NotRequired[str]
+    """The cell or file that its lines are in unless another is named, where a view of a compilation tells it."""

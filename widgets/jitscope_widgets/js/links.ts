@@ -46,7 +46,7 @@ export class Links implements Lines {
   constructor(
     private readonly source: SourceDoc | null,
     private readonly jaxpr: GraphDoc | null,
-    private readonly kernels: Kernel[] = [],
+    readonly kernels: Kernel[] = [],
   ) {
     this.calls = source && source.functions.length ? new CallTree(source) : null;
   }

@@ -1,8 +1,8 @@
 // One compilation opened: tabs, search, and the one selection they all share.
 import type { AnyDocument, CompilationDoc, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
+import { decode } from "./envelope";
 import { exportMenu } from "./exporting";
-import { fusionView, type FusionMemory } from "./fusion";
 import { announce } from "./heat";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { recompilationsOf } from "./headline";
@@ -21,7 +21,7 @@ import { viewOf } from "./viewdata";
 export interface PanesMemory {
   tab: string;
   graph?: GraphPaneMemory;
-  fusion?: FusionMemory;
+  fusion?: unknown;
   stages?: StagesMemory;
   own?: Record<string, unknown>;
   instruments?: Partial<Record<InstrumentName, unknown>>;
@@ -130,7 +130,7 @@ export class Panes {
   }
 
   private makeFusion(): HTMLElement {
-    const { compilation, memory, host } = this.options;
+    const { compilation, memory, host, root } = this.options;
     if (!compilation.fusion)
       return h(
         "p",
@@ -139,18 +139,11 @@ export class Panes {
           ? "This program was reused; its passes were recorded when it was compiled."
           : "What XLA did to this program was not recorded.",
       );
+    const parts = viewOf(compilation.fusion);
     const { links, selection } = this;
-    this.fusion = fusionView({
-      doc: compilation.fusion,
-      host,
-      links,
-      selection,
-      root: this.options.root,
-      memory: memory?.fusion,
-      help: () => this.help.show(),
-      again: host.again && (() => host.again!(compilation.id)),
-      reasons: compilation.fusion.boundaries?.length ? this.makeInstrument("reasons").element : undefined,
-    });
+    const ask = host.again ? async () => host.again!(compilation.id) : null;
+    const instrument = (name: string) => this.makeInstrument(name).element;
+    this.fusion = parts ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.fusion, ask, instrument }, "fusion") : partsMissing(compilation.function);
     return this.fusion.element;
   }
 
@@ -201,12 +194,26 @@ export class Panes {
     if (name !== "profile") return;
     takeShares(compilation);
     if (compilation.instruments?.machine) void this.instruments.get("machine")?.renew();
+    void this.timed();
     this.options.memory = this.memory();
     this.pane?.dispose();
     this.fusion?.dispose();
     this.pane = this.fusion = null;
     for (const tab of ["graph", "fusion"]) this.tabs.renew(tab);
     announce(root, [compilation]);
+  }
+
+  /** The list of kernels with what was measured of them, as the kernel knows it by now. */
+  private async timed(): Promise<void> {
+    const { compilation, host } = this.options;
+    const found = await host.instrument?.(compilation.id, "fusion", {}).then(decode).catch(() => null);
+    const parts = viewOf(found);
+    if (!parts || !compilation.fusion) return;
+    Object.assign(compilation.fusion, { view: parts });
+    this.options.memory = this.memory();
+    this.fusion?.dispose();
+    this.fusion = null;
+    this.tabs.renew("fusion");
   }
 
   private tools(): HTMLElement[] {
@@ -245,7 +252,7 @@ export class Panes {
     return {
       tab: this.tabs.current(),
       graph: this.pane?.memory() ?? this.options.memory?.graph,
-      fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion,
+      fusion: this.fusion?.memory?.() ?? this.options.memory?.fusion,
       stages: (this.stages?.memory?.() as StagesMemory) ?? this.options.memory?.stages,
       own: { ...this.options.memory?.own, ...Object.fromEntries([...this.own].map(([name, view]) => [name, view.memory?.()])) },
       instruments: { ...this.options.memory?.instruments, ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])) },

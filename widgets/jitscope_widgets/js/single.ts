@@ -1,8 +1,7 @@
-// Views of single documents: a graph alone, a fusion alone, source.
-import type { FusionDoc, GraphDoc, Host, SourceDoc } from "./documents";
+// Views of single documents: a graph alone, source.
+import type { GraphDoc, Host, SourceDoc } from "./documents";
 import { h } from "./dom";
 import { detailsPane } from "./details";
-import { fusionView } from "./fusion";
 import { openGraph } from "./graph/opengraph";
 import type { GraphMemory, GraphView } from "./graph/view";
 import { Help } from "./help";
@@ -61,19 +60,6 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
     themed: () => graph?.themed(),
     dispose: () => opened.dispose(),
   };
-}
-
-export function fusionAlone(doc: FusionDoc, host: Host, memory: any, root: HTMLElement): View {
-  const help = new Help(root);
-  return fusionView({
-    doc,
-    host,
-    links: new Links(null, null, doc.kernels),
-    selection: new Selection(),
-    root,
-    memory,
-    help: () => help.show(),
-  });
 }
 
 export function sourceView(doc: SourceDoc): View {

@@ -7,9 +7,10 @@ export function viewOf(doc: unknown): Part[] | undefined {
   if (view && !whole.has(view)) {
     whole.add(view);
     withRows(view, []);
-    withGraphs(view, doc as Record<string, unknown>);
+    withPlaces(view, doc as Record<string, unknown>);
   }
-  return view;
+  // earlier versions made a part of the view of a fusion, which began with no sentence
+  return (doc as { kind?: string } | null)?.kind === "fusion" && view?.[0]?.part !== "sentence" ? undefined : view;
 }
 
 const whole = new WeakSet<Part[]>(); // views whose rows are all there
@@ -24,11 +25,13 @@ function withRows(value: object, rows: Row[]): void {
   }
 }
 
-/** Puts graphs that stand in the document where the view shows them. */
-function withGraphs(value: object, doc: Record<string, unknown>): void {
-  const place = "part" in value && value.part === "graph" && "document" in value && (value.document as { at?: string[] }).at;
-  if (place) (value as Record<string, unknown>).document = place.reduce<any>((inner, name) => inner[name], doc);
-  else for (const inner of Object.values(value)) if (inner && typeof inner === "object") withGraphs(inner, doc);
+/** Puts what stands in the document (`at`, its place there) where the view shows it. */
+function withPlaces(value: object, doc: Record<string, unknown>): void {
+  for (const [name, inner] of Object.entries(value)) {
+    if (!inner || typeof inner !== "object") continue;
+    if (Array.isArray(inner.at)) (value as Record<string, unknown>)[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
+    else withPlaces(inner, doc);
+  }
 }
 
 /** A document, and those in it, without their views: as they were made. */

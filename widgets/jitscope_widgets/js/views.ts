@@ -6,7 +6,7 @@ import type { View } from "./mount";
 import type { Part } from "./parts/forms";
 import { partsView } from "./parts/view";
 import { viewOf } from "./viewdata";
-import { fusionAlone, graphView, sourceView } from "./single";
+import { graphView, sourceView } from "./single";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -30,7 +30,6 @@ const VIEWS: Record<string, Open> = {
   cell: (doc, host, memory, root) => new CellView(doc, host, memory, root),
   compilation: compilationView,
   graph: graphView,
-  fusion: fusionAlone,
   source: (doc) => sourceView(doc),
 };
 
@@ -55,7 +54,7 @@ function equations({ positions, title }: { positions?: unknown; title?: string }
 
 /** A view that came with its document. */
 function alone(parts: Part[], doc: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {
-  const links = new Links(null, equations(doc as { positions?: unknown; title?: string }));
+  const links = doc.kind === "fusion" ? new Links(null, null, doc.kernels) : new Links(null, equations(doc as { positions?: unknown; title?: string }));
   return partsView(parts, { host, root, memory, links, selection: new Selection() }, doc.kind);
 }
 

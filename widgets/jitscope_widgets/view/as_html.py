@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, singledispatch
 from typing import Any
@@ -11,6 +12,7 @@ from .. import code as programs
 from ..budget import Part as Piece
 from ..fixes import fix_html
 from ..guard import Pieces, part as guarded
+from ..origins import placed
 from ..painter import line_hues
 from ..palette import HUES
 from ..plain import clean, escape
@@ -18,6 +20,7 @@ from ..program_html import picture, source_lines
 from .as_text import more_lines
 from .chart_svg import chart_svg, heatmap_svg, timeline_svg
 from .code_lines import lines_of_code
+from .diff_html import diff_forms
 from .inline import each
 from .markup import Markup, element, join
 from .parts import (
@@ -32,6 +35,7 @@ from .parts import (
     CodeLine,
     Column,
     Content,
+    Diff,
     Edit,
     Facts,
     Graph,
@@ -39,6 +43,7 @@ from .parts import (
     Heatmap,
     Ignore,
     Inline,
+    Instrument,
     List,
     Part,
     Place,
@@ -54,13 +59,22 @@ from .parts import (
 )
 
 
-_ROWS = (400, 100, 30, 12)
+_ROWS = (3000, 500, 200, 80, 30, 12)
 """How many rows a table keeps where there is less and less room."""
 
 
-def as_html(parts: Sequence[Part]) -> Pieces:
-    """The pieces of some parts, one after the other."""
-    return [piece for part in parts for piece in pieces_of(part)]
+_PROGRAM: ContextVar[Mapping[str, Any] | None] = ContextVar("program", default=None)
+"""The graph of the program that a view is about: lines have the colours that they have there."""
+
+
+def as_html(parts: Sequence[Part], program: Mapping[str, Any] | None = None) -> Pieces:
+    """The pieces of some parts, one after the other; of a view about a program, with its graph."""
+    before = _PROGRAM.set(program) if program else None
+    try:
+        return [piece for part in parts for piece in pieces_of(part)]
+    finally:
+        if before:
+            _PROGRAM.reset(before)
 
 
 # --- inline -----------------------------------------------------------------------------------------------------------
@@ -244,16 +258,20 @@ def _(part: Ignore) -> Pieces:
 
 @pieces_of.register
 def _(part: Table) -> Pieces:
-    return _table(part, worth=1.0)
+    return _table(part, worth=4.0 if part.quiet else 1.0)  # all there is of its rows
 
 
 def _table(part: Table, worth: float) -> Pieces:
     if not part.rows:
         return [element("p", part.empty, class_="dim")] if part.empty else []
     most = [count for count in _ROWS if count < len(part.rows)]
-    forms = [_table_form(part, len(part.rows)), *(_table_form(part, count) for count in most)]
+    whole = [_table_form(part, len(part.rows))]
+    if most and any(row.note for row in part.rows):
+        part = replace(part, rows=tuple(replace(row, note="") for row in part.rows))
+        whole.append(_table_form(part, len(part.rows)))
+    forms = [*whole, *(_table_form(part, count) for count in most)]
     table = guarded(part.name[:1].lower() + part.name[1:], *forms, worth=worth)
-    return [table, *(piece for row in _looked_at(part.rows) for piece in _closer(row))]
+    return [table, *(piece for row in (() if part.quiet else _looked_at(part.rows)) for piece in _closer(row))]
 
 
 _CLOSER = 40
@@ -302,7 +320,8 @@ def _row(row: Row, columns: Sequence[Column]) -> Iterable[Markup]:
     ]
     yield element("tr", *cells, class_={"bad": "bad", "muted": "dim"}.get(row.tone), title=row.title or None)
     if row.note:
-        yield element("tr", element("td", row.note, colspan=len(columns), class_="dim"))
+        note = [piece for line in row.note.split("\n") for piece in (element("br"), line)][1:]
+        yield element("tr", element("td", note, colspan=len(columns), class_="dim"))
 
 
 @pieces_of.register
@@ -397,10 +416,31 @@ def _code_text(line: CodeLine, language: str) -> Markup:
 
 
 @pieces_of.register
+def _(part: Diff) -> Pieces:
+    forms = diff_forms(part, _CHANGES) if len(part.pairs) <= _CHANGES[0] else []
+    return [guarded("the comparison", *forms)]
+
+
+_CHANGES = (4000, 300, 60)
+"""How many groups of changes a difference keeps where there is less and less room; one with more rows than the first has none."""
+
+
+@pieces_of.register
+def _(part: Instrument) -> Pieces:
+    return [piece for one in part.without for piece in pieces_of(one)]
+
+
+@pieces_of.register
 def _(part: Graph) -> Pieces:
-    hues = line_hues(part.document)
-    limits = {"limits": (80,)} if part.selects else {}  # small ones are read without moving about in them
-    drawn: Piece = picture(part.name, _without_past(part.document), hues, worth=3.0, **limits)
+    program = _PROGRAM.get() if part.selects else None
+    document = placed(part.document, program) if program else part.document
+    hues = line_hues(program or document)
+    limits, worth = (400, 150, 50), 3.0
+    if part.kernels:
+        limits, worth = (150, 50), 0.5  # the list of kernels and the comparison say the same
+    elif part.selects:
+        limits = (80,)  # small ones are read without moving about in them
+    drawn: Piece = picture(part.name, _without_past(document), hues, limits, worth)
     told = [said for _, said in part.legend] + [note for note in part.notes if "dashed" not in note]
     legend = element("p", "; ".join(told), ".", class_="dim") if told else ""
     if not part.codes:

@@ -8,8 +8,9 @@ from functools import singledispatch
 from ..fixes import fix_text
 from ..plain import clean, columns
 from ..quantities import number
+from ..words import plural
 from ..wrap import table as aligned, wrap
-from .code_lines import lines_of_code
+from .code_lines import lines_of_code, runs_of
 from .inline import words
 from .parts import (
     Action,
@@ -20,12 +21,14 @@ from .parts import (
     Choice,
     Code,
     CodeLine,
+    Diff,
     Edit,
     Facts,
     Graph,
     Grouped,
     Heatmap,
     Ignore,
+    Instrument,
     List,
     Part,
     Section,
@@ -187,7 +190,7 @@ def _(part: Table, width: int) -> list[str]:
         return [piece for line in part.drawing for piece in wrap(f"  {clean(line)}", width, "      ")]
     head = wrap(f"  {clean(part.name)}:", width, "    ")
     shown = [at for at, column in enumerate(part.columns) if column.kind not in _PICTURES]
-    most = max(part.first, _MOST_ROWS)
+    most = max(part.first, part.told)
     rows = part.rows[:most]
     names = [clean(part.columns[at].title) for at in shown]
     titles = [names] if sum(part.columns[at].kind == "number" for at in shown) >= _NUMBERS else []
@@ -197,7 +200,9 @@ def _(part: Table, width: int) -> list[str]:
     lines: list[str] = list(titled) if titles else []
     for row, found in zip(rows, told):
         lines += found
-        lines += wrap(f"      {clean(row.note)}", width, "      ") if row.note else []
+        lines += [
+            piece for line in row.note.split("\n") if line for piece in wrap(f"      {clean(line)}", width, "      ")
+        ]
     if (more := len(part.rows) - most) > 0:
         lines.append(f"  and {more:,} more")
     return [*head, *lines, *(wrap(f"  {part.left_out}", width, "    ") if part.left_out else [])]
@@ -276,6 +281,33 @@ def _(part: Code, width: int) -> list[str]:
         lines += _pointed(line, head, width)
     more = more_lines(part, len(all_lines) - most)
     return [*lines, f"  {more}"] if more else lines
+
+
+@lines_of.register
+def _(part: Diff, width: int) -> list[str]:
+    before, after = part.sides
+    lines = [f"  {before} (-) and {after} (+):"]
+    for run, rows in runs_of(part):
+        if run.kind == "folded":
+            lines.append(f"    ({plural(run.count, 'unchanged line')})")
+            continue
+        lines += wrap(f"  {clean(run.caption)}:", width, "    ") if run.caption else []
+        pairs = [(row,) for row in rows] if run.kind == "changed" else [rows]
+        for some in pairs:
+            for sign, side in _SIDES["same" if run.kind == "same" else ""]:
+                shown = [row[side] for row in some if row[side]]
+                lines += [
+                    piece for line in shown for piece in wrap(f"  {sign} {clean(line['text'].strip())}", width, " " * 8)
+                ]
+    return lines
+
+
+_SIDES = {"same": ((" ", "left"),), "": (("-", "left"), ("+", "right"))}
+
+
+@lines_of.register
+def _(part: Instrument, width: int) -> list[str]:
+    return [line for one in part.without for line in lines_of(one, width)]
 
 
 def more_lines(part: Code, hidden: int) -> str:

@@ -1,11 +1,12 @@
-"""The lines of a program that stands in blocks (js/parts/code.ts does the same)."""
+"""The lines of a program that stands in blocks or operations (js/parts/code.ts does the same), and the rows of differences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ..plain import clean
-from .parts import Block, Code, CodeLine
+from .parts import Block, Code, CodeLine, Diff, Ref, Run
 
 
 def lines_of_code(part: Code) -> Iterator[CodeLine]:
@@ -13,6 +14,17 @@ def lines_of_code(part: Code) -> Iterator[CodeLine]:
     yield from part.lines
     for block in part.blocks:
         yield from _lines(block)
+    for one in part.operations:
+        text = f"{clean(one['name'])} = {clean(one['type'])} {clean(one['opcode'])}"
+        yield CodeLine(text, ref=Ref(tuple(one["paths"])))
+
+
+def runs_of(part: Diff) -> Iterator[tuple[Run, Sequence[Mapping[str, Any]]]]:
+    """The runs of a difference with their pairs of lines."""
+    at = 0
+    for run in part.runs:
+        yield run, part.pairs[at : at + run.count]
+        at += run.count
 
 
 def _lines(block: Block) -> Iterator[CodeLine]:

@@ -33,6 +33,8 @@ class Place:
     text: str
     position: Position
     code: str = ""
+    hue: bool = False
+    """The colour that its line has in code and in graphs stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; `rows` are those that it stands for, `parts` a closer look at it: they are told when it is opened. `note` stands below it."""
+    """A row; `rows` are those that it stands for, `parts` a closer look at it: they are told when it is opened. The lines of `note` stand
+    below it."""
 
     cells: tuple[Content, ...]
     ref: Ref = Ref()
@@ -128,6 +131,10 @@ class Table:
     """It is read down its columns, too: it keeps them where there is little room."""
     drawing: tuple[str, ...] = ()
     """What a text view says in its place."""
+    told: int = 20
+    """How many rows text has, where `first` is fewer."""
+    quiet: bool = False
+    """Its closer looks are for whoever opens a row: what is selected elsewhere opens none, and static HTML has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +301,32 @@ class Code:
     left_out: int = 0
     """How many more the program has than the document."""
     blocks: tuple[Block, ...] = ()
+    operations: Sequence[Mapping[str, Any]] = ()
+    """Operations as a document has them (`Member` in documents/fusion.py): a line for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring pairs of a difference that belong together, and how many. Those that are "folded" are on both sides and are told by their
+    number until somebody asks; those that are "fused" became one, as the caption says."""
+
+    kind: Literal["same", "folded", "changed", "removed", "added", "fused"]
+    count: int
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two programs side by side. `pairs` of lines are as a document has them (`DiffRow` in documents/fusion.py): one on the left, one on the
+    right, and what became of them. `runs` are those pairs in groups, one after the other."""
+
+    name: str
+    sides: tuple[str, str]
+    pairs: Sequence[Mapping[str, Any]]
+    runs: tuple[Run, ...]
+    marks: tuple[tuple[int, int, int, int], ...] = ()
+    """Of each pair that changed, what differs: the columns of its left line, from the first up to the last, and those of its right line."""
+    language: Literal["python", "jaxpr", "hlo", "text"] = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +342,8 @@ class Graph:
     legend: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     selects: bool = False
+    kernels: bool = False
+    """It is told of its nodes which kernels compute them, and in what time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +383,14 @@ class Action:
     renews: str = ""
     number: Number | None = None
     without: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """The place of another view of the same program, which is made when somebody asks for it; `without` stands there where none can be."""
+
+    name: str
+    without: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,9 +513,11 @@ Part: TypeAlias = (
     | Heatmap
     | Timeline
     | Code
+    | Diff
     | Graph
     | Tiles
     | Action
+    | Instrument
     | Edit
     | List
     | Facts

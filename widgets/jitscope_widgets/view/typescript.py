@@ -16,8 +16,10 @@ from .parts import (
     Band,
     Bar,
     Block,
+    Code,
     CodeLine,
     Column,
+    Diff,
     Edit,
     Graph,
     Ignore,
@@ -26,6 +28,7 @@ from .parts import (
     Point,
     Ref,
     Row,
+    Run,
     Series,
     Span,
     Step,
@@ -38,18 +41,20 @@ FILE = Path(__file__).parents[1] / "js" / "parts" / "forms.ts"
 
 _HEAD = """// The forms of a view's parts as types, made from ../../view/parts.py: python -m jitscope_widgets.view.typescript
 // A field that has its usual value is not there.
-import type { Fix, GraphDoc, Position, SourceDoc } from "../forms";
+import type { DiffRow, Fix, GraphDoc, Member, Position, SourceDoc } from "../forms";
 
 """
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "any"}
 _DOCUMENTS = {
     (Graph, "document"): "GraphDoc",
+    (Diff, "pairs"): "DiffRow[]",
+    (Code, "operations"): "Member[]",
     (Edit, "fix"): "Fix",
     (Ignore, "here"): "Fix | null",
     (Graph, "codes"): "[string, SourceDoc][]",
 }
 _INLINE = (Text, Place, Bar, Stretch)
-_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, Block, CodeLine, Number, Step, *KINDS)
+_RECORDS = (*_INLINE, Ref, Column, Row, Axis, Series, Point, Band, Span, Block, CodeLine, Run, Number, Step, *KINDS)
 
 
 def text() -> str:

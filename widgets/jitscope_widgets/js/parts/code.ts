@@ -1,4 +1,5 @@
 // Program text, line by line. Lines that stand for something can be picked, by pointer or with the arrow keys.
+import type { Member } from "../documents";
 import { h, plural, revealIn } from "../dom";
 import { assembly, hlo, llvm, python } from "../highlight";
 import { swatch } from "../hue";
@@ -21,7 +22,7 @@ interface Gutter {
 }
 
 export function codePart(part: Code, stage: Stage): HTMLElement {
-  const lines = [...(part.lines ?? []), ...(part.blocks ?? []).flatMap(linesOf)];
+  const lines = [...(part.lines ?? []), ...(part.blocks ?? []).flatMap(linesOf), ...(part.operations ?? []).map(operation)];
   const linked = lines.some(({ ref }) => ref);
   const gutter = { numbers: lines.some(({ number }) => number), signs: lines.some(({ sign }) => sign), hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null), depths: lines.some(({ depth }) => depth) };
   const body = h("div", { class: "jitscope-code-lines", role: linked ? "listbox" : null, "aria-label": linked ? part.name : null });
@@ -63,6 +64,8 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
   return place;
 }
 
+const operation = ({ name, type, opcode, paths }: Member): CodeLine => ({ text: `${name} = ${type} ${opcode}`, ref: { paths } });
+
 /** The lines of a block, as code_lines.py makes them. */
 function linesOf({ text, number = 0, nesting = [], head, mark }: Block): CodeLine[] {
   const depths = new Map(nesting.map(([line, depth]) => [line, depth] as const));
@@ -80,7 +83,7 @@ function instruction(line: string): { number: string; text: string } {
   return { number: at, text: `${name.padEnd(12)} ${operands}${remark ? `   ; ${remark}` : ""}`.trimEnd() };
 }
 
-function textOf({ text, stretch }: CodeLine, language: Code["language"]): (Node | string)[] {
+export function textOf({ text, stretch }: Pick<CodeLine, "text" | "stretch">, language: Code["language"]): (Node | string)[] {
   const coloured = (piece: string) => (language === undefined || language === "text" ? piece : COLOURS[language](piece));
   if (!stretch) return [coloured(text)];
   const characters = [...text]; // columns count characters as Python does

@@ -31,24 +31,27 @@ function linked(part: Graph, stage: Stage): HTMLElement {
 }
 
 /** A graph whose nodes stand for equations: what is picked in it is selected everywhere. */
-function selecting({ document, legend = [], notes = [], height = 360 }: Graph, stage: Stage): HTMLElement {
+function selecting({ name, document, legend = [], notes = [], height = 360, kernels }: Graph, stage: Stage): HTMLElement {
   const { links, selection, root } = stage.around;
   const nodes = document.nodes.map((node) => (node.positions.length ? node : { ...node, positions: links.positionsOf(node.paths) }));
   const doc = { ...document, nodes };
+  const { level } = doc;
   let graph: GraphView | null = null;
   const mark = () => {
     const { node, paths } = selection.current;
     const related = nodes.filter((one) => touches(one.paths, paths)).map(({ id }) => id);
-    graph?.mark(node?.level === doc.level ? node.id : null, related);
+    graph?.mark(node?.level === level ? node.id : null, related);
   };
   const pick = (id: string | null) => {
-    const node = nodes.find((one) => one.id === id);
-    if (node) selection.set({ ...links.fromPaths(node.paths), node: { level: doc.level, id: node.id } });
-    else selection.clear();
+    const kernel = id?.startsWith("hull:") ? links.kernels.find((one) => id.endsWith(`:${one.name}`)) : undefined;
+    if (id === null) selection.clear();
+    else selection.set(kernel ? links.fromKernel(kernel) : links.fromNode(doc, level, id));
   };
-  const opened = openGraph(doc, { root, lines: links, help: () => new Help(root).show(), back: () => selection.clear(), pick }, (made) => {
+  const memory = stage.remember<GraphMemory | undefined>(`graph ${name}`, undefined, () => graph?.memory());
+  const options = { root, lines: links, kernels: kernels ? links.kernels : undefined, memory, help: () => new Help(root).show(), back: () => selection.clear(), pick };
+  const opened = openGraph(doc, options, (made) => {
     graph = made;
-    made.setAll(true);
+    if (!kernels) made.setAll(true);
     made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), height)}px`);
     mark();
   });
@@ -60,6 +63,6 @@ function selecting({ document, legend = [], notes = [], height = 360 }: Graph, s
     "figure",
     { class: "jitscope-selecting", "aria-label": document.title || null },
     h("div", { class: "jitscope-graph-place" }, opened.element),
-    h("figcaption", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))),
+    signs.length || notes.length ? h("figcaption", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))) : null,
   );
 }

@@ -1,5 +1,6 @@
 // What stands in sentences and cells.
 import { h } from "../dom";
+import { swatch } from "../hue";
 import type { Content, Inline } from "./forms";
 import type { Stage } from "./view";
 
@@ -46,8 +47,12 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
     case "place": {
       const go = stage.goto(piece.position);
       const code = piece.code ? [" ", h("code", {}, piece.code)] : [];
+      const title = piece.code ? null : piece.position.text.trim();
+      const { links } = stage.around;
+      const line = piece.hue ? links.placeOf(piece.position) : null;
+      const hue = line !== null && links.hasLine(line) ? swatch(links.hue(line)) : null;
       const name = go ? h("button", { type: "button", class: "jitscope-link", tabindex: inGrid ? -1 : null, onclick: (event: Event) => (event.stopPropagation(), go()) }, piece.text) : h("span", {}, piece.text);
-      return h("span", { class: "jitscope-place" }, name, ...code);
+      return h("span", { class: "jitscope-place", title }, hue, name, ...code);
     }
     case "bar": {
       const rest = piece.most == null ? 0 : piece.most - piece.least;

@@ -41,11 +41,14 @@ export function factsPart(part: Facts, stage: Stage): HTMLElement {
 export function choicePart(part: Choice, stage: Stage): HTMLElement {
   const names = part.options.map(([name]) => name);
   const place = h("div", {});
+  const made = new Map<string, HTMLElement[]>(); // what was looked at stays as it was left
   let now: string = stage.remember<string>(`choice ${part.name}`, part.first || names[0] || "", () => now);
   const show = (name: string) => {
     const found = part.options.find(([one]) => one === name) ?? part.options[0];
     now = found?.[0] ?? "";
-    place.replaceChildren(...(found ? elementsOf(found[1], stage) : []));
+    const elements = made.get(now) ?? elementsOf(found?.[1] ?? [], stage);
+    made.set(now, elements);
+    place.replaceChildren(...elements);
   };
   show(now);
   if (names.length <= BUTTONS) return h("div", { class: "jitscope-part-choice" }, choice(part.name, names.map((id) => ({ id, title: id })), now, show), place);

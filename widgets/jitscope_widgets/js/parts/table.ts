@@ -267,7 +267,7 @@ class TableView {
     const found = lines.find(({ row }) => row.ref && this.stage.belongs(row.ref, selected));
     if (!found) return this.mark(selected);
     const drawn = [...this.drawn.values()].some(({ key }) => key === found.key);
-    const looks = Boolean(found.row.parts?.length) && !this.open.has(found.key);
+    const looks = !this.table.quiet && Boolean(found.row.parts?.length) && !this.open.has(found.key);
     if (looks) this.look(found.key, found.row);
     if (!drawn) this.further = found.key;
     if (looks || !drawn) this.draw();

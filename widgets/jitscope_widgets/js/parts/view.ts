@@ -9,6 +9,7 @@ import { actionPart } from "./action";
 import { besideCode, cardPart, cardsPart, ignorePart } from "./cards";
 import { chartPart } from "./chart";
 import { codePart } from "./code";
+import { diffPart } from "./diff";
 import type { Card, Part, Ref, Section } from "./forms";
 import { graphPart } from "./graph";
 import { heatmapPart } from "./heatmap";
@@ -29,6 +30,8 @@ export interface Around {
   memory?: unknown;
   /** Asks the kernel for a further form of the document; null where there is no kernel to ask. */
   ask?: ((options: Record<string, unknown>) => Promise<unknown>) | null;
+  /** The place of an instrument's view; undefined where none can be. */
+  instrument?: (name: string) => HTMLElement;
 }
 
 /** A place on an axis that a chart and the tables below it look at together. */
@@ -197,6 +200,10 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
       return timelinePart(part, stage);
     case "code":
       return codePart(part, stage);
+    case "diff":
+      return diffPart(part, stage);
+    case "instrument":
+      return stage.around.instrument?.(part.name) ?? (part.without ? h("div", {}, ...elementsOf(part.without, stage)) : null);
     case "graph":
       return graphPart(part, stage);
     case "tiles":
