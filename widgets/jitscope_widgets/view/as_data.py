@@ -28,7 +28,8 @@ def as_data(parts: Sequence[Part], document: Mapping[str, Any] | None = None) ->
     (`again`): tables in several orders share theirs. A graph that stands in the document is told by its place there (`at`), and so are the
     rows of a difference."""
     rows: dict[int, int] = {}
-    return [_data(part, rows, _Places(document or {})) for part in parts]
+    places = _Places(document or {})
+    return [_data(part, rows, places) for part in parts]
 
 
 class _Places:
