@@ -74,10 +74,10 @@ def _steady(document: TimingDocument) -> Iterator[Part]:
     if steady:
         yield Sentence(_run(steady))
     if document["can_measure"]:
-        without = "" if steady else "Not timed: this needs a live kernel."
+        without = "" if steady else "Not timed by repeated calls: this needs a live kernel."
         yield Action("Measure", "running …", {"measure": True}, without=without)
     elif not steady:
-        yield Sentence("Not timed.", "note")
+        yield Sentence("Not timed by repeated calls.", "note")
     if call := document.get("call"):
         yield Sentence(clean(call))
 
