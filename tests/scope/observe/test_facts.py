@@ -358,7 +358,7 @@ def test_the_text_says_the_same_counts(facts):
     equations, kernels = re.search(r"([\d,]+) equations? -> ([\d,]+) kernels?", re.sub(r"\s+", " ", said)).groups()
     assert int(equations.replace(",", "")) == facts.document["equations"]
     assert int(kernels.replace(",", "")) == fusion["summary"]["kernels"]
-    listed = len(re.findall(r"^  (?:kernel|loop|copy|library)\b.*$", said, re.MULTILINE))
+    listed = len(re.findall(r"^  \S (?:kernel|loop|copy|library)\b.*$", said, re.MULTILINE))
     more = re.search(r"and ([\d,]+) more kernel", said)
     assert listed + (int(more[1].replace(",", "")) if more else 0) == len(fusion["kernels"])
 

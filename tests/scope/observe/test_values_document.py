@@ -375,7 +375,7 @@ def test_a_nan_that_the_program_has_as_a_constant_is_no_find():
 
 
 def test_a_constant_nan_that_is_chosen_is_found_where_it_is_chosen():
-    document, result = looked(guarded, np.ones((3, 4), np.float32), np.float32(9))
+    document, result = looked(lambda *args: guarded(*args), np.ones((3, 4), np.float32), np.float32(9))
     assert np.isnan(result)
     first = document["rows"][document["first_bad"]]
     assert first["label"].startswith("select") and not first.get("written")
