@@ -38,22 +38,24 @@ def read(path: Path) -> list[Cell]:
 
 
 def cells_of(text: str) -> list[Cell]:
-    """The cells of a program. What stands before the first mark is a cell if it has any code."""
+    """The cells of a program. What stands before the first mark is a cell if it has any code; if it has none, `# runs: N` there counts for
+    every cell that says nothing else."""
     lines = text.splitlines(keepends=True)
     starts = [k for k, line in enumerate(lines) if _MARK.match(line)]
     edges = sorted({0, *starts, len(lines)})
     parts = [(a, "".join(lines[a:b])) for a, b in itertools.pairwise(edges)]
     kept = [(a, part) for a, part in parts if a in starts or re.search(r"^[^#\s]", part, re.MULTILINE)]
-    return [Cell(k, part, a + 1, _runs(part)) for k, (a, part) in enumerate(kept, 1)]
+    usual = 1 if kept[:1] == parts[:1] else _runs(parts[0][1])
+    return [Cell(k, part, a + 1, _runs(part, usual)) for k, (a, part) in enumerate(kept, 1)]
 
 
-def _runs(source: str) -> int:
-    """What `# runs: N` says on one of the first lines: the mark's own line, or the first one with text after it."""
+def _runs(source: str, usual: int = 1) -> int:
+    """What `# runs: N` says on one of the first lines: the mark's own line, or the first one with text after it; else the `usual`."""
     heads = [line for line in source.splitlines() if line.strip()][:2]
     for line in heads:
         if line.lstrip().startswith("#") and (found := _RUNS.search(line)):
             return max(1, int(found[1]))
-    return 1
+    return usual
 
 
 def _plain(source: str) -> str:

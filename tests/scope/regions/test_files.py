@@ -39,6 +39,9 @@ def test_cells_and_runs() -> None:
     cells = cells_of(PROGRAM)
     assert [(c.number, c.first, c.runs) for c in cells] == [(1, 1, 1), (2, 6, 30), (3, 13, 1), (4, 16, 3)]
     assert [c.runs for c in cells_of("# %% runs: 7\nx = 1\n")] == [7]
+    assert [c.runs for c in cells_of("# runs: 9\n\n# %%\nx = 1\n# %%\n# runs: 2\ny = 1\n")] == [9, 2]
+    assert [c.runs for c in cells_of("# runs: 9\nx = 1\n# %%\ny = 1\n")] == [9, 1]
+    assert cells_of("") == []
 
 
 def test_price() -> None:
