@@ -112,7 +112,7 @@ class JitFunction(Generic[P, R]):
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._keep_unused, self._inline = keep_unused, inline
-        self._name = own_name(fun) or "<unnamed>"
+        self._name = own_name(fun) or type(fun).__name__
         self._shardings = shardings
         asked = shardings and shardings.key
         self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused, asked))
@@ -375,7 +375,7 @@ class JitFunction(Generic[P, R]):
         if self._inline and recording(current_trace()):
             outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, *leaves)
         else:
-            outs = call(traced.closed, leaves, self._name)
+            outs = call(traced.closed, leaves, own_name(self._fun) or "<unnamed>")
         if self._shardings is not None:
             outs = self._shardings.constrained_results(traced, outs)
         return traced.out_tree.unflatten(outs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
@@ -45,3 +47,20 @@ def test_an_object_that_lies_where_another_one_was_is_another() -> None:
     places = [place for place, _ in seen]
     assert len(set(places)) < len(places)  # memory is used again
     assert len({token for _, token in seen}) == len(seen)
+
+
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return x * self.by
+
+
+def test_an_object_that_is_called_is_named_by_its_class():
+    jitted = jx.jit(Scaled(2.0))
+    assert repr(jitted) == "<jit of Scaled>"
+    assert jitted.trace(X).jaxpr.jaxpr.debug.name == "Scaled"
+    assert "name=<unnamed>" in str(jx.make_jaxpr(jitted)(X))  # as JAX has it
+    with pytest.raises(TypeError, match="argument x of Scaled cannot be traced"):
+        jitted("a")
