@@ -83,7 +83,7 @@ def _all(document: TargetDocument) -> Iterator[Part]:
         yield Section("Why fused, why not", tuple(decisions))
     yield _memory_section(document)
     if chart := _roofline(document):
-        yield chart
+        yield Section("Roofline of the data sheet", (chart,), note="each kernel lies on a roof by construction")
     if document["collectives"]:
         yield Section("What devices exchange", (_collectives(document),))
     if document["graph"] is not None:
