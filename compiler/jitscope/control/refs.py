@@ -316,7 +316,7 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 
 
 def new_ref(init_val: ArrayLike, *, memory_space: object = None, kind: str | None = None, pin: bool = False) -> Ref:
-    """A mutable array that holds `init_val`, an array or a number (whose type stays weak).
+    """A mutable array that holds `init_val`, an array or a number. Its type is not weak, as from JAX 0.12 on.
 
     `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` nor `pin` changes anything. Raises TypeError for what is not an
     array, and for a reference.
@@ -324,10 +324,13 @@ def new_ref(init_val: ArrayLike, *, memory_space: object = None, kind: str | Non
     if isinstance(init_val, Reference):
         raise TypeError(message_here("new_ref of a reference: there are no references to references."))
     try:
-        aval_of(init_val)
+        aval = aval_of(init_val)
     except TypeError as error:
         raise TypeError(f"new_ref takes an array or a number: {error}") from None
-    return new_ref_p.bind(init_val)
+    if not aval.weak_type:
+        return new_ref_p.bind(init_val)
+    strong = aval.dtype.type(init_val) if is_python_scalar(init_val) else convert(init_val, aval.dtype)
+    return new_ref_p.bind(strong)
 
 
 def empty_ref(ty: SupportsShape, memory_space: object = None, pin: bool = False) -> Ref:

@@ -565,3 +565,19 @@ def test_checked_programs():
     with jx.enable_checks(True):
         assert f(2.0, ref) == 2
     np.testing.assert_array_equal(ref[...], [0, 2, 0])
+
+
+def test_what_is_read_of_a_number_is_not_weak():
+    """As from JAX 0.12 on: a reference of 4. stays float32 whatever is added to it."""
+    ref = jx.new_ref(4.0)
+    assert repr(ref) == "Ref(4., dtype=float32)" and not ref[...].weak_type
+
+    def f(x):
+        ref = jx.new_ref(4.0)
+        ref[...] = ref[...] + x
+        return ref[...]
+
+    for given in (1, jnp.bfloat16(1), 1.0):
+        for run in (f, jx.jit(f)):
+            found = run(given)
+            assert found.dtype == jnp.float32 and not found.weak_type and found == 5

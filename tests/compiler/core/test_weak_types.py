@@ -1,4 +1,4 @@
-"""Weak types through loops, branches and derivatives, as real JAX 0.10.2 gave them."""
+"""Weak types through loops, branches and derivatives, as real JAX gave them: 0.10.2, for references 0.12.0.1."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def while_below_3(f: Any, init: Any) -> Any:
 
 
 CASES = {
-    "reference": (lambda: (jx.new_ref(1.0)[...], jx.freeze(jx.new_ref(1)), jx.new_ref(ONE)[...]), "wws"),
-    "reference: argument": (lambda: jx.jit(lambda r: r[...] * 2)(jx.new_ref(1.0)), "w"),
+    "reference": (lambda: (jx.new_ref(1.0)[...], jx.freeze(jx.new_ref(1)), jx.new_ref(ONE)[...]), "sss"),
+    "reference: argument": (lambda: jx.jit(lambda r: r[...] * 2)(jx.new_ref(1.0)), "s"),
     "reference: made inside": (lambda: jx.jit(lambda x: jx.new_ref(2.0)[...] * jnp.ones((), "bfloat16"))(1.0), "s"),
     "scan: stays weak": (lambda: loop(lambda c: c * 2, 1.0), "ww"),
     "scan: becomes strong": (lambda: loop(lambda c: c * np.float32(2), 1.0), "sw"),
