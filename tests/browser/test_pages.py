@@ -148,7 +148,8 @@ def test_the_list_of_values_shows_the_one_that_is_looked_at(bare: Bare) -> None:
     expect(shown).to_be_in_viewport()
     names = rows.locator("strong").all_inner_texts()
     assert names == [f"value{n}" for n in (*range(60), *range(328, 339))]
-    assert view.element.get_by_text("268 more").count() == 1 and view.element.get_by_text("61 more").count() == 1
+    expect(view.element.get_by_text("268 more")).to_have_count(1)
+    expect(view.element.get_by_text("61 more")).to_have_count(1)
 
 
 @looks(420, 1280)

@@ -150,7 +150,7 @@ def test_kernels_that_do_the_same_are_one_row_that_opens(bare: Bare) -> None:
     mark = panel.locator(".jitscope-chart-mark[data-related]")
     span = panel.locator(".jitscope-timeline-span[data-related]")
     expect(span.first).to_be_visible()
-    assert mark.count() == 1
+    expect(mark).to_have_count(1)
     panel.get_by_label("one by one").check()
     alone = panel.get_by_role("grid", name="Kernels, by the time")
     alone.get_by_role("button", name="all runs").click()

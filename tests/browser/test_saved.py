@@ -34,7 +34,7 @@ def test_a_row_is_filled_from_the_kernel(bare: Bare) -> None:
     view.open("graph")
     table = view.element.locator(".jitscope-compilations")
     table.locator("summary").click()
-    assert table.locator("tbody tr").count() == 12
+    expect(table.locator("tbody tr")).to_have_count(12)
     assert_readable(view.element)
     table.get_by_role("button", name="6", exact=True).click()
     view.open("graph")
@@ -116,7 +116,7 @@ def test_the_ledger_in_three_orders(bare: Bare) -> None:
     element.get_by_role("radio", name="timeline").check()
     expect(rows).to_have_count(200)
     expect(rows.first).to_contain_text("f1")
-    assert element.locator(".jitscope-stretch").count() == 200
+    expect(element.locator(".jitscope-stretch")).to_have_count(200)
     element.get_by_role("radio", name="by caller").check()
     expect(rows).to_have_count(4)
     assert_readable(element)

@@ -79,7 +79,7 @@ def bits(book: Notebook, request: pytest.FixtureRequest) -> Bits:
 def test_a_mark_stands_under_the_code_and_its_card_mends_it(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
     assert bits.marks() == [(1, 4, 16, "x > 0"), (2, 2, 0, "x.at[0].set(1.0)")]
-    assert bits.page.locator(".jitscope-gutter .jitscope-sign").count() == 2
+    expect(bits.page.locator(".jitscope-gutter .jitscope-sign")).to_have_count(2)
 
     card = bits.hover(1)
     expect(card).to_contain_text("makes a new array and drops it")

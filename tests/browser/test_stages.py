@@ -78,7 +78,7 @@ def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(bare: Bare) -> N
         view.page.keyboard.press("ArrowRight")
     first = document["graph"]["nodes"][2]
     assert first["id"] == "e0" and f"{first['label']} is recorded" in said.inner_text()
-    assert shown.count() == 3
+    expect(shown).to_have_count(3)
     lit = view.element.locator(".jitscope-stages .jitscope-line[aria-selected=true]")
     assert f"line {line_of(layer, 'x @ w')}:" in lit.inner_text()
     view.page.keyboard.press("End")
@@ -186,7 +186,7 @@ def test_a_saved_output_has_its_stages_without_a_kernel(bare: Bare) -> None:
         stage(view, name)
         expect(view.element.get_by_role("slider", name=slider)).to_be_visible()
     stage(view, "Transformations")
-    assert view.element.locator(".jitscope-step:visible").count() == 3
+    expect(view.element.locator(".jitscope-step:visible")).to_have_count(3)
     bare = bare.mount(pack(made.cell({**document, "instruments": {}}), 200_000).text)
     stage(bare, "Passes")
     assert "Nobody asked for this while the kernel ran" in bare.element.inner_text()

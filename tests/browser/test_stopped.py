@@ -1,5 +1,7 @@
 """A tracing error in the notebook: the way to it, the graph, and rewrites that the button makes in the cell."""
 
+from playwright.sync_api import expect
+
 from tests.browser.audit import assert_readable
 from tests.browser.conftest import Lab
 from tests.browser.notebook import wait
@@ -41,6 +43,6 @@ def test_a_tracing_error_shows_the_way_to_it_and_a_rewrite_that_runs(lab: Lab) -
     notebook.screenshot("stopped-narrow", notebook.cell(1))
     notebook.page.set_viewport_size({"width": 1280, "height": 1000})
     fixes = stopped.locator(".jitscope-fix")
-    assert fixes.count() == 2
+    expect(fixes).to_have_count(2)
     fixes.nth(0).get_by_role("button").click()
     wait(notebook.page, "() => document.querySelector('.jitscope-fix-do')?.innerText.length > 0", "the button answers")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
@@ -37,7 +38,7 @@ def test_the_card_stands_in_the_place_of_its_progress(lab: Lab) -> None:
     notebook.run_all()
     output = notebook.output(2)
     card = output.locator(".jitscope-parts[data-kind=tuning]")
-    assert card.count() == 1
+    expect(card).to_have_count(1)
     assert_readable(card)
     assert "jitscope tunes" not in output.inner_text()
     assert "262144" in notebook.output(3).inner_text()
