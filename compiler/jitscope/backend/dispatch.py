@@ -375,7 +375,7 @@ class JitFunction(Generic[P, R]):
         if self._inline and recording(current_trace()):
             outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, *leaves)
         else:
-            outs = call(traced.closed, leaves, own_name(self._fun) or "<unnamed>")
+            outs = call(traced.closed, leaves, own_name(self._fun) or "<unnamed function>")
         if self._shardings is not None:
             outs = self._shardings.constrained_results(traced, outs)
         return traced.out_tree.unflatten(outs)

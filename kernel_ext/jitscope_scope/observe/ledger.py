@@ -65,8 +65,9 @@ class Row:
     `disk`: what the cache on disk said when it was compiled. `tuned`: with what `jitscope.tune` had found it is compiled, "" where it was not
     tuned. `run`: how often the cell that defines the function had been run.
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
-    `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last one first, `bases` what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
-    cell a file is, as its ledger knows.
+    `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last
+    one first; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
+    own, such as "jax". `cell_of`: which cell a file is, as its ledger knows.
     """
 
     id: int

@@ -85,7 +85,7 @@ class Changed:
 
     def _parameters(self, name: str, node: ast.FunctionDef, given: Mapping[str, ast.expr]) -> tuple[str, ...]:
         """The parameters that a function stores into, each given the name of an array here."""
-        params = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+        params = naming.parameters(node)
         body = self.inside(node, self.inside_values(node))
         anew = {
             t.id
@@ -110,7 +110,7 @@ class Changed:
 
     def inside(self, node: ast.FunctionDef, values: dict[str, object]) -> tuple[ast.stmt, ...]:
         """The body of a function, in which names stand for `values`, with the stores that it and what it calls make."""
-        hidden = frozenset(a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+        hidden = frozenset(naming.parameters(node))
         outer, self.values = self.values, values
         try:
             return self.written(stores(node.body, values), hidden | naming.bound(node.body))
@@ -119,9 +119,7 @@ class Changed:
 
     def inside_values(self, node: ast.FunctionDef) -> dict[str, object]:
         """What names stand for in a function, where that is known."""
-        own = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]} | naming.bound(
-            node.body
-        )
+        own = {*naming.parameters(node), *naming.bound(node.body)}
         return {n: v for n, v in self.values.items() if n not in own} | self.given.get(node.name, {})
 
     def handed_back(self, node: ast.FunctionDef, jnp: str) -> ast.FunctionDef:

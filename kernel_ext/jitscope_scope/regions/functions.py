@@ -45,7 +45,7 @@ class Functions:
                 raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
             raise CannotCompile(line, "effect", f"`{name}` is a generator or a coroutine")
-        given = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        given = set(naming.parameters(node))
         if node.args.vararg or node.args.kwarg:
             raise CannotCompile(line, "object", f"`{name}` takes any number of arguments")
         if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):

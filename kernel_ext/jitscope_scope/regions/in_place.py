@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from . import naming
+from .parts import numpy_in
 
 
 _AT = {"add": "add", "subtract": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
@@ -49,9 +50,7 @@ def acted_on(body: naming.Statements) -> set[str]:
 class _Stores(ast.NodeTransformer):
     def __init__(self, values: dict[str, object]) -> None:
         self.values, self.done, self.count = values, False, 0
-        modules = [n for n, v in values.items() if isinstance(v, ModuleType) and v.__name__ == "numpy"]
-        self.numpy = modules[0] if modules else "numpy"
-        values.setdefault(self.numpy, np)
+        self.numpy = numpy_in(values)
 
     def _found(self, node: ast.expr) -> object:
         """What a dotted name of a module's stands for."""
@@ -87,10 +86,7 @@ class _Stores(ast.NodeTransformer):
 
     def _placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
         self.done = True
-        for n in ast.walk(new):
-            if isinstance(n, (ast.expr, ast.stmt)) and not hasattr(n, "lineno"):
-                ast.copy_location(n, old)
-        return new
+        return ast.fix_missing_locations(ast.copy_location(new, old))
 
     def _part(self, target: ast.expr, s: ast.stmt) -> tuple[ast.stmt, ast.Subscript, ast.stmt] | None:
         """For a store into a part of a part, `a[1:-1][m] = v`: what takes the first part, the place in it, and what puts it back."""
@@ -117,7 +113,7 @@ class _Stores(ast.NodeTransformer):
         take = self._placed(ast.Assign([ast.Name(part, ast.Store())], taken), s)
         put = self._placed(ast.Assign([back], ast.Name(part, ast.Load())), s)
         self._placed(ast.Assign([inner], ast.Constant(0)), s)
-        return ast.copy_location(take, s), inner, ast.copy_location(put, s)
+        return take, inner, put
 
     def _of_call(self, call: ast.Call) -> ast.stmt | None:
         function = self._found(call.func)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import growing, naming
+from .parts import numpy_in, placed_at
 
 
 _MOST = 1 << 22
@@ -40,24 +41,12 @@ def in_rows(
             continue
         values[f"rows_of_{n}"] = np.zeros((1, *like.shape), like.dtype)
         shape = ", ".join([size, *map(str, like.shape)])
-        text = f"rows_of_{n} = {_numpy(values)}.zeros(({shape},), '{like.dtype.name}')\ncount_of_{n} = 0"
-        first += [_at(s, body[0]) for s in ast.parse(text).body]
+        text = f"rows_of_{n} = {numpy_in(values)}.zeros(({shape},), '{like.dtype.name}')\ncount_of_{n} = 0"
+        first += [placed_at(s, body[0]) for s in ast.parse(text).body]
         found.append(n)
     if not found:
         return tuple(body), []
     return (*first, *(_Rows(found).visit(s) for s in new)), found
-
-
-def _numpy(values: dict[str, object]) -> str:
-    name = next((n for n, v in values.items() if v is np), "numpy")
-    values.setdefault(name, np)
-    return name
-
-
-def _at(new: ast.stmt, old: ast.AST) -> ast.stmt:
-    for n in ast.walk(new):
-        ast.copy_location(n, old)
-    return new
 
 
 def _places(
@@ -138,7 +127,7 @@ class _Rows(ast.NodeTransformer):
             ):
                 store, count = ast.parse(f"rows_of_{name}[count_of_{name}] = 0\ncount_of_{name} += 1").body
                 assert isinstance(store, ast.Assign)
-                _at(store, node)
+                placed_at(store, node)
                 store.value = item
-                return [store, _at(count, node)]
+                return [store, placed_at(count, node)]
         return node

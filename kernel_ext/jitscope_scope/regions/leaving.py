@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from . import naming
-from .parts import Written
+from .parts import Written, placed_at
 from .stops import Writing, only_said
 from .watching import Visit
 
@@ -60,8 +60,4 @@ def left(
 
 
 def _set(name: str, value: bool, at: ast.stmt) -> ast.stmt:
-    s = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
-    for n in ast.walk(s):
-        if isinstance(n, (ast.expr, ast.stmt)):
-            ast.copy_location(n, at)
-    return s
+    return placed_at(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), at)

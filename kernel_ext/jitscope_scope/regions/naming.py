@@ -59,6 +59,11 @@ def targets_of(node: ast.AST) -> list[ast.expr]:
     return flat
 
 
+def parameters(node: ast.FunctionDef) -> list[str]:
+    """The names of a function's parameters, but for `*args` and `**kwargs`."""
+    return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
 def root_of(node: ast.expr) -> str | None:
     """The name that a chain of attributes and subscripts begins with."""
     while isinstance(node, (ast.Subscript, ast.Attribute)):

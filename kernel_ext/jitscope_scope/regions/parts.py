@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from .homes import Home
 
@@ -29,6 +32,20 @@ class Written:
     """The largest relative difference of 64-bit numbers: more, where they are made of 32-bit ones."""
     said: bool = False
     """Whether the call prints."""
+
+
+def placed_at(new: ast.stmt, old: ast.AST) -> ast.stmt:
+    """A made statement, all of it where `old` stands."""
+    for n in ast.walk(new):
+        ast.copy_location(n, old)
+    return new
+
+
+def numpy_in(values: dict[str, object]) -> str:
+    """The name by which NumPy is known among `values`; "numpy", which they get, where it has none."""
+    name = next((n for n, v in values.items() if v is np), "numpy")
+    values.setdefault(name, np)
+    return name
 
 
 def allowed_in(home: Home) -> float:

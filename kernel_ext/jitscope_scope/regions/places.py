@@ -7,6 +7,7 @@ import copy
 from dataclasses import dataclass
 
 from . import naming
+from .parts import placed_at
 
 
 RECORDER = "__regions__"
@@ -117,10 +118,7 @@ class Places:
         self.all[key] = Place(key, tuple(body), top, function)
         enter = ast.parse(f"{RECORDER}.enter({key}, locals(), globals())").body[0]
         leave = ast.parse(f"{RECORDER}.leave({key}, locals())").body[0]
-        for note, at in ((enter, body[0]), (leave, body[-1])):
-            for n in ast.walk(note):
-                ast.copy_location(n, at)
-        return [enter, *(shown or body), leave]
+        return [placed_at(enter, body[0]), *(shown or body), placed_at(leave, body[-1])]
 
 
 def _lines_of(tree: ast.Module) -> dict[int, int]:

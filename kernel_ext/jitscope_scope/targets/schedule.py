@@ -22,7 +22,8 @@ _WAITS = re.compile(r'"is_sync":true')
 def steps_of(hlo: str, computations: Sequence[Computation], kernels: Mapping[str, str]) -> list[TargetStep]:
     """What runs, in order; the steps of a loop, or of a conditional's branches, come after it. Nothing where the program has no schedule.
 
-    `hlo`: the optimised program's text; `computations`: the same, parsed; `kernels`: the instructions that run as kernels, with the kernels' names.
+    `hlo`: the optimised program's text; `computations`: the same, parsed; `kernels`: the instructions that run as kernels,
+    with the kernels' names.
     """
     if "is_scheduled=true" not in hlo.partition("\n")[0]:
         return []
@@ -38,10 +39,9 @@ class _Schedule:
 
     def steps(self, computation: Computation, inside: str) -> Iterator[TargetStep]:
         begun = _begun(computation.instructions)
-        ran = [i.name for i in computation.instructions if i.name in self.kernels and not _is_part(i)]
         for i in computation.instructions:
-            if i.name in self.kernels:
-                yield from self._step(i, inside, begun, ran)
+            if i.name in self.kernels and not i.opcode.endswith((_UPDATE, _END)):
+                yield self._step(i, inside, *begun.get(i.name, ("", [])))
             if i.opcode in ("while", "conditional"):
                 for inner in i.calls:
                     yield from self.steps(self.named[inner], self.kernels.get(i.name, ""))
@@ -49,18 +49,13 @@ class _Schedule:
                 for inner in i.calls:
                     yield from self.steps(self.named[inner], inside)
 
-    def _step(
-        self, i: Instruction, inside: str, begun: dict[str, tuple[str, list[str]]], ran: list[str]
-    ) -> Iterator[TargetStep]:
-        if i.opcode.endswith((_UPDATE, _END)):
-            return
-        end, between = begun.get(i.name, ("", []))
+    def _step(self, i: Instruction, inside: str, end: str, between: Sequence[Instruction]) -> TargetStep:
         found = _QUEUE.search(i.backend_config)
-        yield {
+        return {
             "kernel": self.kernels[i.name],
             "inside": inside,
             "ends": end,
-            "beside": [self.kernels[name] for name in between if name in ran],
+            "beside": [self.kernels[one.name] for one in between if one.name in self.kernels and not _is_part(one)],
             "waits": i.opcode.endswith(_BEGIN) and bool(_WAITS.search(i.backend_config)),
             "queue": found[1] if found else "",
         }
@@ -70,14 +65,14 @@ def _is_part(i: Instruction) -> bool:
     return i.opcode.endswith((_BEGIN, _UPDATE, _END))
 
 
-def _begun(instructions: Sequence[Instruction]) -> dict[str, tuple[str, list[str]]]:
-    """By what begins something: what ends it, and the names of all that stand between."""
+def _begun(instructions: Sequence[Instruction]) -> dict[str, tuple[str, Sequence[Instruction]]]:
+    """By what begins something: what ends it, and all that stands between."""
     places = {i.name: at for at, i in enumerate(instructions)}
     heads: dict[str, str] = {}
-    found: dict[str, tuple[str, list[str]]] = {}
+    found: dict[str, tuple[str, Sequence[Instruction]]] = {}
     for at, i in enumerate(instructions):
         if i.opcode.endswith((_UPDATE, _END)) and i.operands:
             heads[i.name] = head = heads.get(i.operands[0], i.operands[0])
             if i.opcode.endswith(_END) and head in places:
-                found[head] = i.name, [one.name for one in instructions[places[head] + 1 : at]]
+                found[head] = i.name, instructions[places[head] + 1 : at]
     return found

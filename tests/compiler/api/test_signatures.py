@@ -61,6 +61,6 @@ def test_an_object_that_is_called_is_named_by_its_class():
     jitted = jx.jit(Scaled(2.0))
     assert repr(jitted) == "<jit of Scaled>"
     assert jitted.trace(X).jaxpr.jaxpr.debug.name == "Scaled"
-    assert "name=<unnamed>" in str(jx.make_jaxpr(jitted)(X))  # as JAX has it
+    assert "name=<unnamed function>" in str(jx.make_jaxpr(jitted)(X))  # as JAX has it
     with pytest.raises(TypeError, match="argument x of Scaled cannot be traced"):
         jitted("a")

@@ -25,7 +25,13 @@ _ORDER = {
     "while_loop": "while_loop calls each of its functions as cond_fun(val) and body_fun(val): with one argument, all that the loop carries.",
     "cond": "cond calls each of its functions with the operands that follow them: cond(pred, true_fun, false_fun, *operands).",
 }
-_FUNCTIONS = {"fori_loop": [(2, "body_fun")], "scan": [(0, "f")], "while_loop": [(0, "cond_fun"), (1, "body_fun")], "cond": [(1, "true_fun"), (2, "false_fun")]}  # fmt: skip
+_FUNCTIONS = {
+    "fori_loop": [(2, "body_fun")],
+    "scan": [(0, "f")],
+    "while_loop": [(0, "cond_fun"), (1, "body_fun")],
+    "cond": [(1, "true_fun"), (2, "false_fun")],
+}
+"""Where each takes its functions, and by which names."""
 
 
 def order_of(error: BaseException, traceback: TracebackType | None) -> str:
