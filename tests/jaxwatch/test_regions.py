@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.scope.regions.programs import parsed
-from tests.scope.regions.test_programs import test_edits_keep_the_program as applied_and_kept
+from tests.scope.regions.programs import Program, parsed
+from tests.scope.regions.test_programs import applied, test_edits_keep_the_program as applied_and_kept, watched
 
 
 PROGRAMS = parsed("""
@@ -71,3 +72,28 @@ elbo = np.asarray(pln.fit(5, 1e-3))
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_edits_of_eager_jax(program, monkeypatch) -> None:
     applied_and_kept(program, monkeypatch)
+
+
+def test_a_later_run_of_the_same_program_traces_nothing(monkeypatch) -> None:
+    """The tutorial's program, and its edit: run again as it is, it is only executed; changed, it is traced."""
+    import contextlib
+    import io
+
+    program = PROGRAMS[-1]
+    cell = f"pln = PLN(Y, O, X)\n{program.cell}"
+    again = Program(program.name, program.before, cell)
+    regions, _ = watched(again, monkeypatch)
+    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "cell"}
+    edited = applied(program.before, regions, 1)
+    exec(compile(edited, "<edited>", "exec"), names)
+    (compiled,) = [v for n, v in names.items() if n.endswith("_compiled")]
+    with contextlib.redirect_stdout(io.StringIO()):
+        for _ in range(3):
+            exec(compile(cell, "<cell 2>", "exec"), names)
+    assert compiled.traces == 1
+    exec(compile(cell.replace("1e-3", "1e-2"), "<cell 2>", "exec"), names)
+    assert compiled.traces == 2
+    plain: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "cell"}
+    exec(compile(program.before, "<plain>", "exec"), plain)
+    exec(compile(cell.replace("1e-3", "1e-2"), "<plain>", "exec"), plain)
+    np.testing.assert_allclose(names["elbo"], plain["elbo"], rtol=1e-5)

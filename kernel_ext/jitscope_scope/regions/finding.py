@@ -166,6 +166,7 @@ class Watch:
             live = place.live()
             stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
+            seen.visit.around = self.names
             edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
             if eager * runs < pricing.LEAST_COMPILE:
                 return one

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from .homes import Home
+from .watching import Visit
 
 
 ALLOWED = 1e-8
@@ -63,9 +63,8 @@ def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:
     return found + ([f"from {home.library} import lax{renamed}"] if f"{lax}." in text else [])
 
 
-def free_name(wish: str, values: Mapping[str, object], module: str) -> str:
-    """The name that a module of the compiler's gets in an edit, where `wish` may be taken by something else."""
-    found = values.get(wish)
-    return (
-        wish if found is None or getattr(found, "__name__", "") == module else f"{wish}_of_{module.partition('.')[0]}"
-    )
+def free_name(wish: str, visit: Visit, module: str) -> str:
+    """The name that a module gets in an edit: another one than `wish` where that stands for something else in the region or around it."""
+    found = [names.get(wish) for names in (visit.values, visit.around)]
+    free = all(v is None or getattr(v, "__name__", "") == module for v in found)
+    return wish if free else f"{wish}_of_{module.partition('.')[0]}"

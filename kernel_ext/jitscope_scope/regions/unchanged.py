@@ -42,11 +42,13 @@ def unchanged(
     changed, read, made = _places(body, visit, bound, home, line)
     columns = growing.columns(body, visit.values, home)
     lists = [*growing.lists(body, visit.values), *columns]
-    jnp = free_name("jnp", visit.values, f"{home.library}.numpy")
-    lax = free_name("lax", visit.values, f"{home.library}.lax")
+    jnp = free_name("jnp", visit, f"{home.library}.numpy")
+    lax = free_name("lax", visit, f"{home.library}.lax")
+    ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+    theirs = free_name("lifted_arrays", visit, "jitscope_scope.regions.lifted")
     writer = Unchanged(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body)
-    writer.stored_names, writer.heads = stored, frozenset(heads)
+    writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
     writer.columns = frozenset(columns)
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     lines = [
@@ -63,13 +65,14 @@ def unchanged(
     out_places = [*(p.text for p in changed), *made]
     ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists)]
     opened = (
-        [f"{_tuple([*early, *places])} = {f'lifted({_tuple(names)})' if home.numpy else _tuple(names)}"]
+        [f"{_tuple([*early, *places])} = {f'{theirs}.lifted({_tuple(names)})' if home.numpy else _tuple(names)}"]
         if names
         else []
     )
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
-    call = [*inner, f"{given} = {_tuple([*early, *places])}", *_compiled(name, home)]
+    owners = _tuple([_owned(p) for p in [*places, *made]])
+    call = [*inner, f"{given} = {_tuple([*early, *places])}", f"{results} = {name}_compiled({name}, {given}, {owners})"]
     ending = Ending(visit, home, outs, out_places, made)
     binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
     for k, n in enumerate(lists, len(outs) + len(out_places)):
@@ -78,20 +81,15 @@ def unchanged(
         put_back = f"{_tuple(places)} = {kept}"
         ran = [f"{kept} = {_tuple(places)}", "try:", *indent(call), "finally:", f"    {put_back}"]
         call = [*ran]
-    passing = [
-        given,
-        results,
-        name,
-        *([kept] if places else []),
-        *([f"{name}_text", f"{name}_lowered"] if home.arrays == "jax" else []),
-    ]
+    passing = [given, results, name, *([kept] if places else [])]
     again = dict.fromkeys(text for n, text in heads.items() if n in live)
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
-    definition = [f'{name}_compiled = globals().get("{name}_compiled", {{}})'] if home.arrays == "jax" else []
+    definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
-    names_of_ours = ["from jitscope_scope.regions.lifted import apart, counted, lifted, numpy_traced, values_of"]
+    names_of_ours = [f"import jitscope_scope.regions.compiled as {ours}"]
+    names_of_ours += [f"import jitscope_scope.regions.lifted as {theirs}"] if home.numpy else []
     return Written(
-        (*imports_of(home, jnp, lax, "\n".join(call)), *(names_of_ours if home.numpy else [])),
+        (*imports_of(home, jnp, lax, "\n".join(call)), *names_of_ours),
         tuple(definition),
         tuple(call),
         tuple(reads),
@@ -115,20 +113,13 @@ def _heads(body: naming.Statements) -> dict[str, str]:
     return found
 
 
-def _compiled(name: str, home: Home) -> list[str]:
-    given, results = f"{name}_given", f"{name}_results"
-    if home.numpy:
-        ran = f"{results} = values_of(jitscope.jit({name})(*{given}))"
-        return ["with jitscope.enable_x64(True), numpy_traced():", f"    {ran}"]
-    if home.arrays != "jax":
-        return [f"{results} = jitscope.jit({name})(*{given})"]
-    return [
-        f"{name}_lowered = jax.jit({name}).lower(*{given})",
-        f"{name}_text = {name}_lowered.as_text() + str({name}_lowered.out_tree)",
-        f"if {name}_text not in {name}_compiled:  # traced in each run, compiled when its text is a new one",
-        f"    {name}_compiled[{name}_text] = {name}_lowered.compile()",
-        f"{results} = {name}_compiled[{name}_text](*{given})",
-    ]
+def _owned(place: str) -> str:
+    """A place as the pair of its object and the attribute, key or index there."""
+    owner, dot, attribute = place.rpartition(".")
+    if dot and attribute.isidentifier():
+        return f"({owner}, {attribute!r})"
+    at = place.rindex("[")
+    return f"({place[:at]}, {place[at + 1 : -1]})"
 
 
 def _in_place(body: naming.Statements, visit: Visit) -> set[str]:
@@ -295,7 +286,7 @@ class Unchanged(Statements):
         self.heads: frozenset[str] = frozenset()
         self.stored_names: set[str] = set()
         """Names of NumPy's arrays that are stored into."""
-        self.top = True
+        self.top, self.theirs = True, "lifted_arrays"
 
     def text(self, node: ast.expr) -> str:
         return ast.unparse(node)
@@ -342,7 +333,7 @@ class Unchanged(Statements):
     def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
         head, length, start = super()._counted(s)
         if head is not None and self.home.numpy:
-            head = [line.replace("{k}", "counted({k})") for line in head]
+            head = [line.replace("{k}", f"{self.theirs}.counted({{k}})") for line in head]
         return head, length, start
 
     def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
@@ -355,7 +346,7 @@ class LoopOfPlaces(Loop):
     def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
         super().__init__(writer, body, live, s)
         assert isinstance(writer, Unchanged)
-        self.places, self.numpy = writer.places, writer.home.numpy
+        self.places, self.numpy, self.theirs = writer.places, writer.home.numpy, writer.theirs
         stored = naming.stored_into(body) - naming.bound(body) - writer.stored_names
         stored |= writer.heads
         self.before = sorted((set(self.before) | (writer.stored_names - naming.bound(body))) - stored)
@@ -365,7 +356,9 @@ class LoopOfPlaces(Loop):
     def _turned(self) -> str:
         if not self.numpy:
             return self._names()
-        return f"*apart({', '.join(self._given())}), {', '.join(self.after)}".rstrip() + ("," if self.after else "")
+        return f"*{self.theirs}.apart({', '.join(self._given())}), {', '.join(self.after)}".rstrip() + (
+            "," if self.after else ""
+        )
 
     def _names(self) -> str:
         names = [*self.before, *self.places, *self.after]

@@ -43,6 +43,8 @@ class Visit:
     """Names of those that were, and that nobody holds any longer."""
     enclosed: frozenset[str] = frozenset()
     """Names that functions made in the region's own function keep, and that stand for the same here."""
+    around: Mapping[str, object] = field(default_factory=dict)
+    """The cell's names and what they stand for in the end, also those that the region does not know."""
     places: dict[str, paths.Leaf] = field(default_factory=dict)
     """What was in the objects and containers at the start, and at the end."""
     places_after: dict[str, paths.Leaf] = field(default_factory=dict)

@@ -75,7 +75,7 @@ def _translated(
     letters = texts.letters(body, visit.values) if home.numpy else set()
     coded = {n: texts.codes(visit.values[n]) for n in letters}
     values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
-    jnp, lax = free_name("jnp", values, f"{home.library}.numpy"), free_name("lax", values, f"{home.library}.lax")
+    jnp, lax = free_name("jnp", visit, f"{home.library}.numpy"), free_name("lax", visit, f"{home.library}.lax")
     body = texts.in_codes(body, letters) if letters else body
     changed = Changed(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body

@@ -509,6 +509,13 @@ A = rng.normal(size=(6, 6)).astype(np.float32) * 0.1; x = jnp.ones(6)
 ---
 for i in range(30):
     x = jnp.tanh(A @ x + 0.1)
+=== names of the compiler's that stand for something else in the cell
+import statistics as jnp
+lax = ["air", "port"]; x = rng.normal(size=9); after = 0.0
+---
+for k in range(20):
+    x = 0.9 * x + 0.01
+after = jnp.mean([1.0, float(len(lax))])
 === a straight stretch
 x = rng.normal(size=1000); y = rng.normal(size=1000)
 ---

@@ -98,7 +98,9 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
             exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
         assert said.getvalue() == also.getvalue()
         for n, v in plain.items():
-            if not n.startswith("__") and not isinstance(v, (FunctionType, ModuleType)):
+            if isinstance(v, ModuleType):
+                assert edited[n] is v, n
+            elif not n.startswith("__") and not isinstance(v, FunctionType):
                 same(v, edited[n], n, any(n in program.before for n in ("jitscope", "jax")))
 
 

@@ -1,0 +1,97 @@
+"""The compiled form of a region whose statements stay as they are: edits make one, which lives as long as the session or the program.
+
+A region is traced when something that it reads is another than before, and compiled when the traced program is a new one; a later run
+that finds all as it was traces nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Collection, Hashable
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+from .described import description
+
+
+MOST = 16
+"""So many traced forms, and compiled programs, are kept; the oldest go first."""
+
+
+class Compiled:
+    """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope" or "jax".
+    `traces` counts how often it was traced."""
+
+    def __init__(self, arrays: str) -> None:
+        self.arrays, self.traces = arrays, 0
+        self._library = import_module("jax" if arrays == "jax" else "jitscope")
+        self._forms: dict[Hashable, Callable[..., Any]] = {}
+        self._programs: dict[str, Callable[..., Any]] = {}
+
+    def __call__(
+        self, function: FunctionType, given: tuple[Any, ...], places: Collection[tuple[object, object]]
+    ) -> Any:
+        """What the function gives for `given`. `places`, pairs of an object and an attribute, key or index in it, are those that are
+        handed in or made: what is in them is not traced with."""
+        if any("Tracer" in type(v).__name__ for v in self._library.tree.leaves(given)):
+            return self._library.jit(function)(*given)
+        with self._as_the_cell_has_it():
+            kinds = self._kinds(given)
+            now = description(function, places)
+            form = self._forms.get((now, kinds)) if now is not None else None
+            if form is None:
+                form = self._traced(function, given)
+                if now is not None and description(function, places) == now:  # else tracing changed what it reads
+                    _keep(self._forms, (now, kinds), form)
+            return self._given_back(form(*given))
+
+    def _traced(self, function: FunctionType, given: tuple[Any, ...]) -> Callable[..., Any]:
+        self.traces += 1
+        lowered = self._library.jit(function).lower(*given)
+        if self.arrays != "jax" or self._library.config.jax_use_simplified_jaxpr_constants:
+            return (
+                lowered.compile()
+            )  # the text does not have its constants; jitscope knows the programs that it compiled
+        text = f"{lowered.as_text()}{lowered.out_tree}{self._kinds(given)}"
+        if text not in self._programs:
+            _keep(self._programs, text, lowered.compile())
+        return self._programs[text]
+
+    def _kinds(self, given: tuple[Any, ...]) -> Hashable:
+        """Shapes and types of what is handed in, and the settings in force."""
+        leaves, tree = self._library.tree.flatten(given)
+        kinds = tuple(
+            (
+                type(v),
+                getattr(v, "dtype", None),
+                getattr(v, "shape", ()),
+                getattr(v, "weak_type", None),
+                getattr(v, "sharding", None),
+            )
+            for v in leaves
+        )
+        config = self._library.config
+        return kinds, tree, tuple(getattr(config, n, None) for n in config.values)
+
+    @contextlib.contextmanager
+    def _as_the_cell_has_it(self) -> Any:
+        """64 bits, and traced arrays that follow NumPy's protocols, where the cell's arrays are NumPy's."""
+        if self.arrays != "numpy":
+            yield
+            return
+        from .lifted import numpy_traced
+
+        with self._library.enable_x64(True), numpy_traced():
+            yield
+
+    def _given_back(self, results: Any) -> Any:
+        if self.arrays != "numpy":
+            return results
+        return sys.modules["jitscope_scope.regions.lifted"].values_of(results)
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    while len(kept) >= MOST:
+        del kept[next(iter(kept))]
+    kept[key] = value
