@@ -39,17 +39,19 @@ def fit(pieces: Sequence[str | Part], room: int) -> str:
     """The pieces together, in at most `room` characters if their shortest forms allow it."""
     parts = [piece for piece in pieces if isinstance(piece, Part)]
     room -= sum(len(piece) for piece in pieces if isinstance(piece, str))
-    _give_way(parts, room)
+    give_way(parts, lambda: room)
     _take_back(parts, room)
     return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
 
 
-def _give_way(parts: list[Part], room: int) -> None:
-    while sum(len(part.text) for part in parts) > room:
+def give_way(parts: Sequence[Part], room: Callable[[], int]) -> bool:
+    """Shorten parts until all together have `room` characters, which may depend on their forms; whether they do."""
+    while sum(len(part.text) for part in parts) > room():
         able = [part for part in parts if part.at + 1 < len(part.forms)]
         if not able:
-            return
+            return False
         max(able, key=lambda part: len(part.text) / part.worth).shorten()
+    return True
 
 
 def _take_back(parts: list[Part], room: int) -> None:

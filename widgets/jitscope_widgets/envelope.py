@@ -12,12 +12,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from . import words
+from .budget import Part, give_way
 from .compact import compact, expand
 from .document_forms import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .grouping import in_full
@@ -48,11 +49,10 @@ def pack(document: Document, room: int | None = None) -> Packed:
         return _parted(document, [document], room, "")
     if document.get("kind") == "cell" and isinstance(document.get("compilations"), list):
         return _parted(document, document["compilations"], room, "compilations")
-    for form in forms(document):
-        text = _piece({"document": with_views(form.make(document))})
-        if room is None or len(text) <= room:
-            return Packed(text, (f"Kept without {form.without}.",) if form.without else ())
-    return Packed("")
+    part = _Part(document, lambda light: {"document": with_views(light)})
+    if room is not None and not give_way([part], lambda: room):
+        return Packed("")
+    return Packed(part.text, (f"Kept without {part.without}.",) if part.without else ())
 
 
 def unpack(text: str) -> dict[str, Any]:
@@ -77,51 +77,37 @@ def pack_compilation(compilation: Document) -> str:
 # --- by compilations --------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Part:
-    """What one compilation holds, in a form that may become lighter."""
+class _Part(Part):
+    """A document, or what a compilation holds, as a piece of text that has lighter and lighter forms."""
 
-    at: int
-    compilation: dict[str, Any]
-    form: int = 0
-    made: dict[int, str] = field(default_factory=dict)
+    def __init__(self, document: Document, held: Callable[[Document], Mapping[str, Any]], at: int = 0):
+        self.document, self.place = document, at
+        self.lighter = forms(document)
+        super().__init__([partial(self._piece_of, form, held) for form in self.lighter])
 
-    @cached_property
-    def forms(self) -> tuple[Form, ...]:
-        return forms(self.compilation)
-
-    @property
-    def text(self) -> str:
-        if self.form not in self.made:
-            self.made[self.form] = _piece(_held(self.forms[self.form].make(self.compilation)))
-        return self.made[self.form]
+    def _piece_of(self, form: Form, held: Callable[[Document], Mapping[str, Any]]) -> str:
+        return _piece(held(form.make(self.document)))
 
     @property
     def without(self) -> str:
-        return self.forms[self.form].without
-
-    def lighten(self) -> bool:
-        if self.form + 1 == len(self.forms):
-            return False
-        self.form += 1
-        return True
+        """What is not in the form that stands at present."""
+        return self.lighter[self.at].without
 
 
 def _parted(document: Document, compilations: list[Any], room: int | None, key: str) -> Packed:
     kept = set(range(len(compilations))) if room is None else in_full(compilations)
-    parts = [_Part(at, one) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
+    parts = [_Part(one, _held, at) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
     for part in parts if room is not None else ():
-        if part.compilation.get("fusion") and _nodes(part.compilation) > _MANY_NODES:
-            part.form = len(part.forms) + WITHOUT_HLO
+        if part.document.get("fusion") and _nodes(part.document) > _MANY_NODES:
+            part.at = len(part.forms) + WITHOUT_HLO
     rows = [at for at, one in enumerate(compilations) if at not in kept and _has_parts(one)]
-    while True:
-        first = _piece(_outside(document, compilations, parts, rows, key))
-        texts = [first, *(part.text for part in parts)]
-        if room is None or sum(map(len, texts)) + len(texts) <= room:
-            return Packed(" ".join(texts), _remarks(parts, rows))
-        able = sorted(parts, key=lambda part: -len(part.text))
-        if not any(part.lighten() for part in able):
-            return Packed("")
+
+    def first() -> str:
+        return _piece(_outside(document, compilations, parts, rows, key))
+
+    if room is not None and not give_way(parts, lambda: room - len(parts) - len(first())):
+        return Packed("")
+    return Packed(" ".join([first(), *(part.text for part in parts)]), _remarks(parts, rows))
 
 
 def _has_parts(compilation: Any) -> bool:
@@ -144,13 +130,13 @@ def _outside(
     document: Document, compilations: list[Any], parts: list[_Part], rows: list[int], key: str
 ) -> dict[str, Any]:
     """The first piece: the document but for what is in the others."""
-    inside, few = {part.at for part in parts}, set(rows)
+    inside, few = {part.place for part in parts}, set(rows)
     shells = []
     for at, one in enumerate(compilations):
         if at in inside:
             one = {name: value for name, value in one.items() if name not in HEAVY} | _told(one)
         shells.append(with_views(brief(one) if at in few else one))
-    told = [{"at": part.at, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
+    told = [{"at": part.place, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
     shell = {**{name: with_views(value) for name, value in document.items()}, key: shells} if key else shells[0]
     return {"document": shell, "parts": told, "rows": rows}
 
@@ -170,7 +156,7 @@ def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:
     said: dict[str, list[str]] = {}
     for part in parts:
         if part.without:
-            said.setdefault(part.without, []).append(str(part.compilation["function"]))
+            said.setdefault(part.without, []).append(str(part.document["function"]))
     remarks = [f"Of {', '.join(dict.fromkeys(names))}, {without} are not kept." for without, names in said.items()]
     if rows:
         remarks.append(f"Of {plural(len(rows), 'compilation')} only a row is kept.")
