@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import checkify, tree
+from . import api as _api, checkify, lax as _lax, tree
 from .api import effects_barrier
 from .api_util import safe_map
 from .control.refs import AbstractRef
@@ -80,6 +80,10 @@ _module("state.types", AbstractRef=AbstractRef)
 _module("tree_util", _registry=_NodeTypes())
 # JAX's page about interpreters of jaxprs walks through equations with it.
 _module("util", safe_map=safe_map)
+# JAX's page about primitives takes operations and transformations from where they are written.
+_module("api", **{name: getattr(_api, name) for name in _api.__all__})
+_module("lax", lax=_lax, __path__=[])
+sys.modules[f"{__name__}.lax.lax"] = _lax
 # Lowering rules, as JAX's documentation writes them, build with these modules.
 _module("lib", __path__=[])
 _module("lib.mlir", __path__=[], ir=bindings().ir)

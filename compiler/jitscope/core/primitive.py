@@ -95,10 +95,10 @@ class Primitive:
         with using(trace):
             return self.bind(*args, **params)
 
-    def get_bind_params(self, params: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """For interpreters of jaxprs: what goes before the operands, and the parameters, of a `bind` that does what an
-        equation with these parameters says. Programs among them stay parameters."""
-        return [], dict(params)
+    def get_bind_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """For interpreters of jaxprs: the parameters of a `bind` that does what an equation with these parameters says.
+        Programs among them stay parameters."""
+        return dict(params)
 
     def abstract(self, /, *avals: Any, **params: Any) -> tuple[Any, Effects]:
         """Result aval (a list for several) and effects. Raises TypeError or ValueError with the user's words for operands

@@ -1,6 +1,8 @@
 """The language of programs under JAX's names: `core`, `extend.core`, `extend.linear_util`, `api_util`, `partial_eval`,
 `test_util`."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -148,9 +150,9 @@ def test_an_interpreter_of_jaxprs_binds_every_equation() -> None:
     def interpret(*args):
         env = dict(zip(closed.jaxpr.invars, args)) | dict(zip(closed.jaxpr.constvars, closed.consts))
         for eqn in closed.jaxpr.eqns:
-            before, params = eqn.primitive.get_bind_params(eqn.params)
+            params = eqn.primitive.get_bind_params(eqn.params)
             given = [x.val if isinstance(x, extend_core.Literal) else env[x] for x in eqn.invars]
-            outs = eqn.primitive.bind(*before, *given, **params)
+            outs = eqn.primitive.bind(*given, **params)
             env |= zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs])
         return [env[v] for v in closed.jaxpr.outvars]
 
@@ -173,3 +175,12 @@ def test_interpreters_find_safe_map_where_jaxs_page_takes_it() -> None:
     assert safe_map(env.__getitem__, "ab") == [1, 2]
     with pytest.raises(ValueError):
         safe_map(max, [1, 2], [3])
+
+
+def test_the_page_about_primitives_finds_operations_and_transformations() -> None:
+    from jitscope._src import api
+    from jitscope._src.lax import lax as operations
+
+    assert operations is lax and importlib.import_module("jitscope._src.lax.lax") is lax
+    assert api.grad(lambda a, b: operations.add(operations.mul(a, a), b))(2.0, 10.0) == 4
+    assert (api.jit, api.vmap, api.jvp) == (jx.jit, jx.vmap, jx.jvp)
