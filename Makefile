@@ -7,7 +7,7 @@ JOBS ?= auto
 # where that version was chosen.
 PYENV := $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions
 found = $(shell for python in $(foreach name,$(1),$(name) $(if $(findstring .,$(name)),$(wildcard $(PYENV)/*/bin/$(name)))); do \
-	"$$python" -c 'import ensurepip, ssl' 2>/dev/null && echo "$$python" && exit; done; echo $(firstword $(1)))
+	"$$python" -c 'import ensurepip, ssl' 2>/dev/null && echo "$$python" && exit; done; echo $(lastword $(1)))
 INTERPRETER = $(call found,$(PYTHON))
 
 VENV := .venv
@@ -175,7 +175,7 @@ release: $(INSTALLED)
 
 $(PY):
 	@$(INTERPRETER) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo 'jitscope needs Python 3.11 or newer; "$(PYTHON)" is' "$$($(INTERPRETER) --version 2>&1). Say: make PYTHON=python3.12 …" >&2; exit 1; }
+	  echo 'jitscope needs Python 3.11 or newer; "$(INTERPRETER)" is' "$$($(INTERPRETER) --version 2>&1). Say: make PYTHON=python3.12 …" >&2; exit 1; }
 	@$(INTERPRETER) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo 'Python could not make a virtual environment (on Debian and Ubuntu: apt-get install python3-venv).' >&2; exit 1; }
 
@@ -213,7 +213,7 @@ node: | $(PY)
 
 # The benchmarks' peer lives in an environment of its own, with the same jaxlib.
 .venv-jax/.installed: pyproject.toml | $(PY)
-	@$(INTERPRETER) -m venv .venv-jax
+	@rm -rf .venv-jax && $(PY) -m venv .venv-jax
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "jax==$$($(PY) -c 'import jaxlib; print(jaxlib.__version__)')" optax autograd
 	@touch $@
 
@@ -222,9 +222,9 @@ node: | $(PY)
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install torch numba
 	@touch $@
 
-.venv-watch/.installed: pyproject.toml | front
+.venv-watch/.installed: pyproject.toml | $(PY) front
 	@echo 'Installing jax and libraries written for it into .venv-watch …'
-	@$(INTERPRETER) -m venv .venv-watch
+	@rm -rf .venv-watch && $(PY) -m venv .venv-watch
 	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
 	@touch $@
 
@@ -232,17 +232,17 @@ node: | $(PY)
 NEWER_PYTHON = $(call found,python3.13 python3.12 $(PYTHON))
 
 # One release of jaxlib each, with what the compiler and its tests need.
-VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
+VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'msgspec>=0.19' 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
 .venv-jaxlib-%/.installed: pyproject.toml | $(PY)
 	@echo 'Installing jaxlib $* into .venv-jaxlib-$* …'
-	@rm -rf .venv-jaxlib-$* && $(if $(filter 0.10.%,$*),$(INTERPRETER),$(NEWER_PYTHON)) -m venv .venv-jaxlib-$*
+	@rm -rf .venv-jaxlib-$* && $(if $(filter 0.10.%,$*),$(PY),$(NEWER_PYTHON)) -m venv .venv-jaxlib-$*
 	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
 	@touch $@
 
 .venv-targets/.installed: pyproject.toml | $(PY)
 	@echo "Installing XLA's compilers for GPUs and TPUs into .venv-targets …"
-	@rm -rf .venv-targets && $(INTERPRETER) -m venv .venv-targets
-	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 'msgspec>=0.19' $(VERSIONS_NEED)
+	@rm -rf .venv-targets && $(PY) -m venv .venv-targets
+	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install jaxlib==0.10.2 $(VERSIONS_NEED)
 	@.venv-targets/bin/python -m pip --disable-pip-version-check -qq install --no-deps jax-cuda12-pjrt==0.10.2 'libtpu==0.0.42.*'
 	@touch $@
 
@@ -250,7 +250,7 @@ VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=
 LIBRARIES := .venv-libraries/.installed
 $(LIBRARIES): tests/libraries/requirements.txt | $(PY)
 	@echo 'Installing libraries written for JAX into .venv-libraries …'
-	@rm -rf .venv-libraries && $(INTERPRETER) -m venv .venv-libraries
+	@rm -rf .venv-libraries && $(PY) -m venv .venv-libraries
 	@.venv-libraries/bin/python -m pip --disable-pip-version-check -qq install --no-deps -r $< || { rm -rf .venv-libraries; \
 	  echo 'The libraries of tests/libraries/requirements.txt could not be fetched: their tests need a package index.' >&2; exit 1; }
 	@$(PY) -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
