@@ -80,7 +80,7 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
         assert not fresh_kernel.cell(text).error
     ran = fresh_kernel.cell("%%jit\nhalf = 0.5\nrows = [row for row in xs]")
     assert "small program" in ran.document["note"]
-    assert " in line 3 (rows = [row for row in xs])" in ran.document["note"], ran.document["note"]
+    assert " in line 3 of In [4] (rows = [row for row in xs])" in ran.document["note"], ran.document["note"]
     (document,) = fresh_kernel.cell("%ledger").documents
     validate(document)
     there = [one for one in document["small"]["operations"] if one["text"] == "rows = [row for row in xs]"]

@@ -189,6 +189,15 @@ def test_small_programs_are_listed_by_operation_and_line(shell) -> None:
     assert by["sin", 3] == 3 and by["cumsum", 4] == 1
 
 
+def test_small_programs_of_an_earlier_cells_function_are_told_with_that_cell(shell) -> None:
+    shell.cell("def halves(n):\n    return jnp.cumprod(jnp.full(n, 0.5))")  # In [2]
+    shell.cell("\nhalves(37)")
+    (ledger,) = shell.cell("%ledger").documents
+    (cumprod,) = [one for one in ledger["small"]["operations"] if one["operation"] == "cumprod"]
+    assert (cumprod["cell"], cumprod["line"]) == ("In [2]", 2)
+    assert ", line 2 of In [2] (return jnp.cumprod(jnp.full(n, 0.5)))" in cumprod["said"]
+
+
 def test_quiet_shows_nothing(shell) -> None:
     ran = shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
     assert (ran.shown, ran.stdout, ran.stderr) == ([], "", "")

@@ -321,7 +321,8 @@ class Ledger:
         if self._looking.get():
             return
         library, loaded = record.detail.get("library", ""), record.detail.get("loaded", False)
-        site, cell = record.call_site, self.place_now()
+        site = record.call_site
+        cell = self.cell_of(site.file) if site is not None else self.place_now()
         self.small.append(Small(record.function, record.seconds, site, library, loaded, cell, record.number))
 
     def _file(self, record: Record) -> Row:

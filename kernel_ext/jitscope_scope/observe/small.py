@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.core.source import Position, place
@@ -18,7 +19,7 @@ __all__ = ["Small", "dearest", "small_document", "small_sentence"]
 
 class Small(NamedTuple):
     """A small program that an operation outside of jit was compiled to: its name, the seconds to make it (to load it, where it was
-    `loaded`), from which line and in which cell, whose it is (`library`, "" for jitscope's own), and the number of its record."""
+    `loaded`), from which line, in which cell that line stands, whose it is (`library`, "" for jitscope's own), and the number of its record."""
 
     name: str
     seconds: float
@@ -55,17 +56,21 @@ _MAPPED = "shard_map outside jit runs operation by operation, and compiles anew 
 
 
 def dearest(small: Sequence[Small]) -> str:
-    """The operation and the line that cost most, where small programs cost seconds: `: unstack 12 s in line 4 (r = [one(x) for x in xs])`."""
+    """The operation and the line that cost most, where small programs cost seconds: `: unstack 12 s in line 4 of In [2] (r = [one(x) for x in xs])`."""
     said = [
-        f"{one['operation']} {duration(one['seconds'])}{_at(one['line'], one['text'])}"
-        for one in _by_operation(small)[:_MOST_NAMED]
-        if one["seconds"] >= _LONG
+        f"{those[0].name} {duration(_spent(those))}{_at(those[0].call_site, ' in ')}"
+        for those in _by_operation(small)[:_MOST_NAMED]
+        if _spent(those) >= _LONG
     ]
     return f": {'; '.join(said)}" if said else ""
 
 
-def _at(line: int | None, text: str) -> str:
-    return f" in line {line} ({cut(text, 60)})" if line is not None else ""
+def _at(site: Position | None, before: str) -> str:
+    return f"{before}{place(site)} ({cut(site.text.strip(), 60)})" if site is not None else ""
+
+
+def _spent(those: Sequence[Small]) -> float:
+    return sum(one.seconds for one in those)
 
 
 def small_document(small: Sequence[Small]) -> SmallPrograms:
@@ -74,33 +79,32 @@ def small_document(small: Sequence[Small]) -> SmallPrograms:
         "programs": len(small),
         "seconds": sum(one.seconds for one in small),
         "sentence": small_sentence(small),
-        "operations": _by_operation(small),
+        "operations": [_operation(those) for those in _by_operation(small)],
     }
 
 
-def _by_operation(small: Sequence[Small]) -> list[SmallOperation]:
+def _by_operation(small: Sequence[Small]) -> list[list[Small]]:
+    """Those of one operation at one line together, the dearest first."""
     found: dict[Any, list[Small]] = {}
     for one in small:
         where = one.call_site
         line = (where.file, where.line) if where is not None else None
         found.setdefault((one.name, line, one.cell, one.library, one.loaded), []).append(one)
-    listed = [_operation(those) for those in found.values()]
-    return sorted(listed, key=lambda one: -one["seconds"])
+    return sorted(found.values(), key=lambda those: -_spent(those))
 
 
 def _operation(those: Sequence[Small]) -> SmallOperation:
     one = those[0]
     text = one.call_site.text.strip() if one.call_site is not None else ""
-    spent = sum(other.seconds for other in those)
-    where = f", {place(one.call_site)} ({cut(text, 60)})" if one.call_site is not None else ""
+    spent = _spent(those)
     did = " loaded" if one.loaded else ""
     return {
         "operation": one.name,
         "programs": len(those),
         "seconds": spent,
         "library": one.library,
-        "cell": one.cell[0] if one.cell is not None else None,
+        "cell": one.cell[0] if one.cell else PurePath(one.call_site.file).name if one.call_site else None,
         "line": one.call_site.line if one.call_site is not None else None,
         "text": text,
-        "said": f"{one.name}: {counted(len(those), 'program')}{did}, {duration(spent)}{where}",
+        "said": f"{one.name}: {counted(len(those), 'program')}{did}, {duration(spent)}{_at(one.call_site, ', ')}",
     }

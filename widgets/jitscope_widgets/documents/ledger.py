@@ -41,6 +41,7 @@ class SmallOperation(TypedDict):
     library: str
     """Empty for jitscope's own."""
     cell: str | None
+    """The cell that the line stands in, or the name of its file."""
     line: int | None
     text: str
     said: str
