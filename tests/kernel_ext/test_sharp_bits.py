@@ -52,6 +52,15 @@ def test_values_are_looked_at_when_asked(shell):
     assert [id for id, _, _ in found(shell)] == ["int-overflow"]
 
 
+def test_looking_at_a_run_is_no_part_of_its_time(shell):
+    steps = lambda ran: [one["name"] for one in ran.document["compilations"][0]["timing"]["stages"]]
+    cell = "%%jit\ndef entropy(p):\n    return -(p * jnp.log(p)).sum()\nprint(entropy(jnp.zeros(3)))"
+    shell.cell(IMPORTS)
+    assert "first run" in steps(shell.cell(cell))
+    shell.cell("%sharpbits on")
+    assert "first run" not in steps(shell.cell(cell.replace("zeros(3)", "zeros(4)")))
+
+
 def test_what_costs_nothing_is_told_unasked(shell):
     """What a trace meets; eager operations look at no index for it."""
     shell.cell(IMPORTS)

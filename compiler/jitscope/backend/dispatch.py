@@ -332,7 +332,8 @@ class JitFunction(Generic[P, R]):
             client.block_until_ready([x.buf for x in tree.leaves(out) if isinstance(x, Array)])
         except XlaError as error:
             raise explained(program, error) from error.__cause__
-        records.emit(note.step_of("run", time.perf_counter() - start, {}, payload))
+        looked = {"watched": True} if type(ready) is CheckedEntry else {}
+        records.emit(note.step_of("run", time.perf_counter() - start, looked, payload))
         for recorder in recorders:
             recorder(out)
         return out, ready

@@ -26,8 +26,8 @@ class Record:
     """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
 
     `step`: "trace", "derive" (a program made by a transformation outside jit), "lower", "compile", "arguments" (large ones were made arrays of), "run" (the first
-    one), "reuse" (a known program was found for a new trace), "program" (the compiled program is there), "foreign" (that of another
-    library), "error", "small" (an operation outside of jit was compiled, a program of number 0; all its steps are one).
+    one; `detail["watched"]`: what looked at it took its part of the seconds), "reuse" (a known program was found for a new trace),
+    "program" (the compiled program is there), "foreign" (that of another library), "error", "small" (an operation outside of jit was compiled, a program of number 0; all its steps are one).
     """
 
     step: str

@@ -329,7 +329,7 @@ class Ledger:
         row = self.rows.get(record.program)
         if row is None:
             row = self._new_row(record)
-        if record.step in TIMED and not record.detail.get("known"):
+        if record.step in TIMED and not record.detail.get("known") and not record.detail.get("watched"):
             row.seconds[record.step] = row.seconds.get(record.step, 0.0) + record.seconds
         getattr(self, f"_{record.step}")(row, record)
         return row
