@@ -87,6 +87,20 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
 
 
+def test_a_square_that_nobody_meant_is_told_outside_of_jit(cells):
+    """By the code alone where nothing is asked for: one number is made of it, and nobody made a column of a vector."""
+    cells.cell("w, X, y = jnp.ones((3, 1)), jnp.ones((17, 3)), jnp.arange(17.0)")
+    cells.cell("loss = jnp.mean((X @ w - y) ** 2)\ntable = X @ w - y\npairs = ((y[:, None] - y) ** 2).mean()")
+    cells.cell(
+        "def loss(w, X, y):\n    error = y - X @ w\n    return (error**2).mean()\njax.grad(loss)(w, X[:13], y[:13])"
+    )
+    (document,) = cells.cell("%sharpbits").documents
+    validate(document)
+    told = [(one["id"], one["position"]["line"]) for one in document["items"]]
+    assert told == [("silent-broadcast", 1), ("silent-broadcast", 2)]
+    assert document["items"][0]["message"].startswith("f32[17,1] and f32[17] are subtracted as [17,17]: ")
+
+
 def test_listening_looks_at_the_runs_of_jaxs_programs(cells):
     cells.cell("%sharpbits on\nn = jnp.array(100_000)")
     ran = cells.cell("m = n * n\nrow = jax.jit(lambda v, i: v.at[i].set(0.0))(x, jnp.array([0, 7]))")

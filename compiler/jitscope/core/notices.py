@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import records, source
+from .dtypes import short_name
 from .source import Position
 
 
@@ -44,6 +45,26 @@ def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = N
     if records.trying.get() or records.unseen.get():
         return
     records.publish(listeners, Notice(sharp_bit, message, _place.get() or where or source.here(), fix))
+
+
+_PAIRED = {
+    **dict.fromkeys(("sub", "subtract"), "subtracted"),
+    **dict.fromkeys(("eq", "equal", "ne", "not_equal"), "compared"),
+}
+
+
+def tell_square(operation: str, one: Any, other: Any, where: Position | None = None) -> None:
+    """Tell of two arrays (anything with `shape` and `dtype`) outside of jit, a column and a row of one length, that an operation on pairs
+    of elements makes a square of."""
+    column, row = (one, other) if len(one.shape) == 2 else (other, one)
+    if operation not in _PAIRED or len(row.shape) != 1 or row.shape[0] < 2 or column.shape != (*row.shape, 1):
+        return
+    size = row.shape[0]
+    message = (
+        f"{short_name(column.dtype)}[{size},1] and {short_name(row.dtype)}[{size}] are {_PAIRED[operation]} as [{size},{size}]: each element "
+        "with each of the other, and not with its own."
+    )
+    tell("silent-broadcast", message, "Give both one shape: x[:, 0] of the one, or y[:, None] of the other.", where)
 
 
 def tell_trace(closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:

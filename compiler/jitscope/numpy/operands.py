@@ -13,13 +13,15 @@ from typing import Any, TypeVar
 import ml_dtypes
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, notices
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ConcretizationTypeError, ShapeError, TracerIntegerConversionError, TypePromotionError
 from ..core.part_types import laid_of
 from ..core.source import stack_level
+from ..core.staging import recording
+from ..core.trace import current_trace
 from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
 from ..symbolic.dimension import Dim
@@ -133,6 +135,8 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     if len(shapes) < 2:
         return list(xs)
     check_ranks(name, shapes)
+    if notices.listeners and len(avals) == 2 and recording(current_trace()) is None:
+        notices.tell_square(name, *avals)
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:

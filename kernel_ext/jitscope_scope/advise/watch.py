@@ -13,6 +13,7 @@ from .. import jaxwatch
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from ..source_code.names import imported_in
 from .diagnostic import Diagnostic, Fix, Span, distinct
+from .run import squares
 from .run.captures import Captures
 from .run.errors import explained, in_text_of_error, says_what_is_meant
 from .run.jax_runs import JaxLooks
@@ -131,4 +132,6 @@ def _is_meant(id: str, where: source.Position) -> bool:
     """Whether the code shows that it is meant so."""
     if id == "trace-time-print":
         return in_text_of_error(where)
+    if id == "silent-broadcast":
+        return squares.is_meant(where)
     return id == "oob-index" and says_what_is_meant(where)

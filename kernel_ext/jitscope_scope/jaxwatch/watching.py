@@ -21,7 +21,7 @@ from jitscope.backend.caches import Tally, TraceEntry
 from jitscope.backend.disk.answer import Answer
 from jitscope.backend.function_objects import made
 from jitscope.backend.signature import message_of, short_repr
-from jitscope.core import records, source
+from jitscope.core import notices, records, source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.records import Record
@@ -255,6 +255,7 @@ class Watcher:
         site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
             self._local.lowered = _Lowered(None, None, None, seconds, _operation(name, frame), ())
+            _tell_square(closed.jaxpr, site)
             return
         around = trace.around if trace else _users_place(frame)
         names = trace.call.names if trace else ()
@@ -386,6 +387,13 @@ def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
             return False
         todo += [inner for eqn in program.eqns if eqn.params for _, inner, _ in inner_jaxprs(eqn.params)]
     return True
+
+
+def _tell_square(jaxpr: Any, site: Position | None) -> None:
+    """Tell of an operation outside of jit that makes a square of a column and a row."""
+    if notices.listeners and len(jaxpr.invars) == 2:
+        for eqn in jaxpr.eqns:
+            notices.tell_square(eqn.primitive.name, *[var.aval for var in jaxpr.invars], site)
 
 
 def _under_pmap(jaxpr: Any) -> CodeType | None:
