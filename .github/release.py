@@ -1,6 +1,6 @@
 """Prepare and check a release; `make release VERSION=0.2.0` runs both.
 
-`prepare VERSION` gives package.json and CITATION.cff the version, and CHANGELOG.md a section of that name with what stood under "Unreleased".
+`prepare VERSION` gives package.json, CITATION.cff and the recipe for conda the version, and CHANGELOG.md a section of that name with what stood under "Unreleased".
 `check FOLDER` installs the wheel and the source distribution of a folder, each into an empty environment, and runs a cell there.
 """
 
@@ -61,9 +61,9 @@ def prepare(version: str) -> None:
                 holder["version"] = version
         path.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     changelog.write_text(text, encoding="utf-8")
-    citation = ROOT / "CITATION.cff"
-    said = citation.read_text(encoding="utf-8")
-    citation.write_text(re.sub(r"^version: .*$", f"version: {version}", said, flags=re.MULTILINE), encoding="utf-8")
+    for path in (ROOT / "CITATION.cff", ROOT / ".github" / "conda" / "recipe.yaml"):
+        said = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"^( *version: ).*$", rf"\g<1>{version}", said, flags=re.MULTILINE), encoding="utf-8")
 
 
 def check(folder: Path) -> None:

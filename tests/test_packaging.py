@@ -7,11 +7,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 from tests.extent import full
 
@@ -219,3 +222,17 @@ def test_nothing_else_lies_where_an_editable_install_puts_it_on_the_path(root: P
 
 def test_lock_file_names_no_registry(root: Path) -> None:
     assert '"resolved": "http' not in (root / "package-lock.json").read_text()
+
+
+def test_the_recipe_for_conda_needs_what_the_package_needs(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    recipe = yaml.safe_load((root / ".github" / "conda" / "recipe.yaml").read_text())
+    needed = [Requirement(one) for one in project["dependencies"]]
+    said = [Requirement(one) for one in recipe["requirements"]["run"] if not one.startswith("python ")]
+    renamed = {"graphviz": "python-graphviz"}
+    assert {(one.name, one.specifier) for one in said if one.name != "graphviz"} == {
+        (renamed.get(one.name, one.name), one.specifier) for one in needed
+    }
+    assert "graphviz" in {one.name for one in said}
+    assert f">={recipe['context']['python_min']}" == project["requires-python"]
+    assert recipe["context"]["version"] == json.loads((root / "package.json").read_text())["version"]
