@@ -240,6 +240,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     def read(atom: Atom) -> Any:
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
+    ctx.look_for_levels(jaxpr)
     plan = None if module.polymorphic or module.meshes.group is not None else plan_of(jaxpr, module.platform)
     for i, eqn in jaxpr.live()[0]:
         ctx.path, ctx.equation = f"{prefix}e{i}", eqn

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import source
 from ..core.avals import ShapedArray
+from ..core.jaxpr import Jaxpr, Var
+from .levels import levels_of
 
 
 class Rewrite(NamedTuple):
@@ -25,6 +27,18 @@ class Rewriting:
     if TYPE_CHECKING:  # the rest of the context
 
         def __getattr__(self, name: str) -> Any: ...
+
+    levels: frozenset[Var] = frozenset()
+
+    def look_for_levels(self, jaxpr: Jaxpr) -> None:
+        """Find the greatest elements in a jaxpr, which is lowered next, of which NaN comes out without a look for it
+        (`backend/levels.py`)."""
+        if not self.module.polymorphic and self.module.meshes.group is None:
+            self.levels = levels_of(jaxpr, self.module.platform)
+
+    def is_level(self) -> bool:
+        """Whether the greatest element that the equation finds is such a one."""
+        return self.equation is not None and self.equation.outvars[0] in self.levels
 
     def rewritten(self, words: str, rule: Any) -> None:
         """Note that the equation is written as other operations, by a rule of `xla.cpu_tuning`."""

@@ -91,7 +91,7 @@ class ReduceChoose(ReduceBy):
     def lower(self, ctx, x, /, *, axes):
         found = super().lower(ctx, x, axes=axes)
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not self.exact or not loses_nan(operand, ctx):
+        if not self.exact or ctx.is_level() or not loses_nan(operand, ctx):
             return found
         ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]
@@ -110,7 +110,12 @@ class ReduceChoose(ReduceBy):
 def loses_nan(x: ShapedArray, ctx: Any) -> bool:
     """Whether the greatest and the least element of an array would be numbers though it has a NaN. (On several devices what they exchange
     would be doubled: there it is left as it is.)"""
-    if not NAN_OF_MAX.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
+    return ctx.module.meshes.group is None and loses_nan_there(x, ctx.module.platform)
+
+
+def loses_nan_there(x: ShapedArray, platform: str) -> bool:
+    """`loses_nan` of a program for one device."""
+    if not NAN_OF_MAX.holds(platform) or not is_static(x.shape):
         return False
     return dtypes.is_float(x.dtype) and x.size >= NAN_OF_MAX.value
 
