@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,8 +18,10 @@ _LARGEST = 2**63 - 1
 class Bounds:
     """The intervals of whole numbers in statements: of loops' counts, of numbers that the statements leave alone, and of what they bind."""
 
-    def __init__(self, body: naming.Statements, values: Mapping[str, object]) -> None:
-        self.values = values
+    def __init__(
+        self, body: naming.Statements, values: Mapping[str, object], after: Mapping[str, object] = MappingProxyType({})
+    ) -> None:
+        self.values, self.after = values, after
         self.bound = naming.bound(body) | naming.stored_into(body)
         self.given: dict[str, list[ast.expr | None]] = {}
         """All that is bound to a name; None where that is not a plain expression."""
@@ -174,11 +177,23 @@ class Bounds:
             return _hull(parts[1:])
         if word == "abs" and len(args) == 1 and parts[0] is not None:
             return (0, max(map(abs, parts[0])))
-        if word == "len":
-            return (0, 2**40)
+        if word == "len" or (word == "sum" and self._is_truth(name.rpartition(".")[0], args)):
+            return (0, 2**31 - 1)
         if word == "int" and len(args) == 1:
             return parts[0] if parts[0] is not None else (-(2**52), 2**52) if self._floats(args[0]) else None
         return None
+
+    def _is_truth(self, of: str, args: list[ast.expr]) -> bool:
+        """Whether what is summed up is an array of truth values."""
+        for node in [*args, ast.Name(of, ast.Load())]:
+            match node:
+                case ast.Compare():
+                    return True
+                case ast.Name(id=name):
+                    found = self.values.get(name, self.after.get(name))
+                    if isinstance(found, np.ndarray):
+                        return found.dtype == bool and found.size < 2**31
+        return False
 
     def _floats(self, node: ast.expr) -> bool:
         """Whether an expression is of floating numbers: what they are rounded to is seen in the proof's runs."""

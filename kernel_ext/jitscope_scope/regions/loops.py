@@ -33,7 +33,7 @@ class Loop:
         self.ends = sorted(target & live)
         writer.moving |= target | set(self.before) | set(self.after)
         _spread(body, writer)
-        self.step, self.carry = writer.fresh("step"), writer.fresh("carry")
+        self.step, self.carry, self.earlier = writer.fresh("step"), writer.fresh("carry"), ""
 
     def counted(self, head: list[str], length: str, start: str) -> list[str]:
         """A loop whose number of turns is known before it begins."""
@@ -48,10 +48,10 @@ class Loop:
             )
         kept = ", ".join(f"item_{j}_of_{name}" for j, name in enumerate(items, 1))
         if self.stops:
-            return self._until(bind, lines, k, head, length)
+            return [*self._opening(), *self._until(bind, lines, k, head, length)]
         out = self._turned()
         end = f"return ({out}), ({kept},)" if items else f"return {out}"
-        text = [f"def {self.step}({k}, {self.carry}):", *indent([self._open(), *bind, *lines, end])]
+        text = [*self._opening(), f"def {self.step}({k}, {self.carry}):", *indent([self._open(), *bind, *lines, end])]
         text += self._started(f"{self.step}(0, c)" + ("[0]" if items else ""))
         if items:
             names = ", ".join(f"items_of_{n}" for n in items)
@@ -67,7 +67,7 @@ class Loop:
             text += [f"{self.carry} = ({turns} + {self.carry}[{count}:])", f"{self._target(last=True)}{last}"]
         else:
             text.append(f"{self._target(last=True)}{w.lax}.fori_loop(0, {length}, {self.step}, {self.carry})")
-        return text + self._final(head, f"({length}) - 1")
+        return text + self._final(head, f"({length}) - 1", length)
 
     def _until(self, bind: list[str], lines: list[str], k: str, head: list[str], length: str) -> list[str]:
         w, state, out = self.w, self.w.fresh("state"), self._names()
@@ -85,7 +85,7 @@ class Loop:
         going = f"lambda s: (s[0] < {length}) & ~s[1]"
         start = f"({w.jnp}.asarray(0), {w.jnp}.asarray(False), {self.carry})"
         text.append(f"{k}, {self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, {start})")
-        return text + self._final(head, f"{k} - 1")
+        return text + self._final(head, f"{k} - 1", k)
 
     def by_value(self) -> list[str]:
         """A loop that goes on while a value says so."""
@@ -181,9 +181,22 @@ class Loop:
             return f"{out} = " if out != "()" else ""
         return f"({out}), " if out != "()" else "_, "
 
-    def _final(self, head: list[str], k: str) -> list[str]:
+    def _final(self, head: list[str], k: str, turns: str) -> list[str]:
         """Binds the loop's own names to what they were in the last turn."""
-        return [line.format(k=f"({k})") for line in head] if self.ends else []
+        if not self.ends:
+            return []
+        bind = [line.format(k=f"({k})") for line in head]
+        if self.earlier:
+            bind += [f"{n} = {self.w.jnp}.where(({turns}) > 0, {n}, {self.earlier}_{n})" for n in self.ends]
+        return bind
+
+    def _opening(self) -> list[str]:
+        """Keeps what the loop's own names were before, where it may have no turn in a turn of the loop around it."""
+        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
+        if not self.ends or not self.w.turn or not any(map(self.w.expressions.moves, args)):
+            return []
+        self.earlier = self.w.fresh("earlier")
+        return [f"{self.earlier}_{n} = {n}" for n in self.ends]
 
 
 def _read(body: naming.Statements) -> set[str]:

@@ -75,23 +75,29 @@ def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str
         _wait(names)
         later.append(watch.seconds())
     for k in range(SETS):
-        found.append(
-            _one(
-                plain,
-                define,
-                call,
-                perturbed(visit.values, k),
-                live,
-                line,
-                _kept(found[0].edited),
-                edit.allowed,
-                visit.told,
-                visit.dropped,
-                visit.enclosed,
-            )
+        near = lambda values, k=k: _one(
+            plain,
+            define,
+            call,
+            values,
+            live,
+            line,
+            _kept(found[0].edited),
+            edit.allowed,
+            visit.told,
+            visit.dropped,
+            visit.enclosed,
         )
+        try:
+            found.append(near(perturbed(visit.values, k)))
+        except _RaisedNearby:  # what is computed with may have to stay in its range, as where it decides an index
+            found.append(near(perturbed(visit.values, k, in_range=True)))
     same = joined([f.same for f in found])
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
+
+
+class _RaisedNearby(CannotCompile):
+    """The plain statements raised."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ def _one(
         except CannotCompile:
             raise
         except Exception as error:
-            raise CannotCompile(
+            raise _RaisedNearby(
                 line, "exception", f"on nearby values the plain statements raise {type(error).__name__}"
             ) from None
         plain_s = watch.seconds()
@@ -211,10 +217,21 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def perturbed(values: Mapping[str, object], seed: int) -> dict[str, object]:
-    """The same names with nearby values: floating numbers moved by up to a thousandth, whole numbers and truth values kept."""
+def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False) -> dict[str, object]:
+    """The same names with nearby values: floating numbers moved by up to a thousandth, whole numbers and truth values kept. With
+    `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value."""
     random = np.random.default_rng(seed)
-    return {n: v if n in _TOLERANCES else _moved(v, random) for n, v in snapshot(values).items()}
+    moved = {n: v if n in _TOLERANCES else _moved(v, random) for n, v in snapshot(values).items()}
+    return {n: _held_in(values[n], v) for n, v in moved.items()} if in_range else moved
+
+
+def _held_in(value: object, moved: object) -> object:
+    """The array that was moved, between the smallest and the largest value that it had before."""
+    if isinstance(value, (float, np.floating)):
+        return value
+    if isinstance(value, np.ndarray) and isinstance(moved, np.ndarray) and value.dtype.kind == "f" and value.size:
+        np.clip(moved, value.min(), value.max(), out=moved)
+    return moved
 
 
 def _moved(value: object, random: np.random.Generator) -> object:

@@ -417,9 +417,11 @@ class Statements:
             parts = [self.text(a) for a in call.args]
             lo, hi, step = {1: ("0", parts[0], "1"), 2: (*parts, "1"), 3: tuple(parts)}[len(parts)]  # type: ignore[misc]
             if any(map(self.expressions.moves, call.args)):
-                if step != "1":
+                if len(parts) == 3 and self.expressions.moves(call.args[2]):
                     raise CannotCompile(s.lineno, "value read by Python", "the step of the range is no constant")
                 length = f"({hi}) - ({lo})" if lo != "0" else hi
+                if step != "1":
+                    length = f"-((({lo}) - ({hi})) // ({step}))"
             else:
                 length = f"len(range({', '.join(parts)}))" if len(parts) > 1 else parts[0]
             rule = (

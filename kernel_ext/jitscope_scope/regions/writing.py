@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import growing, in_place, kept, masks, naming, texts, words
+from . import ends, growing, in_place, kept, masks, naming, texts, words
 from .answers import CannotCompile
 from .arguments import Changed
 from .bounds import Bounds, own_part
@@ -17,6 +17,7 @@ from .functions import Functions
 from .homes import Home, home_of, is_number, shares
 from .leaving import left
 from .loops import indent
+from .pieces import in_pieces
 from .parts import Written, allowed_in, free_name, imports_of
 from .statements import Statements
 from .stops import between
@@ -55,7 +56,7 @@ def _cut_at_stops(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> Written | None:
-    for way in (between, left):
+    for way in (between, left, in_pieces):
         with contextlib.suppress(CannotCompile):
             cut = way(body, visit, live, name, definitions, lambda b, v, n: written(b, v, n, name, definitions))
             if cut is not None:
@@ -77,6 +78,7 @@ def _translated(
     values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
     jnp, lax = free_name("jnp", visit, f"{home.library}.numpy"), free_name("lax", visit, f"{home.library}.lax")
     body = texts.in_codes(body, letters) if letters else body
+    body, at_ends = ends.beside(body, values)
     changed = Changed(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
     body, in_rows = kept.in_rows(body, values, visit.after) if home.numpy else (body, [])
@@ -115,7 +117,7 @@ def _translated(
         {
             n
             for n in (naming.read_first(body) | functions.reads | stored)
-            if n in visit.values and _goes_in(values[n], n, appended)
+            if (n in visit.values or n in at_ends) and _goes_in(values[n], n, appended)
         }
     )
     for n in reads:
@@ -133,7 +135,7 @@ def _translated(
         f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
     given = {n: f"{n}={n}" for n in fixed} | {n: f"numpy.asarray({n})" for n in numbers}
-    given |= {n: texts.as_codes(n) for n in letters}
+    given |= {n: texts.as_codes(n) for n in letters} | at_ends
     passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
     call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows), *again]
     imports = [
@@ -141,7 +143,12 @@ def _translated(
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
     return Written(
-        tuple(imports), tuple(definition), tuple(call), tuple(reads), frozenset(functions.names), allowed_in(home)
+        tuple(imports),
+        tuple(definition),
+        tuple(call),
+        tuple(at_ends.get(n, n) for n in reads),
+        frozenset(functions.names),
+        allowed_in(home),
     )
 
 
@@ -234,7 +241,7 @@ def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
     """Refuses Python's whole numbers that grow by more than counting: they have no bound, compiled ones have."""
     if type(visit.after.get(name)) is not int:
         return
-    bounds = Bounds(body, visit.values)
+    bounds = Bounds(body, visit.values, visit.after)
     if bounds.stays(name) or bounds.adds(name):
         return
     for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:

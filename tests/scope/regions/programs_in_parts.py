@@ -184,4 +184,79 @@ for epoch in range(20):
     g = (out - Y) / 12
     for layer in reversed(net):
         g = layer.backward(g)
+=== knapsack backwards, as far as a weight says
+wt = rng.integers(1, 9, 8); val = rng.integers(1, 90, 8); best = np.zeros(31, dtype=np.int64)
+---
+for w, v in zip(wt, val):
+    for c in range(30, w - 1, -1):
+        best[c] = max(best[c], best[c - w] + v)
+=== bubble sort, whose last turn has no pairs left
+a = rng.integers(0, 99, 14); swaps = 0
+---
+for i in range(len(a)):
+    for j in range(len(a) - 1 - i):
+        if a[j] > a[j + 1]:
+            a[j], a[j + 1] = a[j + 1], a[j]
+            swaps += 1
+=== insertion sort
+a = rng.random(16)
+---
+for i in range(1, len(a)):
+    key = a[i]
+    j = i - 1
+    while j >= 0 and a[j] > key:
+        a[j + 1] = a[j]
+        j -= 1
+    a[j + 1] = key
+=== a sandpile, topples counted
+grid = np.zeros((7, 7), dtype=int); grid[3, 3] = 60 + rng.integers(9); topples = 0
+---
+while (grid >= 4).any():
+    tall = grid >= 4
+    grid[tall] -= 4
+    grid[1:] += tall[:-1]
+    grid[:-1] += tall[1:]
+    grid[:, 1:] += tall[:, :-1]
+    grid[:, :-1] += tall[:, 1:]
+    topples += int(tall.sum())
+=== a histogram, whose values decide an index up to the end of their range
+x = rng.random(60); x[3] = 0.99999; hist = np.zeros(20, dtype=int)
+---
+for v in x:
+    b = int(v * 20)
+    hist[b] += 1
+=== lists that grow in a while loop
+x = 0.3 + 0.1 * float(rng.random()); xs, ks = [x], []; err = 1.0; k = 0
+---
+while err > 1e-9 and len(xs) < 500:
+    new = x - 0.1 * (x ** 3 - x - 1)
+    err = abs(new - x)
+    x = new
+    k += 1
+    xs.append(x)
+    ks.append(k)
+=== a while loop that is left, longer than its first piece
+t, y = 0.0, 1.0 + float(rng.random()); ts, ys = [t], [y]
+---
+while t < 50.0:
+    if y < 0.001:
+        break
+    y = y - 0.02 * y
+    t = t + 0.01
+    ts.append(t)
+    ys.append(y)
+=== steps from the lists' ends
+def f(t, y): return -0.5 * y + t
+ts, ys = [0.0], [1.0 + float(rng.random())]; h = 0.01
+---
+for n in range(90):
+    k1 = f(ts[-1], ys[-1])
+    k2 = f(ts[-1] + h, ys[-1] + h * k1)
+    ys.append(ys[-1] + h / 2 * (k1 + k2))
+    ts.append(ts[-1] + h)
+=== arrays in a list that is read at its end
+path = [rng.normal(size=2)]
+---
+while len(path) < 40:
+    path.append(0.9 * path[-1] + 0.01)
 """)
