@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import CellType, FunctionType
 
 from . import naming
 from .answers import CannotCompile
 
 
+_LAMBDA = "lambda"
 Written = Callable[[ast.FunctionDef, "set[str]"], "list[str]"]
 
 
@@ -28,6 +30,10 @@ class Functions:
         """The parameters that functions store into and hand back."""
         self.outside: Callable[[str, object], bool] = lambda name, value: False
         """Whether a name stands for this value wherever the region's function reads it."""
+        self.hand_in: Callable[[str, object], bool] = lambda name, value: False
+        """Whether a value that a function keeps can be handed in under a name of its own; it is known by that name from then on."""
+        self.kept: dict[str, str] = {}
+        """Those names, and the text of their values in the cell."""
 
     def need(self, name: str, line: int) -> None:
         """Has the function of this name written. Raises CannotCompile where it cannot be."""
@@ -40,9 +46,14 @@ class Functions:
         node = definition_of(function, self.definitions)
         if node is None or node.decorator_list:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
-        for n, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            if not self.outside(n, cell):
+        own: dict[str, str] = {}
+        for k, (n, cell) in enumerate(zip(code.co_freevars, function.__closure__ or (), strict=True)):
+            if self.outside(n, cell):
+                continue
+            if not _has_value(cell) or not self.hand_in(f"{n}_of_{name}", cell.cell_contents):
                 raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")
+            own[n], self.kept[f"{n}_of_{name}"] = f"{n}_of_{name}", f"{name}.__closure__[{k}].cell_contents"
+        node = _renamed(node, name, own)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
             raise CannotCompile(line, "effect", f"`{name}` is a generator or a coroutine")
         given = set(naming.parameters(node))
@@ -62,20 +73,53 @@ class Functions:
         self.lines += self.write(node, given)
 
 
+def _has_value(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _renamed(node: ast.FunctionDef, name: str, own: Mapping[str, str]) -> ast.FunctionDef:
+    """The function under the name that the region calls it by, with the names of its own for what it keeps."""
+    if node.name == name and not own:
+        return node
+    new = copy.deepcopy(node)
+    new.name = name
+    for n in ast.walk(new):
+        if isinstance(n, ast.Name) and n.id in own:
+            n.id = own[n.id]
+    return new
+
+
 def definitions(tree: ast.Module, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions that a cell defines, by file and line; a lambda that has a name and a line to itself is one that returns."""
     found: dict[tuple[str, int], ast.FunctionDef] = {}
+    lines = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Lambda)]
     for n in ast.walk(tree):
         match n:
             case ast.FunctionDef():
                 found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=given, body=value)):
-                returned = ast.copy_location(ast.Return(value), value)
-                whole = ast.parse(f"def {name}(): pass").body[0]
-                assert isinstance(whole, ast.FunctionDef)
-                whole.args, whole.body = given, [returned]
-                found[file, n.value.lineno] = ast.copy_location(whole, n)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+                _add_lambda(found, file, name, value, lines)
+            case ast.Return(value=ast.Lambda() as value):
+                _add_lambda(found, file, "function", value, lines)
     return found
+
+
+def _add_lambda(
+    found: dict[tuple[str, int], ast.FunctionDef], file: str, name: str, value: ast.Lambda, lines: list[int]
+) -> None:
+    if lines.count(value.lineno) > 1 or (file, value.lineno) in found:
+        return
+    whole = ast.parse(f"def {name}(): pass").body[0]
+    assert isinstance(whole, ast.FunctionDef)
+    whole.args, whole.body, whole.type_comment = (
+        value.args,
+        [ast.copy_location(ast.Return(value.body), value.body)],
+        _LAMBDA,
+    )
+    found[file, value.lineno] = ast.copy_location(whole, value)
 
 
 def definition_of(
@@ -83,7 +127,10 @@ def definition_of(
 ) -> ast.FunctionDef | None:
     """The definition of a function: of a cell, or of a file that Python knows the text of."""
     code = function.__code__
-    return definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
+    node = definitions.get((code.co_filename, code.co_firstlineno)) or _source(function)
+    if node is None or code.co_name != ("<lambda>" if node.type_comment == _LAMBDA else node.name):
+        return None  # another one on the same line
+    return node
 
 
 def _source(function: FunctionType) -> ast.FunctionDef | None:

@@ -17,8 +17,8 @@ from .functions import Functions
 from .homes import Home, home_of, is_number, shares
 from .leaving import left
 from .loops import indent
-from .pieces import in_pieces
 from .parts import Written, allowed_in, free_name, imports_of
+from .pieces import in_pieces
 from .statements import Statements
 from .stops import between
 from .unchanged import unchanged
@@ -94,6 +94,19 @@ def _translated(
     functions = Functions(values, definitions)
     functions.changed = changed.of
     functions.outside = lambda n, cell: n in visit.enclosed and n not in made | stored
+    touched = [v for n, v in visit.live.items() if isinstance(v, np.ndarray) and n in stored | visit.changed]
+
+    def hand_in(n: str, value: object) -> bool:
+        lone = not any(shares(value, v) for v in touched) if isinstance(value, np.ndarray) else True
+        if n in used | made or not lone or not (is_number(value) or words.is_static(value)) or isinstance(value, type):
+            return False
+        values[n] = value
+        if not words.is_static(value):
+            moving.add(n)
+            writer.moving.add(n)
+        return True
+
+    functions.hand_in = hand_in
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
     writer.region, writer.after = body, visit.after
@@ -117,7 +130,7 @@ def _translated(
         {
             n
             for n in (naming.read_first(body) | functions.reads | stored)
-            if (n in visit.values or n in at_ends) and _goes_in(values[n], n, appended)
+            if (n in visit.values or n in at_ends or n in functions.kept) and _goes_in(values[n], n, appended)
         }
     )
     for n in reads:
@@ -136,6 +149,7 @@ def _translated(
     ]
     given = {n: f"{n}={n}" for n in fixed} | {n: f"numpy.asarray({n})" for n in numbers}
     given |= {n: texts.as_codes(n) for n in letters} | at_ends
+    given |= {n: f"{n}={text}" if n in fixed else text for n, text in functions.kept.items()}
     passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
     call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows), *again]
     imports = [
@@ -146,7 +160,7 @@ def _translated(
         tuple(imports),
         tuple(definition),
         tuple(call),
-        tuple(at_ends.get(n, n) for n in reads),
+        tuple(at_ends.get(n, n.partition("_of_")[0] if n in functions.kept else n) for n in reads),
         frozenset(functions.names),
         allowed_in(home),
     )

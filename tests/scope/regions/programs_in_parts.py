@@ -259,4 +259,27 @@ path = [rng.normal(size=2)]
 ---
 while len(path) < 40:
     path.append(0.9 * path[-1] + 0.01)
+=== functions that a function made
+def growth(rate, power):
+    def f(x): return rate * x * (1 - x ** power)
+    return f
+table = rng.random(3)
+def lookup(t):
+    return lambda i: t[i % 3]
+f, g = growth(1.2 + 0.1 * rng.random(), 2), growth(0.7, 3); at = lookup(table); x = rng.random(4) * 0.5; s = 0.0
+---
+for k in range(50):
+    x = g(f(x)) + 0.01
+    s += at(k)
+=== a right-hand side of a factory, made anew in the cell
+def make_rhs(k, c):
+    def rhs(y):
+        return np.array([y[1], -k * y[0] - c * y[1]])
+    return rhs
+stiffness = 4.0 + rng.random()
+---
+rhs = make_rhs(stiffness, 0.1)
+y = np.array([1.0, 0.0])
+for n in range(50):
+    y = y + 0.01 * rhs(y + 0.005 * rhs(y))
 """)

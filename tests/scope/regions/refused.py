@@ -269,11 +269,25 @@ u = rng.normal(size=10); v = u; s = 0.0
 for k in range(5):
     v = halved(u)
     v[0] = 1.0
-=== a function that keeps what made it -> object @ 2
-def growth(rate):
-    def f(x): return rate * x * (1 - x)
+=== a function that keeps an object of the function that made it -> object @ 2
+def growth(rates):
+    def f(x): return rates["a"] * x * (1 - x)
     return f
-f = growth(3.2); x = rng.random(4)
+f = growth({"a": 3.2}); x = rng.random(4)
+---
+for k in range(50):
+    x = f(x)
+=== a function that keeps an array that is stored into -> object @ 2
+def reader(u):
+    def f(i): return u[i - 1] * 0.5
+    return f
+u = rng.random(9); f = reader(u)
+---
+for k in range(1, 9):
+    u[k] = f(k) + 1
+=== two functions on one line -> object @ 2
+f = lambda x: 0.9 * x; g = lambda x: 0.9 * x + 1e-12
+x = rng.random(4)
 ---
 for k in range(50):
     x = f(x)
