@@ -14,6 +14,7 @@ from . import masks, naming
 from .answers import CannotCompile
 from .functions import definition_of
 from .in_place import stores
+from .parts import numpy_in
 
 
 Definitions = Mapping[tuple[str, int], ast.FunctionDef]
@@ -126,7 +127,9 @@ class Changed:
         """The function as it is written for the compiler: its result, if any, and what it stored into."""
         new = copy.copy(node)
         values = self.inside_values(node)
-        new.body = list(masks.unmasked(copy.deepcopy(self.inside(node, values)), values, {}, jnp)[0])
+        moving = naming.bound(node.body) | {*naming.parameters(node)}
+        body = copy.deepcopy(self.inside(node, values))
+        new.body = list(masks.unmasked(body, values, {}, jnp, moving, numpy_in(values))[0])
         names: list[ast.expr] = [ast.Name(p, ast.Load()) for p in self.of.get(node.name, ())]
         if not names:
             return new

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from . import naming
+from .sizes import Parts
 
 
 _REDUCED = frozenset("sum mean max min any all prod std var".split())
@@ -26,18 +27,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Picked:
-    """An expression with the masks taken out of it, the mask, and how many axes each picked place has."""
+    """An expression with the masks taken out of it, the mask, how many axes each picked place has, and what has to be the same for two of
+    them to go together."""
 
     whole: ast.expr
     mask: ast.expr
     rows: int
+    key: str
 
 
 def unmasked(
-    body: naming.Statements, before: Mapping[str, object], after: Mapping[str, object], jnp: str
+    body: naming.Statements,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    jnp: str,
+    moving: set[str],
+    numpy: str,
 ) -> tuple[tuple[ast.stmt, ...], list[str]]:
-    """The statements without picks where that can be, and those that bind names of picked values after the region again."""
+    """The statements without picks where that can be, and those that bind names of picked values after the region again. `moving` are
+    the names that are not known while tracing, `numpy` that of NumPy."""
     masks = _Masks({**before, **after}, jnp)
+    masks.parts = Parts(moving, numpy)
     copied = [copy.deepcopy(s) for s in body]
     masks.once = _bound_once(copied)
     masks.names = _held(copied, masks)
@@ -79,6 +89,7 @@ class _Masks(ast.NodeTransformer):
         self.known, self.jnp, self.done = known, jnp, False
         self.names: dict[str, ast.Assign] = {}
         self.once: dict[str, ast.expr] = {}
+        self.parts: Parts | None = None
 
     def axes(self, node: ast.expr) -> int | None:
         """How many axes a value has."""
@@ -149,7 +160,7 @@ class _Masks(ast.NodeTransformer):
             whole, mask = self.axes(node.value), self.axes(node.slice)
             if whole is None or mask is None or whole < mask:
                 return None
-            return Picked(_loaded(node.value), node.slice, whole - mask)
+            return Picked(_loaded(node.value), node.slice, whole - mask, ast.unparse(node.slice))
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
             first, *rest = node.slice.elts
             if self.axes(first) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
@@ -157,8 +168,24 @@ class _Masks(ast.NodeTransformer):
             if self.axes(node.value) != 1 + len(rest):
                 return None
             column = ast.Subscript(_loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
-            return Picked(column, first, 0)
-        return None
+            return Picked(column, first, 0, ast.unparse(first))
+        return self._part(node, node.value)
+
+    def _part(self, node: ast.Subscript, array: ast.Name) -> Picked | None:
+        """A part along one axis whose size is not known while tracing: `x[:k]`, `A[i, k:]`."""
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        found = self.known.get(array.id)
+        if self.parts is None or not isinstance(found, np.ndarray) or found.ndim != len(indices):
+            return None
+        places = [k for k, p in enumerate(indices) if isinstance(p, ast.Slice)]
+        if len(places) != 1 or any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
+            return None
+        if (mask := self.parts.mask(indices[places[0]], array.id, places[0])) is None:
+            return None
+        inside = [ast.Slice() if k in places else copy.deepcopy(p) for k, p in enumerate(indices)]
+        index = ast.Tuple(inside, ast.Load()) if len(inside) > 1 else inside[0]
+        whole = _loaded(array) if len(inside) == 1 else ast.Subscript(_loaded(array), index, ast.Load())
+        return Picked(whole, mask, 0, f"{ast.unparse(indices[places[0]])} of {found.shape[places[0]]}")
 
     def picked(self, node: ast.expr) -> Picked | None:
         """An expression that works place by place on picked values, all by one mask."""
@@ -184,7 +211,7 @@ class _Masks(ast.NodeTransformer):
     def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> Picked | None:
         parts = [self.picked(n) for n in nodes]
         found = [p for p in parts if p is not None]
-        if not found or len({ast.unparse(p.mask) for p in found}) > 1:
+        if not found or len({p.key for p in found}) > 1:
             return None
         rows = max(p.rows for p in found)
         for n, p in zip(nodes, parts, strict=True):
@@ -194,7 +221,7 @@ class _Masks(ast.NodeTransformer):
             if p is not None and p.rows != rows:
                 return None
         whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
-        return Picked(ast.copy_location(whole, nodes[0]), found[0].mask, rows)
+        return Picked(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key)
 
     def _over(self, picked: Picked) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
@@ -210,6 +237,8 @@ class _Masks(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
             one = self.picked(node.args[0])
             return node if one is None else self._counted(one, node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "dot" and len(node.args) == 2:
+            return self._product(node.args[0], node.args[1], node)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED:
             return node
         module = isinstance(node.func.value, ast.Name) and type(self.known.get(node.func.value.id)) is type(ast)
@@ -230,6 +259,19 @@ class _Masks(ast.NodeTransformer):
             node.func.value = one.whole
         self.done = True
         return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._product(node.left, node.right, node) if isinstance(node.op, ast.MatMult) else node
+
+    def _product(self, left: ast.expr, right: ast.expr, at: ast.expr) -> ast.expr:
+        """The product of two rows of picked numbers: what is not picked counts as nothing."""
+        a, b = self.picked(left), self.picked(right)
+        if a is None or b is None or a.key != b.key or a.rows or b.rows or self.parts is None:
+            return at
+        self.done = True
+        under = lambda p: ast.IfExp(copy.deepcopy(p.mask), p.whole, ast.Constant(0))
+        return ast.copy_location(ast.BinOp(under(a), ast.MatMult(), under(b)), at)
 
     def _reduces(self, one: Picked, axis: ast.expr | None) -> bool:
         """Whether the places that the mask picks are gone afterwards."""
@@ -263,7 +305,7 @@ class _Masks(ast.NodeTransformer):
     def _stored(self, node: ast.stmt, target: ast.Subscript, place: Picked, value: ast.expr) -> ast.AST:
         value = self.visit(value)
         one, axes = self.picked(value), self.axes(value)
-        if one is not None and (ast.unparse(one.mask) != ast.unparse(place.mask) or one.rows != place.rows):
+        if one is not None and (one.key != place.key or one.rows != place.rows):
             return node
         if one is None and (axes is None or axes > place.rows):
             return node
@@ -278,6 +320,7 @@ class _Masks(ast.NodeTransformer):
 def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list[int]:
     """The lines in which picked values are reduced: NumPy warns, or raises, where a mask picks nothing."""
     masks = _Masks(values, "jnp")
+    masks.parts = Parts(naming.bound(body), "numpy")
     masks.names = _held(list(body), masks)
     calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     found = [n.lineno for n in calls if n.func.attr in ("mean", "max", "min", "std", "var") and _takes(masks, n)]  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from .functions import Functions
 from .homes import Home, home_of, is_number, shares
 from .leaving import left
 from .loops import indent
-from .parts import Written, allowed_in, free_name, imports_of
+from .parts import Written, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .statements import Statements
 from .stops import between
@@ -82,7 +82,7 @@ def _translated(
     changed = Changed(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
     body, in_rows = kept.in_rows(body, values, visit.after) if home.numpy else (body, [])
-    body, again = masks.unmasked(body, values, visit.after, jnp) if home.numpy else (body, [])
+    body, again = _unmasked(body, values, visit, jnp) if home.numpy else (body, [])
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     _same_shapes(body, visit)
@@ -164,6 +164,13 @@ def _translated(
         frozenset(functions.names),
         allowed_in(home),
     )
+
+
+def _unmasked(
+    body: naming.Statements, values: dict[str, object], visit: Visit, jnp: str
+) -> tuple[tuple[ast.stmt, ...], list[str]]:
+    moving = naming.bound(body) | naming.stored_into(body)
+    return masks.unmasked(body, values, visit.after, jnp, moving, numpy_in(values))
 
 
 def _whole(body: naming.Statements, writer: Statements, live: set[str]) -> list[str]:

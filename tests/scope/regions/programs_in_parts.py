@@ -282,4 +282,48 @@ rhs = make_rhs(stiffness, 0.1)
 y = np.array([1.0, 0.0])
 for n in range(50):
     y = y + 0.01 * rhs(y + 0.005 * rhs(y))
+=== Cholesky, rows up to a count
+B = rng.normal(size=(9, 9)); A = B @ B.T + 9 * np.eye(9); n = 9; L = np.zeros((n, n))
+---
+for i in range(n):
+    for j in range(i + 1):
+        s = A[i, j] - L[i, :j] @ L[j, :j]
+        if i == j:
+            L[i, j] = np.sqrt(s)
+        else:
+            L[i, j] = s / L[j, j]
+=== elimination, rows from a count on
+A = rng.normal(size=(8, 8)) + 8 * np.eye(8); b = rng.normal(size=8); n = 8; x = np.zeros(n)
+---
+for k in range(n - 1):
+    for i in range(k + 1, n):
+        f = A[i, k] / A[k, k]
+        A[i, k:] -= f * A[k, k:]
+        b[i] -= f * b[k]
+for i in range(n - 1, -1, -1):
+    x[i] = (b[i] - np.dot(A[i, i + 1:], x[i + 1:])) / A[i, i]
+=== Gauss and Seidel, both parts of a row
+A = rng.normal(size=(7, 7)) + 9 * np.eye(7); b = rng.normal(size=7); x = np.zeros(7)
+---
+for sweep in range(12):
+    old = x.copy()
+    for i in range(7):
+        x[i] = (b[i] - (A[i, :i] @ x[:i] + A[i, i + 1:] @ old[i + 1:])) / A[i, i]
+=== averages of what was before, sizes that grow
+x = rng.normal(size=40); mean, top, spread, back = np.zeros(40), np.zeros(40), np.zeros(40), np.zeros(40)
+---
+for i in range(1, 40):
+    lo = max(0, i - 6)
+    mean[i] = x[lo:i + 1].mean()
+    top[i] = np.max(x[:i])
+    spread[i] = np.sqrt(np.mean((x[lo:i] - mean[i]) ** 2))
+    back[i] = x[-i:].sum() + x[i - 40:].sum()
+=== parts that are filled, every second place
+x = np.zeros(30); y = rng.normal(size=30)
+---
+for i in range(1, 30):
+    x[i:] += 0.1
+    x[i::2] = x[i::2] * 0.5
+    x[2:i] = 0.01 * i
+    y[:i] = y[:i] + x[:i]
 """)

@@ -308,11 +308,11 @@ x = rng.normal(size=30); n = 0.0
 ---
 for k in range(5):
     n = n + np.sort(x[x > 0])[0]
-=== growing slices -> shape @ 2
+=== growing slices that are sorted -> shape @ 2
 x = rng.normal(size=30); out = np.zeros(30)
 ---
 for k in range(1, 30):
-    out[k] = x[:k].sum()
+    out[k] = np.sort(x[:k])[k // 2]
 === an array that grows -> shape
 x = np.zeros(1)
 ---
