@@ -1,10 +1,10 @@
-"""What an optimised program converts, copies and transposes, in one list: by line, and one by one."""
+"""What an optimised program converts, copies and transposes: by line, in which those alike are together, and one by one."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .origins import placed
@@ -12,7 +12,7 @@ from .plain import clean
 from .quantities import size
 from .view import inline
 from .view.parts import Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table
-from .words import lines, plural
+from .words import lines, mostly_in, plural
 
 
 if TYPE_CHECKING:
@@ -31,7 +31,15 @@ _COLUMNS = (
     Column("where", "text", "what a kernel of its own reads and writes; in another nothing is moved for it alone"),
     Column("line"),
 )
-_BY_LINE = (Column("line"), Column("what"), Column("moved", "number", "by kernels of their own"))
+_BY_LINE = (
+    Column("what"),
+    Column("number", "number"),
+    Column("results", "number", "bytes of all their results"),
+    Column(
+        "moved", "number", "read and written by kernels of their own; within others nothing is moved for them alone"
+    ),
+    Column("line"),
+)
 
 
 class Move(NamedTuple):
@@ -52,7 +60,8 @@ def conversions(fusion: FusionDocument) -> list[Part]:
     if not fusion["after"]["nodes"]:
         return []
     moves = sorted(_moves(fusion), key=lambda move: (-move.moved, -move.node["bytes"]))
-    return [Section(TITLE, (Sentence(counted(moves)), *_tables(moves)), note=_note(moves))]
+    here = fusion.get("here") or mostly_in(place for kernel in fusion["kernels"] for place in kernel["positions"])
+    return [Section(TITLE, (Sentence(counted(moves)), *_tables(moves, here)), note=_note(moves))]
 
 
 def _note(moves: Sequence[Move]) -> str:
@@ -131,26 +140,44 @@ def _what(node: Any, source: str) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _tables(moves: Sequence[Move]) -> Iterator[Part]:
+def _tables(moves: Sequence[Move], here: str) -> Iterator[Part]:
     if not moves:
         return
-    one_by_one = Table("One by one", _COLUMNS, tuple(map(_row, moves)), first=_FIRST)
-    by_line: dict[str, list[Move]] = {}
-    for move in moves:
-        by_line.setdefault(_lines(move), []).append(move)
+    one_by_one = Table("One by one", _COLUMNS, tuple(_row(move, here) for move in moves), first=_FIRST)
+    by_line = _together(moves, lambda move: _lines(move, here))
     if len(by_line) == len(moves):
         yield one_by_one
         return
-    found = sorted(by_line.items(), key=lambda entry: -sum(move.moved for move in entry[1]))
-    rows = tuple(_line(name, own) for name, own in found)
-    yield Grouped(TITLE, (("one by one", one_by_one), ("by line", Table("By line", _BY_LINE, rows, first=_FIRST))))
+    columns = tuple(column for column in _BY_LINE if column.title != "moved" or _moved(moves))
+    lines = tuple(_line(own, here, len(columns)) for own in by_line)
+    yield Grouped(TITLE, (("by line", Table("By line", columns, lines, first=_FIRST)), ("one by one", one_by_one)))
 
 
-def _lines(move: Move) -> str:
-    return lines(move.node["positions"]) or "origin unknown"
+def _together(moves: Sequence[Move], key: Callable[[Move], Hashable]) -> list[list[Move]]:
+    """Those with the same key, the ones first that move most."""
+    found: dict[Hashable, list[Move]] = {}
+    for move in moves:
+        found.setdefault(key(move), []).append(move)
+    return sorted(found.values(), key=lambda own: (-_moved(own), -_results(own)))
 
 
-def _row(move: Move) -> Row:
+def _moved(moves: Sequence[Move]) -> int:
+    return sum(move.moved for move in moves)
+
+
+def _results(moves: Sequence[Move]) -> int:
+    return sum(move.node["bytes"] for move in moves)
+
+
+def _alike(move: Move) -> Hashable:
+    return move.what, move.source, move.node["types"][0], move.where
+
+
+def _lines(move: Move, here: str) -> str:
+    return lines(move.node["positions"], here) or "origin unknown"
+
+
+def _row(move: Move, here: str) -> Row:
     node = move.node
     cells: tuple[Content, ...] = (
         move.what,
@@ -158,21 +185,42 @@ def _row(move: Move) -> Row:
         clean(node["types"][0]),
         inline.size(node["bytes"]),
         inline.Text(f"{move.where}, {size(move.moved)} moved" if move.moved else move.where, order=move.moved),
-        _place(move),
+        _place(move, here),
     )
     position = node["positions"][0] if node["positions"] else None
     return Row(cells, Ref(tuple(node["paths"]), (move.kernel,), position=position), title=clean(node["text"]))
 
 
-def _place(move: Move) -> Content:
+def _place(move: Move, here: str, code: bool = False) -> Content:
     positions = move.node["positions"]
-    return Place(_lines(move), positions[0]) if len(positions) == 1 else _lines(move)
+    if len(positions) != 1:
+        return _lines(move, here)
+    return Place(_lines(move, here), positions[0], clean(positions[0]["text"]).strip() if code else "")
 
 
-def _line(name: str, moves: Sequence[Move]) -> Row:
+def _line(moves: Sequence[Move], here: str, width: int) -> Row:
+    """What one line has converted, copied and transposed; opened, those of the same types together."""
     counts = Counter(move.what for move in moves)
     told = ", ".join(plural(count, what) for what, count in counts.items())
-    moved = sum(move.moved for move in moves)
+    inner = tuple(_kind(own, width) for own in _together(moves, _alike))
+    return Row((told, *_sums(moves, width), _place(moves[0], here, code=True)), _ref(moves), inner)
+
+
+def _kind(moves: Sequence[Move], width: int) -> Row:
+    first = moves[0]
+    types = inline.code(f"{clean(first.source)} → {clean(first.node['types'][0])}")
+    return Row(
+        ((first.what, " ", types), *_sums(moves, width), first.where), _ref(moves), title=clean(first.node["text"])
+    )
+
+
+def _sums(moves: Sequence[Move], width: int) -> tuple[Content, ...]:
+    """The figures of a row of so many cells; the last of them only where something is moved."""
+    moved = _moved(moves)
+    figures = (inline.count(len(moves)), inline.size(_results(moves)), inline.size(moved) if moved else "")
+    return figures[: width - 2]
+
+
+def _ref(moves: Sequence[Move]) -> Ref:
     paths = tuple(dict.fromkeys(path for move in moves for path in move.node["paths"]))
-    kernels = tuple(dict.fromkeys(move.kernel for move in moves))
-    return Row((name, told, inline.size(moved) if moved else ""), Ref(paths, kernels))
+    return Ref(paths, tuple(dict.fromkeys(move.kernel for move in moves)))

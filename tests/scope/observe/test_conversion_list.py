@@ -12,7 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_widgets import text
 from jitscope_widgets.conversions import conversions
-from jitscope_widgets.view.parts import Grouped, Section, Table
+from jitscope_widgets.view.parts import Grouped, Row, Section, Table, Text
 
 
 def _mixed(x: Any, w: Any) -> Any:
@@ -32,8 +32,15 @@ def _loop(x: Any, w: Any) -> Any:
 PROGRAMS = {
     "mixed": (_mixed, (64, 32), ((32, 128), "bfloat16")),
     "loop": (_loop, (16, 16), ((8, 16, 16), "float32")),
+    "turned": (lambda x, w: [(x * k).T @ (w + k).T for k in range(1, 5)], (8, 4), ((16, 8), "float32")),
     "none": (lambda x, w: x + w.sum(), (4,), ((4,), "float32")),
 }
+
+
+def _count(row: Row) -> int:
+    number = row.cells[1]
+    assert isinstance(number, Text)
+    return int(number.text.replace(",", ""))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -49,8 +56,12 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
         assert "converts no dtype, copies nothing" in text(fusion)
         return
     (_, shown) = section.parts
-    table = shown.ways[0][1] if isinstance(shown, Grouped) else shown
+    table = dict(shown.ways)["one by one"] if isinstance(shown, Grouped) else shown
     assert isinstance(table, Table)
+    if isinstance(shown, Grouped):
+        (first, by_line) = shown.ways[0]
+        assert first == "by line" and sum(_count(row) for row in by_line.rows) == len(of_xla)
+        assert all(_count(row) == sum(map(_count, row.rows)) for row in by_line.rows)
     kind = {"upcast": "convert", "downcast": "convert", "cast": "convert"}
     listed = Counter((str(row.cells[2]), kind.get(str(row.cells[0]), str(row.cells[0]))) for row in table.rows)
     assert listed == Counter(of_xla)
