@@ -48,6 +48,17 @@ def memory() -> Document:
             "kinds": {"argument": 5120, "constant": 0, "result": 1792, "temporary": 4000},
             "buffers": [0, 1, 2],
             "count": 3,
+            "lines": [
+                {"path": None, "given": True, "buffers": 1, "bytes": 5120, "saved": 0},
+                {"path": "e3", "given": False, "buffers": 1, "bytes": 4000, "saved": 4000},
+                {"path": "e4", "given": False, "buffers": 1, "bytes": 1792, "saved": 0},
+            ],
+        },
+        "kept": {
+            "position": 2,
+            "bytes": 4000,
+            "buffers": 1,
+            "lines": [{"path": "e3", "given": False, "buffers": 1, "bytes": 4000, "saved": 4000}],
         },
         "reserved": {
             "argument": size(5120),

@@ -20,7 +20,7 @@ from jitscope_scope import observe
 from jitscope_scope.observe.memory import memory_of
 from jitscope_scope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope_scope.observe.memory.plan import plan_of
-from jitscope_widgets import validate
+from jitscope_widgets import text, validate
 from tests.extent import full, some
 from tests.programs.rows import row_of
 
@@ -201,6 +201,45 @@ def test_the_document_says_the_same(name):
     assert len(json.dumps(document)) < 200_000
     need = observe.compilation_document(row)["cost"]["memory"]["value"]
     assert need == reserved["total"] - reserved["constant"]
+
+
+@EACH
+def test_lines_hold_together_what_is_in_use_at_the_peak(name):
+    row, _ = known(name)
+    document = memory_of(row)
+    peak, lines = document["peak"], document["peak"]["lines"]
+    assert sum(line["bytes"] for line in lines) == peak["bytes"]
+    assert sum(line["buffers"] for line in lines) == peak["count"]
+    given = [line for line in lines if line["given"]]
+    own = peak["kinds"]["argument"] - sum(line["bytes"] for line in given)
+    assert 0 <= own <= row.entry.executable.memory_stats()["alias"]  # what results take of it has their lines
+    assert len({_place(document, line) for line in lines}) == len(lines)
+
+
+def _place(document, line):
+    place = document["positions"][line["path"]] if line["path"] is not None else {"file": "", "line": line["given"]}
+    return place["file"], place["line"], place.get("function"), place.get("named_scope")
+
+
+def test_what_waits_for_the_backward_pass_is_counted_at_the_step_with_most_of_it():
+    """Of each layer the backward pass needs the result, or the slope at it: four arrays in all, of 40 × 50 numbers."""
+
+    def loss(x, w):
+        for _ in range(4):
+            x = jnp.tanh(x @ w)
+        return x.sum()
+
+    document = memory_of(row_of(jx.jit(jx.grad(loss)), jnp.ones((40, 50)), jnp.ones((50, 50))))
+    kept, waiting = document["kept"], [b for b in document["buffers"] if b["saved"]]
+    assert kept["bytes"] == 4 * 40 * 50 * 4 == sum(line["bytes"] for line in kept["lines"])
+    assert all(buffer["born"] <= kept["position"] <= buffer["dies"] for buffer in waiting)
+    assert f"Kept for the backward pass: 32 kB in 4 buffers at step {kept['position'] + 1}, all of line" in text(
+        document
+    )
+
+
+def test_nothing_waits_where_there_is_no_backward_pass():
+    assert "kept" not in memory_of(known("scan")[0])
 
 
 def test_arguments_and_results_have_the_names_of_the_call():

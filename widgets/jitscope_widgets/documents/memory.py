@@ -21,6 +21,29 @@ class KindBytes(TypedDict):
     temporary: int
 
 
+class MemoryShare(TypedDict):
+    """What one line holds at a step, in all its buffers; bytes that two of them share count once."""
+
+    path: str | None
+    """An equation of the line; None for what the caller gives and what is of no line."""
+    given: bool
+    """By the caller."""
+    buffers: int
+    bytes: int
+    saved: int
+    """Bytes that the forward pass made and the backward pass reads last."""
+
+
+class KeptForBackward(TypedDict):
+    """The step at which most bytes wait for the backward pass."""
+
+    position: int
+    bytes: int
+    buffers: int
+    lines: list[MemoryShare]
+    """The largest first."""
+
+
 class MemoryPeak(TypedDict):
     """The step at which most bytes are in use."""
 
@@ -34,6 +57,8 @@ class MemoryPeak(TypedDict):
     """Places in `buffers`, the largest first."""
     count: int
     """How many are alive."""
+    lines: NotRequired[list[MemoryShare]]
+    """What each line holds then, the largest first: together they are `bytes`."""
 
 
 class Reserved(TypedDict):
@@ -137,6 +162,8 @@ class MemoryDocument(TypedDict):
     length: int
     """Steps of the schedule; each loop's body once, where the loop is."""
     peak: MemoryPeak
+    kept: NotRequired[KeptForBackward]
+    """Without it, nothing is kept for a backward pass."""
     reserved: Reserved
     curve: MemoryCurve
     scopes: list[MemoryScope]

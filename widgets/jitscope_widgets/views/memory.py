@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .. import words
 from ..plain import clean
@@ -36,7 +35,7 @@ from ..words import plural
 
 
 if TYPE_CHECKING:
-    from ..documents.memory import MemoryBuffer, MemoryChange, MemoryDocument
+    from ..documents.memory import MemoryBuffer, MemoryChange, MemoryDocument, MemoryShare
     from ..documents.parts import Position
 
 
@@ -86,17 +85,15 @@ def reserved(document: MemoryDocument) -> str:
 
 
 def kept_for_backward(document: MemoryDocument) -> str:
-    """`Kept for the backward pass at the peak: 214 MB in 12 buffers, of which line 12 holds 96 MB.`, "" where nothing is."""
-    saved = [buffer for buffer in at_peak(document) if buffer.get("saved")]
-    if not saved:
+    """`Kept for the backward pass: 214 MB in 12 buffers at step 40, of which line 12 holds 96 MB.`, "" where nothing is."""
+    kept = document.get("kept")
+    if not kept:
         return ""
-    lines = _by_line(saved, document)
-    first = max(lines, key=lambda group: group.bytes)
-    least = "at least " if document["peak"]["count"] > len(document["peak"]["buffers"]) else ""
-    total = f"{least}{size(sum(buffer['bytes'] for buffer in saved))} in {plural(len(saved), 'buffer')}"
-    name = first.place.text if first.place else ""
-    holds = f", of which {name} holds {size(first.bytes)}" if len(lines) > 1 else f", all of {name}"
-    return f"Kept for the backward pass at the peak: {total}{holds if name else ''}."
+    lines = _by_line(kept["lines"], (), document)
+    name = lines[0].place.text if lines[0].place else ""
+    holds = f", of which {name} holds {size(lines[0].bytes)}" if len(lines) > 1 else f", all of {name}"
+    when = f"in {plural(kept['buffers'], 'buffer')} at step {kept['position'] + 1:,}"
+    return f"Kept for the backward pass: {size(kept['bytes'])} {when}{holds if name else ''}."
 
 
 def _amount(document: MemoryDocument, kind: str) -> float:
@@ -135,19 +132,24 @@ def _chart(document: MemoryDocument) -> Chart:
 
 
 class Group(NamedTuple):
-    """Buffers of one line or function that are in use at the peak."""
+    """What a line or a function holds at the peak, and those of its buffers that the document lists."""
 
     name: str
     place: Place | None
+    shares: list[MemoryShare]
     buffers: list[MemoryBuffer]
 
     @property
     def bytes(self) -> int:
-        return sum(buffer["bytes"] for buffer in self.buffers)
+        return sum(share["bytes"] for share in self.shares)
+
+    @property
+    def count(self) -> int:
+        return sum(share["buffers"] for share in self.shares)
 
     @property
     def saved(self) -> int:
-        return sum(buffer["bytes"] for buffer in self.buffers if buffer.get("saved"))
+        return sum(share["saved"] for share in self.shares)
 
 
 def at_peak(document: MemoryDocument) -> Sequence[MemoryBuffer]:
@@ -157,35 +159,76 @@ def at_peak(document: MemoryDocument) -> Sequence[MemoryBuffer]:
 
 
 def _tables(document: MemoryDocument) -> Grouped:
-    alive = at_peak(document)
-    lines = _by_line(alive, document)
-    scopes = _by_function(alive, document)
+    alive, shares = at_peak(document), _shares(document)
+    lines = _by_line(shares, alive, document)
+    scopes = _by_function(shares, alive, document)
     ways = [("buffer by buffer", _buffers(document))]
     if len(scopes) > 1:
         ways.insert(0, ("by function", _groups("by function", scopes, document)))
-    if len(lines) < len(alive):
+    if len(lines) < document["peak"]["count"]:
         ways.insert(0, ("by line", _groups("by line", lines, document)))
     return Grouped("In use at the peak", tuple(ways))
 
 
-def _by_line(buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
+def _shares(document: MemoryDocument) -> Sequence[MemoryShare]:
+    """What lines hold at the peak; of documents that do not say it, each listed buffer is a share."""
+    listed: list[MemoryShare] = [
+        {
+            "path": buffer["path"],
+            "given": buffer["kind"] == "argument",
+            "buffers": 1,
+            "bytes": buffer["bytes"],
+            "saved": buffer["bytes"] if buffer.get("saved") else 0,
+        }
+        for buffer in at_peak(document)
+    ]
+    return document["peak"].get("lines", listed)
+
+
+_Held: TypeAlias = "MemoryShare | MemoryBuffer"
+
+
+def _by_line(shares: Sequence[MemoryShare], buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
     here = words.mostly_in(document["positions"].values())
+
+    def name(held: _Held) -> tuple[str, Place | None]:
+        place = _place(document, held, here)
+        return (_name(place) if place else _nowhere(held)), place
+
+    return _grouped(shares, buffers, name)
+
+
+def _by_function(
+    shares: Sequence[MemoryShare], buffers: Sequence[MemoryBuffer], document: MemoryDocument
+) -> list[Group]:
+    """By the scope that a line was written in, where it has a name, else by its function."""
+
+    def name(held: _Held) -> tuple[str, None]:
+        position = _position(document, held)
+        scope = position and (position.get("named_scope") or position["function"])
+        return (clean(scope) if scope else _nowhere(held)), None
+
+    return _grouped(shares, buffers, name)
+
+
+def _grouped(
+    shares: Sequence[MemoryShare],
+    buffers: Sequence[MemoryBuffer],
+    name: Callable[[_Held], tuple[str, Place | None]],
+) -> list[Group]:
     found: dict[str, Group] = {}
+    for share in shares:
+        called, place = name(share)
+        found.setdefault(called, Group(called, place, [], [])).shares.append(share)
     for buffer in buffers:
-        place = _place(document, buffer, here)
-        name = _name(place) if place else _GIVEN if buffer["kind"] == "argument" else "no line"
-        found.setdefault(name, Group(name, place, [])).buffers.append(buffer)
+        if group := found.get(name(buffer)[0]):
+            group.buffers.append(buffer)
     return sorted(found.values(), key=lambda group: -group.bytes)
 
 
-def _by_function(buffers: Sequence[MemoryBuffer], document: MemoryDocument) -> list[Group]:
-    """By the scope that a line was written in, where it has a name, else by its function."""
-    found: defaultdict[str, list[MemoryBuffer]] = defaultdict(list)
-    for buffer in buffers:
-        position = _position(document, buffer)
-        scope = position and (position.get("named_scope") or position["function"])
-        found[clean(scope) if scope else _GIVEN if buffer["kind"] == "argument" else "no line"].append(buffer)
-    return sorted((Group(name, None, own) for name, own in found.items()), key=lambda group: -group.bytes)
+def _nowhere(held: _Held) -> str:
+    given = held["given"] if "given" in held else held["kind"] == "argument"
+    return _GIVEN if given else "no line"
 
 
 def _groups(way: str, groups: Sequence[Group], document: MemoryDocument) -> Table:
@@ -197,22 +240,26 @@ def _groups(way: str, groups: Sequence[Group], document: MemoryDocument) -> Tabl
     ] * saved
     columns.append(Column("line" if way == "by line" else "function", "text"))
     rows = [_group(group, document, whole, saved) for group in groups]
-    return Table(f"In use at the peak, {way}", tuple(columns), tuple(rows), left_out=_not_at_peak(document))
+    told = "" if "lines" in document["peak"] else _not_at_peak(document)
+    return Table(f"In use at the peak, {way}", tuple(columns), tuple(rows), left_out=told)
 
 
 def _group(group: Group, document: MemoryDocument, whole: int, saved: bool) -> Row:
     cells: list[Content] = [
         inline.size(group.bytes),
         Bar(group.bytes / whole),
-        inline.count(len(group.buffers)),
+        inline.count(group.count),
         *([inline.size(group.saved) if group.saved else ""] if saved else []),
         group.place or group.name,
     ]
     refs = [_ref(document, buffer) for buffer in group.buffers]
-    paths = tuple(dict.fromkeys(path for ref in refs for path in ref.paths))
+    shares = (share["path"] for share in group.shares if share["path"] is not None)
+    paths = tuple(dict.fromkeys((*(path for ref in refs for path in ref.paths), *shares)))
     position = group.place.position if group.place else None
-    inner = tuple(_inner(buffer, document, whole, saved) for buffer in group.buffers)
-    return Row(tuple(cells), Ref(paths, position=position), inner if len(inner) > 1 else ())
+    inner = [_inner(buffer, document, whole, saved) for buffer in group.buffers] if group.count > 1 else []
+    if inner and (more := group.count - len(inner)) > 0:
+        inner.append(Row(("", "", inline.count(more), *[""] * saved, "smaller ones"), tone="muted"))
+    return Row(tuple(cells), Ref(paths, position=position), tuple(inner))
 
 
 def _inner(buffer: MemoryBuffer, document: MemoryDocument, whole: int, saved: bool) -> Row:
@@ -279,12 +326,12 @@ def _ref(document: MemoryDocument, buffer: MemoryBuffer) -> Ref:
     return Ref(paths, kernels, node, position)
 
 
-def _place(document: MemoryDocument, buffer: MemoryBuffer, here: str) -> Place | None:
+def _place(document: MemoryDocument, buffer: _Held, here: str) -> Place | None:
     position = _position(document, buffer)
     return position and Place(words.lines([position], here), position, clean(position["text"]).strip())
 
 
-def _position(document: MemoryDocument, buffer: MemoryBuffer) -> Position | None:
+def _position(document: MemoryDocument, buffer: _Held) -> Position | None:
     return None if buffer["path"] is None else document["positions"].get(buffer["path"])
 
 

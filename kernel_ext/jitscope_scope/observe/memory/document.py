@@ -13,6 +13,7 @@ from ..hlo import shortened, types_in
 from ..hlo_flow import FREE, Flow, Op, unique
 from ..hlo_lineage import RESHAPING
 from ..timing import quantity
+from .by_line import by_line, kept_for_backward
 from .lifetimes import KINDS, Buffer, buffers_of, curve_of
 from .plan import Plan
 
@@ -71,13 +72,20 @@ def memory_document(
     ranked = [*ranked[: BUFFERS // 2], *sorted(ranked[BUFFERS // 2 :], key=lambda b: -b.size)]
     kept = sorted(ranked[:BUFFERS], key=_rank)
     numbers = {id(b): n for n, b in enumerate(kept)}
-    told = [made.buffer(b) for b in kept]
-    paths = unique(buffer["path"] for buffer in told if buffer["path"] is not None)
-    return {
+    descriptions = {id(b): made.buffer(b) for b in buffers}
+
+    def describe(buffer: Buffer) -> MemoryBuffer:
+        return descriptions[id(buffer)]
+
+    told = list(map(describe, kept))
+    lines, waiting = by_line(alive, describe, positions), kept_for_backward(plan, buffers, describe, positions)
+    shares = [*lines, *(waiting["lines"] if waiting else ())]
+    paths = unique(one["path"] for one in (*told, *shares) if one["path"] is not None)
+    document: MemoryDocument = {
         "kind": "memory",
         "version": 1,
         "title": title,
-        "sentence": _sentence(total, peak, plan, made.buffer(alive[0]) if alive else None, _as_large(alive)),
+        "sentence": _sentence(total, peak, plan, describe(alive[0]) if alive else None, _as_large(alive)),
         "length": plan.positions,
         "peak": {
             "position": peak,
@@ -88,6 +96,7 @@ def memory_document(
             "kinds": cast("KindBytes", {kind: curve.bytes[kind][highest] for kind in KINDS}),
             "buffers": [numbers[id(b)] for b in alive if id(b) in numbers][:AT_PEAK],
             "count": len(alive),
+            "lines": lines,
         },
         "reserved": {
             "argument": quantity(plan.total("argument"), "B", "modelled", "given by the caller"),
@@ -108,6 +117,9 @@ def memory_document(
         "positions": {path: positions[path] for path in paths if path in positions},
         "cost": quantity(seconds, "s", note="compiled once more, for what XLA writes down about buffers; not run"),
     }
+    if waiting is not None:
+        document["kept"] = waiting
+    return document
 
 
 def _rank(buffer: Buffer) -> tuple[int, int, int]:
@@ -211,10 +223,10 @@ class _Descriptions:
         }
 
     def _is_saved(self, paths: Sequence[str], dies: int) -> bool:
-        """Whether what equations of the forward pass made is last read in the backward pass."""
+        """Whether what equations of the forward pass made is last read in the backward pass: by a kernel that computes some of it. Part
+        of such a kernel is what the forward pass could have computed, as the slope that a cotangent is multiplied by."""
         last = self.paths(self.plan.schedule[min(dies, self.plan.positions - 1)])
-        known = bool(paths and last)
-        return known and not any(map(self._is_backward, paths)) and all(map(self._is_backward, last))
+        return bool(paths) and not any(map(self._is_backward, paths)) and any(map(self._is_backward, last))
 
     def _is_backward(self, path: str) -> bool:
         segments = path.split("/")

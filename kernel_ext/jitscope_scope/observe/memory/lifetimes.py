@@ -90,7 +90,7 @@ def curve_of(plan: Plan, buffers: Sequence[Buffer]) -> Curve:
     for buffer in buffers:
         starts[buffer.born].append(buffer)
         ends[min(buffer.dies, plan.positions - 1) + 1].append(buffer)
-    use = {number: _Use() for number in {b.allocation.number for b in buffers}}
+    use = {number: Cover() for number in {b.allocation.number for b in buffers}}
     totals: dict[Kind, int] = dict.fromkeys(KINDS, 0)
     positions: list[int] = []
     curve: dict[Kind, list[int]] = {kind: [] for kind in KINDS}
@@ -109,7 +109,7 @@ def curve_of(plan: Plan, buffers: Sequence[Buffer]) -> Curve:
     return Curve(positions, curve)
 
 
-class _Use:
+class Cover:
     """The bytes of one allocation that are in use, as intervals of buffers that are alive; those that lie in another that is alive
     add nothing."""
 
