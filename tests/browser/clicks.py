@@ -54,7 +54,9 @@ def clicks(view: View) -> dict[str, Callable[[], object]]:
     for tab in TABS:
         found[f"tab {tab}"] = lambda tab=tab: element.locator(f"[role=tab][data-tab={tab}]").first.click()
         if tab == "fusion":
-            found["open a kernel"] = lambda: element.locator("[aria-label=Kernels] .jitscope-table-row").nth(3).click()
+            found["open a kernel"] = lambda: (
+                element.locator("[aria-label^='Kernels, by'] .jitscope-table-row").nth(2).click()
+            )
     return found
 
 

@@ -58,6 +58,9 @@ class Live:
         self.xla = Program(self.facts.xla)
         view = bare.show(self.facts.document)
         view.open("fusion")
+        ways = view.element.get_by_role("group", name="Kernels", exact=True)
+        if ways.count():
+            ways.get_by_label("one by one").check()
         more = view.element.locator(
             ".jitscope-table-part", has=view.page.get_by_role("treegrid", name="Kernels", exact=True)
         )

@@ -14,6 +14,7 @@ class Part:
     worth: float = 1.0
     at: int = 0
     _made: dict[int, str] = field(default_factory=dict)
+    _sizes: dict[int, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -26,39 +27,55 @@ class Part:
             self._made[at] = self.forms[at]()
         return self._made[at]
 
+    @property
+    def size(self) -> int:
+        """The bytes of the form that stands at present."""
+        return self.size_of(self.at)
+
+    def size_of(self, at: int) -> int:
+        """The bytes of one of the forms."""
+        if at not in self._sizes:
+            self._sizes[at] = _size(self.form(at))
+        return self._sizes[at]
+
     def shorten(self) -> None:
         """Take the next form that is really shorter."""
-        before = len(self.text)
+        before = self.size
         while self.at + 1 < len(self.forms):
             self.at += 1
-            if len(self.text) < before:
+            if self.size < before:
                 return
 
 
 def fit(pieces: Sequence[str | Part], room: int) -> str:
-    """The pieces together, in at most `room` characters if their shortest forms allow it."""
+    """The pieces together, in at most `room` bytes if their shortest forms allow it."""
     parts = [piece for piece in pieces if isinstance(piece, Part)]
-    room -= sum(len(piece) for piece in pieces if isinstance(piece, str))
+    room -= sum(_size(piece) for piece in pieces if isinstance(piece, str))
     give_way(parts, lambda: room)
     _take_back(parts, room)
     return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
 
 
 def give_way(parts: Sequence[Part], room: Callable[[], int]) -> bool:
-    """Shorten parts until all together have `room` characters, which may depend on their forms; whether they do."""
-    while sum(len(part.text) for part in parts) > room():
+    """Shorten parts until all together have `room` bytes, which may depend on their forms; whether they do."""
+    while sum(part.size for part in parts) > room():
         able = [part for part in parts if part.at + 1 < len(part.forms)]
         if not able:
             return False
-        max(able, key=lambda part: len(part.text) / part.worth).shorten()
+        max(able, key=lambda part: part.size / part.worth).shorten()
     return True
 
 
 def _take_back(parts: list[Part], room: int) -> None:
     """What the last one to give way has left over goes to the parts of the highest worth."""
-    left = room - sum(len(part.text) for part in parts)
+    left = room - sum(part.size for part in parts)
     for part in sorted(parts, key=lambda part: -part.worth):
-        now = len(part.text)
-        at = next((at for at in range(part.at) if len(part.form(at)) - now <= left), part.at)
+        now = part.size
+        at = next((at for at in range(part.at) if part.size_of(at) - now <= left), part.at)
         part.at = at
-        left -= len(part.text) - now
+        left -= part.size - now
+
+
+def _size(text: str) -> int:
+    """Its bytes in a file."""
+    return len(text.encode(errors="surrogatepass"))

@@ -24,6 +24,7 @@ from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo_origins import computations_before
 from .instruments import look
+from .kernel_blocks import Blocks
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
 from .sketch import program_parts
@@ -202,8 +203,9 @@ def _fusion(
         return None
     if not whole:
         return kernels_document(after, positions, row.title, row.shares)
-    names = result_names(row.jaxpr) if row.jaxpr else ()
-    found = fusion_document(computations_before(entry), after, positions, row.title, names, Origins(graph), row.shares)
+    names, origins = result_names(row.jaxpr) if row.jaxpr else (), Origins(graph)
+    before, blocks = computations_before(entry), Blocks(graph, origins)
+    found = fusion_document(before, after, positions, row.title, names, origins, row.shares, blocks)
     if row.library and entry.origins:
         summary = found["summary"]
         summary["sentence"], summary["again"] = f"{summary['sentence']}; {entry.origins}", entry.compiles_again

@@ -19,6 +19,7 @@ from .hlo_flow import Flow, Op, flow_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
 from .hlo_rows import rows_of
+from .kernel_blocks import Blocks
 
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ def fusion_document(
     results: Sequence[str] = (),
     origins: Origins | None = None,
     shares: Mapping[str, float] | None = None,
+    blocks: Blocks | None = None,
 ) -> FusionDocument:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
     position of each equation's path, `results` names the program's results, `origins` the groups its equations are in, `shares` the
-    measured share of each kernel in the time of all. Members of a kernel are the operations of the computation it calls: neither
+    measured share of each kernel in the time of all, `blocks` the blocks of the program that kernels stem from. Members of a kernel are the operations of the computation it calls: neither
     parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
     in the graph after has the same paths.
@@ -53,6 +55,7 @@ def fusion_document(
     lineage = Lineage(old, new)
     made = Kernels(new, positions, shares or {})
     kernels = made.all()
+    in_blocks(kernels, blocks, made)
     return {
         "kind": "fusion",
         "version": 1,
@@ -62,6 +65,7 @@ def fusion_document(
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
         "boundaries": boundaries_of(new),
+        "blocks": blocks.documents if blocks else [],
         "summary": _summary(old, new, kernels, lineage, made.runs),
     }
 
@@ -87,6 +91,17 @@ def kernels_document(
         "boundaries": boundaries_of(new),
         "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), made.runs),
     }
+
+
+def in_blocks(kernels: Sequence[Kernel], blocks: Blocks | None, flow: Kernels) -> None:
+    """Write into kernels which block each stems from."""
+    if blocks is None:
+        return
+    by_name = {kernel["name"]: kernel for kernel in kernels}
+    for kernel in kernels:
+        block = blocks.of(kernel, by_name.get(flow.loop_of(kernel["name"]) or ""))
+        if block is not None:
+            kernel["block"] = block
 
 
 def _left_out(title: str) -> GraphDocument:

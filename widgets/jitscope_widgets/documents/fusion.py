@@ -3,7 +3,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from .graph import GraphDocument
-from .parts import KernelKind, Position
+from .parts import KernelKind, Position, ProgramBlock
 
 
 class Member(TypedDict):
@@ -62,6 +62,8 @@ class Kernel(TypedDict):
     share: NotRequired[float | None]
     """Of the measured time of all kernels that are no loops; None where it was not measured. Of a small loop that XLA runs in one piece
     only the whole is measured: there the loop has a share, the kernels in it none."""
+    block: NotRequired[int]
+    """The innermost block of the program that all of it stems from, its place in the document's `blocks`."""
 
 
 class DiffLine(TypedDict):
@@ -122,6 +124,8 @@ class FusionDocument(TypedDict):
     kernels: list[Kernel]
     boundaries: NotRequired[list[Boundary]]
     """Up to 1,000."""
+    blocks: NotRequired[list[ProgramBlock]]
+    """The blocks of the program that kernels stem from."""
     rows: list[DiffRow]
     summary: FusionSummary
     here: NotRequired[str]

@@ -60,6 +60,17 @@ class Position(TypedDict):
     """The scope that the equation was written in ("layer/attention")."""
 
 
+class ProgramBlock(TypedDict):
+    """A function, a module, a loop, or equal ones of these together: what kernels stem from."""
+
+    label: str
+    """Such as "attention" or "block × 12"."""
+    outer: int | None
+    """The place in `blocks` of the one that it is part of, which stands before it."""
+    positions: list[Position]
+    """Where it is called, the first places."""
+
+
 class Edit(TypedDict):
     """Text to put in the place of a stretch of a cell: lines from 1 as the editor shows them, columns from 0 in characters,
     the end exclusive."""

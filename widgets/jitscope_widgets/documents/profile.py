@@ -6,7 +6,7 @@ that it has a part in. What it comes to where each kernel is split by the work o
 
 from typing import Literal, NotRequired, TypedDict
 
-from .parts import KernelKind, Position, Quantity
+from .parts import KernelKind, Position, ProgramBlock, Quantity
 
 
 class Bounds(TypedDict):
@@ -94,17 +94,6 @@ class ProfileScope(Bounds):
     name: str
 
 
-class ProfileBlock(TypedDict):
-    """A function, a module, a loop, or equal ones of these together: what kernels stem from."""
-
-    label: str
-    """Such as "attention" or "block × 12"."""
-    outer: int | None
-    """The place in `blocks` of the one that it is part of, which stands before it."""
-    positions: list[Position]
-    """Where it is called, the first places."""
-
-
 class RecordedCall(TypedDict):
     """One recorded call on a time axis, a column for each field: what ran, on which thread, when."""
 
@@ -188,7 +177,7 @@ class ProfileDocument(CallSeconds):
     kernels: list[TimedKernel]
     lines: list[ProfileLine]
     scopes: list[ProfileScope]
-    blocks: NotRequired[list[ProfileBlock]]
+    blocks: NotRequired[list[ProgramBlock]]
     """The program in blocks, each after the one that it is part of."""
     estimated: NotRequired[str]
     """How the time of kernels of several lines is split, and what that was calibrated on."""

@@ -209,9 +209,9 @@ def _(part: List) -> Pieces:
 @pieces_of.register
 def _(part: Grouped) -> Pieces:
     (_, first), *others = part.ways
-    found = _table(first, worth=2.0)
+    found = _table(first, worth=max(2.0, _worth(first)))
     for name, table in others:
-        found += [f"<details><summary>{escape(clean(name))}</summary>", *_table(table, worth=1.0), "</details>"]
+        found += [f"<details><summary>{escape(clean(name))}</summary>", *_table(table, _worth(table)), "</details>"]
     return found
 
 
@@ -258,7 +258,11 @@ def _(part: Ignore) -> Pieces:
 
 @pieces_of.register
 def _(part: Table) -> Pieces:
-    return _table(part, worth=4.0 if part.quiet else 1.0)  # all there is of its rows
+    return _table(part, _worth(part))
+
+
+def _worth(table: Table) -> float:
+    return 4.0 if table.quiet else 1.0  # all there is of its rows
 
 
 def _table(part: Table, worth: float) -> Pieces:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import words
 from ..conversions import conversions
+from ..kernel_groups import grouped, share_of
 from ..looks import MOVES
 from ..plain import clean
 from ..sentences import say
@@ -93,7 +94,8 @@ def _kernels(document: FusionDocument) -> Iterator[Part]:
     named = dict(zip((kernel["name"] for kernel in kernels), words.kernel_names(kernels)))
     between = [_boundary(one, named) for one in document.get("boundaries", ())]
     here = document.get("here") or words.mostly_in(place for kernel in kernels for place in kernel["positions"])
-    yield kernel_table(kernels, here, _by_kernel(between))
+    table = kernel_table(kernels, here, _by_kernel(between))
+    yield grouped(document, table, dict(zip((kernel["name"] for _, kernel in _listed(kernels)), table.rows)), here)
     if between:
         seen = Table("Kernels of which one reads what the other gives", _BETWEEN, tuple(between), first=12)
         without = Section("What can be seen", (Sentence(_SEEN, "note"), seen), opened=False)
@@ -109,7 +111,7 @@ def kernel_table(
     """The first `most` kernels: those that took most time first; where none was timed, those that compute before those that only fill,
     move or count, each in the order in which they run. Lines are in `here` where nothing else is said; `boundaries` are the rows of
     neighbours, by kernel."""
-    timed, noted = any(map(_share, kernels)), set[str]()
+    timed, noted = any(map(share_of, kernels)), set[str]()
     own = boundaries or {}
     rows = tuple(
         _kernel(name, one, here, timed, noted, own.get(one["name"], [])) for name, one in _listed(kernels)[:most]
@@ -131,7 +133,7 @@ def order_words(kernels: Sequence[Kernel]) -> str:
         return ""
     first = (
         "took most of the measured time first"
-        if any(map(_share, kernels))
+        if any(map(share_of, kernels))
         else "compute first, then those that only fill, move or count"
     )
     return f"Those that {first}; numbers say in which order they run."
@@ -139,13 +141,8 @@ def order_words(kernels: Sequence[Kernel]) -> str:
 
 def _listed(kernels: Sequence[Kernel]) -> list[tuple[str, Kernel]]:
     named = list(zip(words.kernel_names(kernels), kernels, strict=True))
-    timed = any(map(_share, kernels))
-    return sorted(named, key=lambda one: -_share(one[1]) if timed else _only_moves(one[1]))
-
-
-def _share(kernel: Kernel) -> float:
-    share = kernel.get("share")
-    return share if isinstance(share, int | float) and math.isfinite(share) else 0.0
+    timed = any(map(share_of, kernels))
+    return sorted(named, key=lambda one: -share_of(one[1]) if timed else _only_moves(one[1]))
 
 
 def _only_moves(kernel: Kernel) -> bool:

@@ -24,12 +24,12 @@ from ..fusion import Kernels
 from ..graph import jaxpr_graph
 from ..hlo import bytes_of
 from ..hlo_origins import flow_of_program
+from ..kernel_blocks import Blocks
 from ..ledger import Row
 from ..positions import scopes_of, sendable
 from ..rerunning import rerun_of
 from ..stacks import Stacks
 from ..timing import quantity
-from .blocks import Blocks
 from .bounds import Bounds, bounds_of, owners_of
 from .estimate import Estimate, shares_of, split
 from .measurement import Measurement, take

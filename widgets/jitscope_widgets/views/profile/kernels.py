@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ...kernel_blocks import WITHIN, Block, Blocks, share_of
 from ...plain import clean
 from ...quantities import percent, seconds
 from ...view import inline
 from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text
 from ...words import Document, lines as lines_of, plural
 from . import wording
-from .blocks import WITHIN, Block, Blocks, share_of
 
 
 _COLUMNS = (
@@ -60,7 +60,10 @@ class _Kernels:
         self.profile = profile
         self.kernels = profile["kernels"]
         self.here = wording.here_of(profile)
-        self.blocks = Blocks(profile)
+        counted = [
+            kernel for kernel in self.kernels if kernel["share"] is not None
+        ]  # a loop of listed kernels is a block itself
+        self.blocks = Blocks(profile.get("blocks") or [], counted)
         self.in_blocks = any(kernel.get("block") is not None for kernel in self.kernels)
         self.groups = alike(self.kernels)
         self.rows: dict[str, Row] = {}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ...plain import clean
-from ...words import Document
+from .plain import clean
+from .words import Document
 
 
 WITHIN = " › "
@@ -25,11 +25,10 @@ class Block:
 
 
 class Blocks:
-    """The blocks of a profile; of a document without any, none."""
+    """The blocks of a document, and the kernels that are counted in them."""
 
-    def __init__(self, profile: Document):
-        self.documents: list[Document] = profile.get("blocks") or []
-        self.kernels = profile["kernels"]
+    def __init__(self, documents: Sequence[Document], kernels: Iterable[Document]):
+        self.documents, self.kernels = documents, kernels
 
     def around(self, kernel: Document) -> list[str]:
         """The names of the blocks that a kernel is in, the outermost first."""
@@ -44,8 +43,7 @@ class Blocks:
         own: defaultdict[int | None, list[Document]] = defaultdict(list)
         inner: defaultdict[int | None, list[int]] = defaultdict(list)
         for kernel in self.kernels:
-            if kernel["share"] is not None:  # a loop of listed kernels is a block itself
-                own[kernel.get("block")].append(kernel)
+            own[kernel.get("block")].append(kernel)
         for at, document in enumerate(self.documents):
             inner[document["outer"]].append(at)
 

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..groups.kernels import Origins
-from ..groups.names import without_number
+from .groups.kernels import Origins
+from .groups.names import without_number
 
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.fusion import Kernel
     from jitscope_widgets.documents.graph import GraphDocument, GraphNode
-    from jitscope_widgets.documents.profile import ProfileBlock
+    from jitscope_widgets.documents.parts import ProgramBlock
 
 
 _CALLS = 3
@@ -23,9 +23,9 @@ _CALLS = 3
 class Blocks:
     """The groups and scopes of a jaxpr's graph, those of equal blocks together: `attention` of all of `block × 12` is one."""
 
-    def __init__(self, graph: GraphDocument):
-        self.documents: list[ProfileBlock] = []
-        self._origins = Origins(graph)
+    def __init__(self, graph: GraphDocument, origins: Origins | None = None):
+        self.documents: list[ProgramBlock] = []
+        self._origins = origins or Origins(graph)
         self._places: dict[str, int | None] = {}
         self._scopes: dict[str, str] = {}
         children: Counter[str | None] = Counter()

@@ -1,0 +1,79 @@
+"""The kernels of a program by block, alike together, by line and one by one: each kernel once in every order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import jitscope.numpy as jnp
+from jitscope_scope import observe
+from jitscope_widgets.view.inline import words
+from jitscope_widgets.view.parts import Grouped, Row
+from jitscope_widgets.views.fusion import view
+from tests.programs.rows import row_of
+
+
+def _block(x: Any, w: Any) -> Any:
+    scores = jnp.tanh(x @ w)
+    return x + scores / scores.sum(axis=1, keepdims=True)
+
+
+def _network(x: Any, weights: Any) -> Any:
+    for w in weights:
+        x = _block(x, w)
+    return jnp.sort(x, axis=0) @ weights[0]
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    row = row_of(_network, jnp.ones((8, 8)), [jnp.ones((8, 8)) * k for k in range(9)])
+    return observe.compilation_document(row)["fusion"]
+
+
+def _ways(document: Any) -> dict[str, tuple[Row, ...]]:
+    (grouped,) = [part for part in view(document) if isinstance(part, Grouped)]
+    return {way: table.rows for way, table in grouped.ways}
+
+
+def _leaves(rows: tuple[Row, ...]) -> Iterator[str]:
+    for row in rows:
+        if row.rows:
+            yield from _leaves(row.rows)
+        else:
+            yield from row.ref.kernels
+
+
+def test_every_order_has_each_kernel_once(document: Any) -> None:
+    ways = _ways(document)
+    assert list(ways) == ["by block", "alike together", "by line", "one by one"]
+    (of_xla,) = re.findall(r"→ (\d+) kernels", document["summary"]["sentence"])
+    names = Counter(kernel["name"] for kernel in document["kernels"])
+    assert len(names) == int(of_xla) > 12 and set(names.values()) == {1}
+    for way, rows in ways.items():
+        assert Counter(_leaves(rows)) == names, way
+
+
+def test_what_repeats_is_one_block(document: Any) -> None:
+    (block,) = [row for row in _ways(document)["by block"] if words(row.cells[0]).endswith("× 9")]
+    paths = {kernel["name"]: kernel["paths"] for kernel in document["kernels"]}
+    lines = {kernel["name"]: {place["function"] for place in kernel["positions"]} for kernel in document["kernels"]}
+    assert all(paths[name] and lines[name] == {"_block"} for name in block.ref.kernels)
+    alone = {name for name in lines if lines[name] == {"_block"}}
+    assert len(block.ref.kernels) == sum(map(len, (row.ref.kernels for row in block.rows))) <= len(alone)
+
+
+def test_shares_of_groups_are_those_of_their_kernels(document: Any) -> None:
+    kernels = [{**kernel, "share": 1 / len(document["kernels"])} for kernel in document["kernels"]]
+    for way, rows in _ways({**document, "kernels": kernels}).items():
+        total = sum(row.cells[3].order for row in rows)  # type: ignore[union-attr]
+        assert total == pytest.approx(1.0), way
+
+
+def test_few_kernels_are_a_list() -> None:
+    fusion = observe.compilation_document(row_of(lambda x: jnp.sort(x * 2) + 1, jnp.ones(9)))["fusion"]
+    assert fusion is not None
+    assert not any(isinstance(part, Grouped) for part in view(fusion))
