@@ -187,16 +187,20 @@ def _captured(fun: Any, code: types.CodeType) -> Iterator[Capture]:
     for name, value in given:
         yield _capture(name, "default", value)
     around = fun.__globals__
-    for name in _names(code):
+    for name in globals_read(code):
         if name in around and not isinstance(around[name], (types.ModuleType, type, types.BuiltinFunctionType)):
             yield _capture(name, "global", around[name])
 
 
 @functools.lru_cache(1024)
-def _names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that code, and the code inside it, may read from its globals."""
-    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
-    return tuple(dict.fromkeys([*code.co_names, *inner]))[:_MOST]
+def globals_read(code: types.CodeType) -> tuple[str, ...]:
+    """The names that code, and the code inside it, may read from its globals; attributes are none."""
+    own = [one.argval for one in dis.get_instructions(code) if one.opname in _LOADS] if code.co_names else []
+    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in globals_read(part)]
+    return tuple(dict.fromkeys([*own, *inner]))[:_MOST]
+
+
+_LOADS = {"LOAD_GLOBAL", "LOAD_NAME"}
 
 
 def _capture(name: str, how: str, value: Any) -> Capture:

@@ -20,6 +20,7 @@ import numpy as np
 
 from jitscope import tree
 from jitscope.backend.array import Array, array_from_numpy
+from jitscope.backend.function_objects import globals_read
 from jitscope.core import records
 from jitscope.core.source import is_internal, is_stdlib
 
@@ -177,7 +178,7 @@ def _captured(function: Any) -> Iterator[tuple[str, Any]]:
             return
         function = inner
     code = function.__code__
-    for name in code.co_names:
+    for name in globals_read(code):
         if isinstance(value := function.__globals__.get(name), (bool, int, float, complex)):
             yield name, value
     for name, cell in zip(code.co_freevars, function.__closure__ or ()):

@@ -315,6 +315,22 @@ def test_a_captured_array_that_looks_like_the_one_before_is_another() -> None:
     assert rows["function"][0] == ["object 1", "object 2", "object 3"]
 
 
+def test_an_attribute_is_no_global_of_its_name() -> None:
+    text = """
+class Config:
+    def __init__(self, rate):
+        self.rate = rate * 10
+def make(config):
+    return jax.jit(lambda x: x * config.rate * UNIQUE)
+for rate in (0.1, 0.2, 0.3):
+    make(Config(rate))(jnp.ones(3))
+"""
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
+    assert "rate" not in {row["path"] for row in card["matrix"]["rows"]}
+    assert "rate is 1.0, then 2.0" in card["fix"]["text"]  # that of the object
+
+
 def test_a_cause_that_is_not_alone_says_what_else_changed() -> None:
     text = """
 class Model:

@@ -252,7 +252,7 @@ def _of_functions(group: Group, captured: list[Capture]) -> str:
         for name in names
         if (said := _other_number(_with_its_making(group, name), [one for one in captured if one.name == name]))
     ]
-    made, it = f"Make {listed([*names, _called(group)])} once, before the calls", "it" if len(names) == 1 else "them"
+    made, it = f"Make {listed(names)} and {_called(group)} once, before the calls", "it" if len(names) == 1 else "them"
     if not inside:
         return f"{made}: functions and objects cannot be arguments of a compiled function, and each has a program of its own."
     optimizer = any("GradientTransformation" in one.text for one in captured)
