@@ -166,6 +166,11 @@ def text_beside_an_equinox_model():
     return lambda mode: run(Scale(x, 3), x, mode), ("a", "b"), {"mode"}
 
 
+def a_default_and_another_value():
+    run = eqx.filter_jit(lambda v, train=False: v * (2 if train else 3))
+    return lambda train: run(x, train=True) if train else run(x), (False, True), {"train"}
+
+
 def a_layer_more():
     def call(count):
         layers = nnx.List([nnx.Linear(3, 3, rngs=nnx.Rngs(0)) for _ in range(count)])
@@ -186,6 +191,7 @@ CHANGES = (
     numbers_of_an_equinox_model,
     a_static_field_of_an_equinox_model,
     text_beside_an_equinox_model,
+    a_default_and_another_value,
     a_layer_more,
     another_way_to_call,
 )

@@ -255,9 +255,23 @@ def _arguments(old: Signature, new: Signature) -> list[Difference]:
 
 
 def _attributes(old: Signature, new: Signature) -> list[Difference]:
-    before = {one.name: one for one in old.attributes}
-    pairs = [(before[one.name], one) for one in new.attributes if one.name in before]
-    return [_static(one.name, one_before, one) for one_before, one in pairs if one_before != one]
+    """What changed of the plain values in what a library took apart; parameters that one call left out count as their defaults."""
+    before, after = ({one.name: one for one in s.attributes} for s in (old, new))
+    arrays = {root_of(leaf.path) for s in (old, new) for leaf in s.leaves}
+    found = [_static(name, before[name], one) for name, one in after.items() if before.get(name, one) != one]
+    for name in {**before, **after}:
+        if (name in before) != (name in after) and name == root_of(name) and name not in arrays:
+            found += _left_out(name, old, new, before.get(name), after.get(name))
+    return found
+
+
+def _left_out(name: str, old: Signature, new: Signature, one: Static | None, other: Static | None) -> list[Difference]:
+    """A static value that one of two calls gives, and the other leaves to the default; nothing where that is not known."""
+    given, default = one or other, _default(old if one is None else new, name)
+    if given is None or default is None:
+        return []
+    sides = [str(side) if side else f"{default.text}, its default" for side in (one, other)]
+    return [Difference("call form" if default.text == given.text else "static value", name, *sides)]
 
 
 def _moved(old: Signature, new: Signature) -> list[Difference]:
@@ -354,10 +368,8 @@ def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference
     found = []
     for name in [*before, *(n for n in after if n not in before)]:
         one, other = before.get(name), after.get(name)
-        if (one is None) != (other is None) and (default := _default(old if one is None else new, name)) is not None:
-            sides = [str(side) if side else f"{default.text}, its default" for side in (one, other)]
-            same = default.text == (one or other).text  # pyright: ignore[reportOptionalMemberAccess]
-            found.append(Difference("call form" if same else "static value", name, *sides))
+        if (one is None) != (other is None) and (told := _left_out(name, old, new, one, other)):
+            found += told
         elif one is None or other is None:
             given = [str(side) if side else "not given" for side in (one, other)]
             found.append(Difference("call form", name, *given))
