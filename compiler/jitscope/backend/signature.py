@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import functools
 import types
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class Leaf(NamedTuple):
 
 class Static(NamedTuple):
     """One static argument; `token` differs between unequal values that print alike. `content` is what an object holds that is
-    compared by identity, "" for one that is compared by value; `code` see `code_of`."""
+    compared by identity (`UNTOLD` in it: as far as it is told), "" for one that is compared by value; `code` see `code_of`."""
 
     name: str
     type: str
@@ -95,20 +96,33 @@ def _text(value: Any) -> str:
 
 def _content(value: Any) -> str:
     kind = type(value)
-    if kind.__hash__ is not object.__hash__:
-        return ""
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        return f"{code.co_qualname} of {code.co_filename}:{code.co_firstlineno} {_cells(value)}"
-    return f"{kind.__qualname__} {short_repr(getattr(value, '__dict__', None))}"
+    return _held(value) if kind.__hash__ is object.__hash__ else ""
 
 
-def _cells(function: Any) -> list[str]:
-    cells = getattr(function, "__closure__", None) or ()
-    try:
-        return [short_repr(cell.cell_contents) for cell in cells]
-    except ValueError:  # not given a value yet
-        return []
+def _held(value: Any, depth: int = 5) -> str:
+    """What a value holds, with its code or its class; `UNTOLD` stands for what a short text does not tell."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return short if len(short := repr(value)) <= _LONGEST else UNTOLD
+    if not depth:
+        return UNTOLD
+    if type(value) in (tuple, list):
+        return _parts(value, depth)
+    if type(value) is dict:
+        return _parts([part for item in value.items() for part in item], depth)
+    if isinstance(code := getattr(value, "__code__", None), types.CodeType):
+        cells = [cell for cell in getattr(value, "__closure__", None) or () if cell != types.CellType()]
+        place = f"{code.co_qualname} of {code.co_filename}:{code.co_firstlineno}"
+        return f"{place} {_parts([cell.cell_contents for cell in cells], depth)}"
+    held = getattr(value, "__dict__", None)
+    return f"{type(value).__qualname__} {_held(held, depth - 1) if type(held) is dict else UNTOLD}"
+
+
+def _parts(values: Sequence[Any], depth: int) -> str:
+    return f"({', '.join(_held(one, depth - 1) for one in values)})" if len(values) <= _LONGEST else UNTOLD
+
+
+UNTOLD = "…"
+_LONGEST = 200
 
 
 class Signature(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from jitscope.backend.function_objects import Capture
-from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature, Static
+from jitscope.backend.signature import ANY_DEVICE, UNTOLD, Leaf, Signature, Static
 from jitscope.core.words import listed, root_of
 
 from .structures import apart, call_of, changed, classes, told
@@ -385,7 +385,8 @@ def _default(signature: Signature, name: str) -> Capture | None:
 
 def _static(name: str, old: Static, new: Static) -> Difference:
     if new.content and old.content == new.content:
-        detail = f"another object ({new.type}) that holds the same: objects of its class are equal by identity alone"
+        same = "" if UNTOLD in new.content else " that holds the same"
+        detail = f"another object ({new.type}){same}: objects of its class are equal by identity alone"
         return Difference("static object", name, str(old), str(new), detail)
     alike = "the two are not equal, though they print alike" if str(old) == str(new) else ""
     return Difference("static value", name, str(old), str(new), alike)

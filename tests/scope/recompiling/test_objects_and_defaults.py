@@ -50,3 +50,17 @@ def test_a_default_is_compared_with_what_another_call_gives():
 
     (card,) = cards_of(lambda: (update(X), update(X, mode="adam")))
     assert card["because"] == "mode (static) changed: 'sgd', its default → 'adam' (str)"
+
+
+class Config:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+def test_what_objects_hold_is_called_the_same_only_where_all_of_it_is_known():
+    scaled = jx.jit(lambda x, config: x * config.n, static_argnums=1)
+    (card,) = cards_of(lambda: [scaled(X, Config(n=3, names=("a", "b"))) for _ in range(2)])
+    assert "is another object (Config) that holds the same: " in card["because"]
+    shifted = jx.jit(lambda x, config: x + config.shift, static_argnums=1)
+    (card,) = cards_of(lambda: [shifted(X, Config(shift=jnp.full(3, n))) for n in (1.0, 2.0)])
+    assert "is another object (Config): objects of its class are equal by identity alone" in card["because"]
