@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -100,9 +101,30 @@ def flattened(fun: Callable[..., Any], in_tree: Any) -> tuple[Callable[..., list
 
 def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
     flat, trees = flattened(fun, in_tree)
-    names = tuple(tree.paths_in(in_tree))
-    debug = DebugInfo(name_of(fun), names, defined=source.position_of_function(fun))
+    names = tuple(_named(path, roots_of(fun)) for path in tree.paths_in(in_tree))
+    debug = DebugInfo(name_of(fun), names, defined=source.position_of_function(fun), inner=True)
     return Body(trace_to_jaxpr(flat, avals, debug), trees[0])
+
+
+def roots_of(fun: Any) -> dict[str, str]:
+    """What a function calls its arguments, by their places, `{"[0]": "carry", "[1]": "x"}`. A function that was made around one of the
+    user's says in `argument_roots` where the user's arguments are in its own."""
+    own = getattr(fun, "argument_roots", None)
+    if own is not None:
+        return own
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):  # a callable without a signature
+        return {}
+    return {f"[{i}]": one.name for i, one in enumerate(parameters) if one.kind in _BY_PLACE}
+
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _named(path: str, roots: dict[str, str]) -> str:
+    root = next((root for root in roots if path.startswith(root)), "")
+    return roots[root] + path.removeprefix(root) if root else path
 
 
 def clear_bodies() -> None:

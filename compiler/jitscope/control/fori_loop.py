@@ -17,7 +17,7 @@ from ..ops.elementwise import lt_p
 from ..ops.linear import add_p, concatenate_p, convert, reshape, slice_in_dim
 from ..symbolic.dimension import is_symbolic_dim, max_dim
 from ..transforms.vmap import BatchAxis, vmap_flat
-from .bodies import check_leaves, name_of
+from .bodies import check_leaves, name_of, roots_of
 from .scan import scan
 from .while_loop import while_loop
 
@@ -129,6 +129,8 @@ class _Step:
         self.__name__ = name_of(body)
         self.__wrapped__ = body
         self.traced_as = (body, ("fori_loop", xs))
+        counter, value = roots_of(body).values() if len(roots_of(body)) == 2 else ("i", "val")
+        self.argument_roots = {"[0][0]": counter, **({"[0][1]": value} if xs else {"[0][1]": "upper", "[0][2]": value})}
 
     def __call__(self, state: Any, _: Any = None) -> Any:
         i, *more, value = state
@@ -196,6 +198,7 @@ class _Each:
         self.__name__ = name_of(f)
         self.__wrapped__ = f
         self.traced_as = (f, "map")
+        self.argument_roots = {"[1]": next(iter(roots_of(f).values()), "x")}
 
     def __call__(self, _: None, x: Any) -> Any:
         return None, self.f(x)

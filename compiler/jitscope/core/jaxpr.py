@@ -96,12 +96,14 @@ class JaxprEqn:
 
 
 class DebugInfo(NamedTuple):
-    """What people call the parts of a jaxpr: the function's name, its arguments and results by path."""
+    """What people call the parts of a jaxpr: the function's name, its arguments and results by path. `inner`: an operation calls it, such
+    as a loop, and no caller can make an argument of it static."""
 
     name: str = "<unnamed>"
     arg_names: tuple[str, ...] = ()
     result_names: tuple[str, ...] = ()
     defined: Any = None
+    inner: bool = False
 
     def argument(self, i: int) -> str:
         """What argument `i` is called: `params['w']`, or `argument 2` where that is not known."""

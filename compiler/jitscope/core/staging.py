@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import source, unfinished
+from . import source, unfinished, users_source
 from .avals import ShapedArray, aval_of, is_python_scalar, marked, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
@@ -178,7 +178,7 @@ class JaxprTrace(Trace):
                 raise returned_reference(x, self.debug.name)
         outvars = [self.atom(x) for x in outs]
         self.ended = True
-        debug = DebugInfo(self.debug.name, self.debug.arg_names, result_names, self.debug.defined)
+        debug = self.debug._replace(result_names=result_names)
         captured = list(self.constants.values())
         jaxpr = Jaxpr([v for v, _ in captured], self.invars, outvars, self.eqns, self.effects, debug)
         return ClosedJaxpr(jaxpr, [x for _, x in captured])
@@ -206,7 +206,10 @@ class JaxprTrace(Trace):
     def _argument_name(self, var: Any) -> str:
         i = self.invars.index(var)
         names = self.debug.arg_names
-        return f"argument {names[i] if i < len(names) else i} of {self.debug.name}"
+        if not self.debug.inner or i >= len(names):
+            return f"argument {names[i] if i < len(names) else i} of {self.debug.name}"
+        called = users_source.unpacked(self.debug.defined, names[i])
+        return f"{called} in {self.debug.name} ({names[i]})" if called else f"{names[i]} in {self.debug.name}"
 
 
 def recording(trace: Trace) -> JaxprTrace | None:

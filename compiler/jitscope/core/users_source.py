@@ -12,11 +12,13 @@ if _TYPE_CHECKING:
         position_of_result as position_of_result,
         rewrite as rewrite,
     )
+    from jitscope_scope.source_code.unpacking import unpacked as unpacked
 else:
     _late(
         globals(),
         {
             "jitscope_scope.source_code.names": "in_own_names",
             "jitscope_scope.source_code.rewrites": "path_at position_of_result rewrite",
+            "jitscope_scope.source_code.unpacking": "unpacked",
         },
     )

@@ -147,6 +147,47 @@ def test_the_chain_has_its_lines_and_columns():
     assert places == sorted(places), message
 
 
+def scanned(xs):
+    def body(carry, x):
+        total, count = carry
+        return (total * 1.0 if total > x else total, count), x
+
+    return lax.scan(body, (0.0, 0), xs)
+
+
+def repeated(n):
+    def grow(i, state):
+        low, (high, *others) = state
+        return (low, (float(high), *others))
+
+    return lax.fori_loop(0, n, grow, (0.0, (1.0, 2.0)))
+
+
+def counted(xs):
+    def body(s, x):
+        return {"n": int(s["n"])}, x
+
+    return lax.scan(body, {"n": 0}, xs)
+
+
+INNER = {
+    "scan": (scanned, X, "(it depends on total in body (carry[0]): f32[], x in body: f32[])"),
+    "a loop with a counter": (repeated, 3, "high in grow (state[1][0])"),
+    "a dict": (counted, X, "s['n'] in body"),
+    "map": (lambda xs: lax.map(lambda row: row if row > 0 else -row, xs), X, "row in <lambda>: f32[]"),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_what_loops_hand_on_has_the_users_names(name):
+    fun, given, text = INNER[name]
+    for call in (fun, jx.jit(fun)):
+        with pytest.raises(errors.ConcretizationTypeError) as caught:
+            call(given)
+        assert text in str(caught.value)
+        assert "static_argnames='" not in str(caught.value)  # nothing that a loop hands on is an argument of jit's
+
+
 def test_lines_of_several_rows_have_no_columns():
     scope = cell("def f(x):\n    return float(\n        x\n        + 1)")
     with pytest.raises(errors.ConcretizationTypeError, match="line 2 of f: return float"):
