@@ -28,6 +28,7 @@ class Bounds:
         self._others: set[str] = set()
         """Names that other statements than loops' heads bind."""
         self._open: set[str] = set()
+        self._assumed: dict[str, Interval] = {}
         for s in (n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)):
             self._note(s)
 
@@ -71,7 +72,18 @@ class Bounds:
         if name not in self.bound:
             return before if before is not None else _of_elements(found)
         if name in self._open:
-            return None
+            return self._assumed.get(name)
+        found = self._hull_of(name, before)
+        if found is not None or name in self._assumed:
+            return found
+        self._assumed[name] = guess = self._guess(name, before)
+        try:
+            found = self._hull_of(name, before)
+        finally:
+            del self._assumed[name]
+        return guess if found is not None and guess[0] <= found[0] and found[1] <= guess[1] else None
+
+    def _hull_of(self, name: str, before: Interval | None) -> Interval | None:
         self._open.add(name)
         try:
             parts = [self._given(e) for e in self.given.get(name, [None])]
@@ -80,6 +92,22 @@ class Bounds:
         if name in self.values:
             parts.append(before)
         return _hull(parts)
+
+    def _guess(self, name: str, before: Interval | None) -> Interval:
+        """What a name may be between that is bound by way of its own value: the constants, and the known bounds, that it is made of."""
+        found, names, known = [before or (0, 0)], {name}, set[str]()
+        while names:
+            n = names.pop()
+            known.add(n)
+            for e in self.given.get(n, []):
+                for part in ast.walk(e) if e is not None else ():
+                    if isinstance(part, ast.Constant) and type(part.value) is int:
+                        found.append((part.value, part.value))
+                    elif isinstance(part, ast.Name) and part.id in self.bound:
+                        names |= {part.id} - known
+                    elif isinstance(part, ast.Name) and (one := self._of_name(part.id)) is not None:
+                        found.append(one)
+        return min(f[0] for f in found), max(f[1] for f in found)
 
     def _given(self, node: ast.expr | None) -> Interval | None:
         match node:
@@ -177,7 +205,7 @@ class Bounds:
             return _hull(parts[1:])
         if word == "abs" and len(args) == 1 and parts[0] is not None:
             return (0, max(map(abs, parts[0])))
-        if word == "len" or (word == "sum" and self._is_truth(name.rpartition(".")[0], args)):
+        if word in ("len", "argmax", "argmin") or (word == "sum" and self._is_truth(name.rpartition(".")[0], args)):
             return (0, 2**31 - 1)
         if word == "int" and len(args) == 1:
             return parts[0] if parts[0] is not None else (-(2**52), 2**52) if self._floats(args[0]) else None

@@ -202,6 +202,13 @@ def counted(k: Any) -> Lifted:
     return Lifted(k)
 
 
+def chosen(test: Any, yes: Any, no: Any) -> Any:
+    """One of two values: what a branch on a value leaves behind."""
+    if yes is no:
+        return yes
+    return Lifted(jnp.where(_lowered(test), _lowered(yes), _lowered(no)))
+
+
 def apart(*values: Any) -> tuple[Any, ...]:
     """What a turn hands to the next one. Raises TypeError where one array has two names: a store into one would be lost on the other."""
     arrays = [

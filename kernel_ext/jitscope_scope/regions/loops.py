@@ -22,7 +22,7 @@ class Loop:
         self.stop = writer.fresh("stop")
         self.body = _without_leaving(body, self.stop) if naming.leaves(body) else body
         target = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)} if isinstance(s, ast.For) else set()
-        written = (naming.bound(body) | naming.stored_into(body)) - target
+        written = (naming.bound(body) | naming.stored_into(body)) - target - writer.columns
         early = naming.read_first(self.body) - target
         if isinstance(s, ast.While):
             early |= naming.loaded([s.test])

@@ -148,6 +148,9 @@ class _Masks(ast.NodeTransformer):
                 return bool(self.axes(node))
             case ast.UnaryOp(op=ast.Invert(), operand=a):
                 return self.is_mask(a)
+            case ast.Subscript(value=ast.Name() as of, slice=at):
+                parts = at.elts if isinstance(at, ast.Tuple) else [at]
+                return self.is_mask(of) and all(isinstance(p, ast.Slice) for p in parts)
             case ast.BinOp(left=a, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=b):
                 return self.is_mask(a) and self.is_mask(b)
         return False

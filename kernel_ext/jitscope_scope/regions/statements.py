@@ -382,7 +382,7 @@ class Statements:
         if any(isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)):
             raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
         lines = [f"{test} = {self.text(s.test)}"]
-        names = sorted((naming.bound(both)) & (live | naming.loaded(both)))
+        names = [*sorted((naming.bound(both)) & (live | naming.loaded(both))), *self.places_bound(both)]
         inner = f"({guard}) & {test}" if guard else test
         other = f"({guard}) & ~{test}" if guard else f"~{test}"
         if not names:
@@ -396,8 +396,16 @@ class Statements:
             f"{tuple_of} = {before}",
         ]
         lines += self.block(s.orelse, live, other) if s.orelse else []
-        chosen = f"{self.jnp}.where({test}, p, q) for p, q in zip({taken}, ({tuple_of}))"
+        chosen = f"{self.choice()}({test}, p, q) for p, q in zip({taken}, ({tuple_of}))"
         return [*lines, f"{tuple_of} = ({chosen})"]
+
+    def places_bound(self, body: naming.Statements) -> list[str]:
+        """The attributes that a branch on a value binds; these statements' are names alone."""
+        return []
+
+    def choice(self) -> str:
+        """The function that takes one of two values."""
+        return f"{self.jnp}.where"
 
     def _for(self, s: ast.For, live: set[str]) -> list[str]:
         if s.orelse:

@@ -49,7 +49,7 @@ def unchanged(
     writer = Unchanged(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body)
     writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
-    writer.columns = frozenset(columns)
+    writer.columns, writer.after = frozenset(columns), visit.after
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     lines = [
         line
@@ -318,7 +318,7 @@ class Unchanged(Statements):
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="float"), args=[inner])):
                 return [f"{name} = {ast.unparse(inner)}"]
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Pass() | ast.FunctionDef():
-                if guard and not all(isinstance(t, ast.Name) for t in naming.targets_of(s)):
+                if guard and not self._binds(s):
                     raise CannotCompile(
                         s.lineno, "value read by Python", f"`{ast.unparse(s)[:50]}` under a branch on a value"
                     )
@@ -326,6 +326,26 @@ class Unchanged(Statements):
             case ast.With() | ast.Import() | ast.ImportFrom():
                 raise CannotCompile(s.lineno, "effect", f"`{ast.unparse(s).splitlines()[0][:60]}` enters a context")
         return super().statement(s, live, guard)
+
+    def _binds(self, s: ast.stmt) -> bool:
+        """Whether a statement only binds names and known attributes to new values: nothing is stored in place, or has a second name."""
+        targets, value = naming.targets_of(s), getattr(s, "value", None)
+        if not all(isinstance(t, ast.Name) or ast.unparse(t) in self.places for t in targets) or not targets:
+            return False
+        if not self.home.numpy:
+            return all(isinstance(t, (ast.Name, ast.Attribute)) for t in targets)
+        if isinstance(s, ast.AugAssign):
+            name = ast.unparse(s.target)
+            found = self.values.get(name, self.after.get(name))
+            return isinstance(found, (int, float, complex, np.generic))
+        return not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
+
+    def places_bound(self, body: naming.Statements) -> list[str]:
+        targets = [t for s in body for n in ast.walk(s) if isinstance(n, ast.stmt) for t in naming.targets_of(n)]
+        return sorted({ast.unparse(t) for t in targets if not isinstance(t, ast.Name)} & set(self.places))
+
+    def choice(self) -> str:
+        return f"{self.theirs}.chosen" if self.home.numpy else super().choice()
 
     def _rows(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.moving and hasattr(self.values.get(node.id), "shape")

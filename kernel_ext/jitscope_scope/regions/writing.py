@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .loops import indent
 from .parts import Written, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .statements import Statements
+from .stand_ins import stand_ins
 from .stops import between
 from .unchanged import unchanged
 from .watching import Visit
@@ -34,6 +36,18 @@ def written(
 ) -> Written:
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
+    found = stand_ins(body, visit, definitions)
+    edit = _written(found.body, found.visit, live, name, definitions)
+    return replace(edit, call=(*found.before, *edit.call, *found.after))
+
+
+def _written(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> Written:
     home = home_of(body, visit.values)
     try:
         return _translated(body, visit, live, name, home, definitions)
@@ -58,7 +72,7 @@ def _cut_at_stops(
 ) -> Written | None:
     for way in (between, left, in_pieces):
         with contextlib.suppress(CannotCompile):
-            cut = way(body, visit, live, name, definitions, lambda b, v, n: written(b, v, n, name, definitions))
+            cut = way(body, visit, live, name, definitions, lambda b, v, n: _written(b, v, n, name, definitions))
             if cut is not None:
                 return cut
     return None

@@ -326,4 +326,76 @@ for i in range(1, 30):
     x[i::2] = x[i::2] * 0.5
     x[2:i] = 0.01 * i
     y[:i] = y[:i] + x[:i]
+=== a history in a dict
+X = rng.normal(size=(20, 3)); y = X @ np.ones(3); w = np.zeros(3); hist = {"loss": [], "norm": [1.5]}
+---
+for i in range(30):
+    r = X @ w - y
+    hist["loss"].append(float(r @ r))
+    hist["norm"].append(np.sqrt(w @ w))
+    w = w - 0.02 * X.T @ r / 20
+=== errors of each turn in an attribute
+class Perceptron:
+    def __init__(self, n):
+        self.w, self.errors = np.zeros(n), []
+    def output(self, x): return np.where(x @ self.w >= 0, 1, -1)
+    def fit(self, X, y, epochs):
+        for _ in range(epochs):
+            wrong = 0
+            for xi, yi in zip(X, y):
+                if self.output(xi) != yi:
+                    self.w = self.w + 0.1 * yi * xi
+                    wrong += 1
+            self.errors.append(wrong)
+        return self
+X = rng.normal(size=(25, 3)); y = np.where(X @ np.array([1, -1, 0.5]) > 0, 1, -1)
+---
+model = Perceptron(3).fit(X, y, 6)
+=== a list of pairs
+x, v = 1.0, float(rng.random()); pts = [(x, v)]; marks = []
+---
+for i in range(50):
+    v = v - 0.01 * x
+    x = x + 0.01 * v
+    pts.append((x, v))
+    if x > 0.9:
+        marks.append((i, x))
+=== a sandpile, parts of parts
+grid = np.zeros((7, 7), dtype=int); grid[3, 3] = 60 + rng.integers(9)
+---
+while (grid >= 4).any():
+    tall = grid >= 4
+    grid[tall] -= 4
+    grid[1:, :][tall[:-1, :]] += 1
+    grid[:-1, :][tall[1:, :]] += 1
+    grid[:, 1:][tall[:, :-1]] += 1
+    grid[:, :-1][tall[:, 1:]] += 1
+=== a walk that turns at both ends
+us = rng.random(60); acts = rng.integers(0, 2, 60); Q = np.zeros((6, 2)); s = 0
+---
+for t in range(60):
+    a = int(Q[s].argmax()) if us[t] > 0.1 else int(acts[t])
+    s2 = min(s + 1, 5) if a == 1 else max(s - 1, 0)
+    r = 1.0 if s2 == 5 else 0.0
+    Q[s, a] += 0.1 * (r + 0.9 * Q[s2].max() - Q[s, a])
+    s = 0 if s2 == 5 else s2
+=== norms of jitscope's arrays in NumPy's
+import jitscope.numpy as jnp
+A = rng.normal(size=(6, 6)).astype(np.float32) * 0.2; x = jnp.ones(6); norms = np.zeros(20)
+---
+for i in range(20):
+    x = jnp.tanh(A @ x + 0.1)
+    norms[i] = float(jnp.linalg.norm(x))
+=== attributes and names under a branch, never taken at first
+class Net: pass
+net = Net(); net.w = np.ones(3); net.best = 10.0; limit = -5.0 + 8.0 * float(rng.random()); s = 0.0
+---
+for k in range(12):
+    if net.w.sum() > limit:
+        net.best = net.best * 0.5
+        s = s + 1.0
+    else:
+        net.w = net.w + 0.1
+        s += 0.25
+    net.w = net.w * 0.9
 """)

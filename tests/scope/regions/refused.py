@@ -285,6 +285,13 @@ u = rng.random(9); f = reader(u)
 ---
 for k in range(1, 9):
     u[k] = f(k) + 1
+=== an array that is changed in place under a branch that was always taken -> value read by Python @ 3
+p = {"w": np.ones(3)}; limit = float(rng.normal()) * 1e-3 - 5.0; u = np.zeros(3)
+---
+for k in range(6):
+    if p["w"].sum() > limit:
+        u += 1.0
+    p["w"] = p["w"] * 0.9
 === two functions on one line -> object @ 2
 f = lambda x: 0.9 * x; g = lambda x: 0.9 * x + 1e-12
 x = rng.random(4)

@@ -1,0 +1,184 @@
+"""Lists that have no name of their own, or take tuples: `history["loss"].append(v)`, `self.errors.append(n)`, `points.append((x, y))`. In the
+region a name stands for the first ones, and one list for each part of the tuples."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from . import growing, naming, paths
+from .parts import placed_at
+from .watching import Visit
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """The statements and what was seen of them, with the names that stand in, and what stands before and after the edit's call."""
+
+    body: tuple[ast.stmt, ...]
+    visit: Visit
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def stand_ins(
+    body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> StandIns:
+    """Where there is nothing of the kind, the statements as they are."""
+    found = _Places(body, visit, definitions).written()
+    return _tuples(found)
+
+
+class _Places:
+    def __init__(
+        self, body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
+    ) -> None:
+        self.body, self.visit, self.definitions = body, visit, definitions
+
+    def written(self) -> StandIns:
+        names = {text: f"list_{k}_of_{leaf.root}" for k, (text, leaf) in enumerate(self._lists().items(), 1)}
+        if not names:
+            return StandIns(tuple(self.body), self.visit)
+        visit, places, after = self.visit, self.visit.places, self.visit.places_after
+        live = {name: paths.at(text, visit.live) for text, name in names.items()}
+        ends = {name: list(after[text].value[: after[text].size]) for text, name in names.items()}  # type: ignore[index]
+        values = {name: paths.at(text, visit.values) for text, name in names.items()}
+        visit = replace(
+            visit,
+            values={**visit.values, **values},
+            live={**visit.live, **live},
+            after={**visit.after, **ends},
+            ends={**visit.ends, **live},
+            places={t: p for t, p in places.items() if t not in names},
+            places_after={t: p for t, p in after.items() if t not in names},
+        )
+        new = tuple(_Named(names).visit(copy.deepcopy(s)) for s in self.body)
+        bind = tuple(f"{name} = {text}" for text, name in names.items())
+        return StandIns(new, visit, bind, (f"del {', '.join(names.values())}",))
+
+    def _lists(self) -> dict[str, paths.Leaf]:
+        """The places of lists of numbers that the statements, and nothing that they call, append to."""
+        nodes = [n for s in self.body for n in ast.walk(s)]
+        found: dict[str, paths.Leaf] = {}
+        for n in nodes:
+            match n:
+                case ast.Call(func=ast.Attribute(value=(ast.Attribute() | ast.Subscript()) as owner, attr="append")):
+                    text = ast.unparse(owner)
+                    before, after = self.visit.places.get(text), self.visit.places_after.get(text)
+                    if before is not None and after is not None and self._is_alone(before, after, owner, nodes):
+                        found[text] = before
+        return found
+
+    def _is_alone(self, before: paths.Leaf, after: paths.Leaf, owner: ast.expr, nodes: list[ast.AST]) -> bool:
+        if type(before.value) is not list or after.value is not before.value or before.root in naming.bound(self.body):
+            return False
+        roots = [n for n in nodes if isinstance(n, ast.Name) and n.id == before.root]
+        inside = {id(n.value) for n in nodes if isinstance(n, (ast.Attribute, ast.Subscript))}
+        if any(id(n) not in inside for n in roots):
+            return False
+        last = owner.attr if isinstance(owner, ast.Attribute) else ast.unparse(owner.slice)  # type: ignore[attr-defined]
+        return not any(last in text for text in self._called(nodes))
+
+    def _called(self, nodes: list[ast.AST]) -> list[str]:
+        """The text of the functions of the cells that may be called from here, by their names."""
+        names, found = _names_in(nodes), {}
+        while True:
+            more = {id(d): d for d in self.definitions.values() if d.name in names and id(d) not in found}
+            if not more:
+                return [ast.unparse(d) for d in found.values()]
+            found |= more
+            names |= _names_in([n for d in more.values() for n in ast.walk(d)])
+
+
+def _names_in(nodes: list[ast.AST]) -> set[str]:
+    """The names that are called, or read as attributes."""
+    return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+
+
+class _Named(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return self._one(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return self._one(node)
+
+    def _one(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
+        name = self.names.get(ast.unparse(node)) if isinstance(node.ctx, ast.Load) else None
+        return self.generic_visit(node) if name is None else ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+def _tuples(found: StandIns) -> StandIns:
+    nodes = [n for s in found.body for n in ast.walk(s)]
+    sizes: dict[str, int] = {}
+    for n in nodes:
+        match n:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[item]) if growing.appends(
+                n, found.visit.values
+            ):
+                whole = isinstance(item, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in item.elts)
+                size = len(item.elts) if whole and isinstance(item, ast.Tuple) else 0
+                sizes[name] = size if sizes.get(name, size) == size else 0
+    sizes = {n: size for n, size in sizes.items() if size and _takes_tuples(n, size, found.visit, nodes)}
+    if not sizes:
+        return found
+    visit, names = found.visit, {n: [f"part_{k}_of_{n}" for k in range(size)] for n, size in sizes.items()}
+    parts = [p for many in names.values() for p in many]
+    after = {
+        p: [t[k] for t in visit.after[n][len(visit.values[n]) :]]  # type: ignore[index, arg-type]
+        for n, many in names.items()
+        for k, p in enumerate(many)
+    }
+    empty: dict[str, object] = {p: [] for p in parts}
+    keep = lambda values: {n: v for n, v in values.items() if n not in names}
+    visit = replace(
+        visit,
+        values={**keep(visit.values), **empty},
+        live={**keep(visit.live), **empty},
+        after={**keep(visit.after), **after},
+        ends={**keep(visit.ends), **empty},
+        places={t: p for t, p in visit.places.items() if p.root not in names},
+        places_after={t: p for t, p in visit.places_after.items() if p.root not in names},
+    )
+    new: list[ast.stmt] = []
+    for s in found.body:
+        one = _Taken(names).visit(copy.deepcopy(s))
+        new += one if isinstance(one, list) else [one]
+    bind = tuple(f"{p} = []" for p in parts)
+    extend = tuple(f"{n}.extend(zip({', '.join(many)}))" for n, many in names.items())
+    return StandIns(
+        tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after)
+    )
+
+
+def _takes_tuples(name: str, size: int, visit: Visit, nodes: list[ast.AST]) -> bool:
+    used = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+    calls = [n for n in nodes if growing.appends(n, visit.values) and naming.root_of(n.func) == name]  # type: ignore[attr-defined]
+    before, after = visit.values.get(name), visit.after.get(name)
+    if type(before) is not list or type(after) is not list or len(used) != len(calls):
+        return False
+    return all(type(t) is tuple and len(t) == size for t in after[len(before) :])
+
+
+class _Taken(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, list[str]]) -> None:
+        self.names = names
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[ast.Tuple(elts=items)]) if (
+                name in self.names
+            ):
+                new = []
+                for p, item in zip(self.names[name], items, strict=True):
+                    one = ast.parse(f"{p}.append(0)").body[0]
+                    assert isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)
+                    placed_at(one, node)
+                    one.value.args = [item]
+                    new.append(one)
+                return new
+        return node
