@@ -30,6 +30,10 @@ LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ROUNDING = 64
 """A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
+_READ = frozenset(
+    "ReadByPython ConcretizationTypeError TracerBoolConversionError TracerIntegerConversionError TracerArrayConversionError".split()
+)
+"""Errors that say that Python asks for a value."""
 _TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
 """Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
@@ -150,7 +154,8 @@ def _one(
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
         except Exception as error:
-            raise CannotCompile(line, "shape", f"the compiled form is refused: {_first_line(error)}") from None
+            word = "value read by Python" if type(error).__name__ in _READ else "shape"
+            raise CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}") from None
     first_s = watch.seconds()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")

@@ -150,9 +150,7 @@ def _tuples(found: StandIns) -> StandIns:
         new += one if isinstance(one, list) else [one]
     bind = tuple(f"{p} = []" for p in parts)
     extend = tuple(f"{n}.extend(zip({', '.join(many)}))" for n, many in names.items())
-    return StandIns(
-        tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after)
-    )
+    return StandIns(tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after))
 
 
 def _takes_tuples(name: str, size: int, visit: Visit, nodes: list[ast.AST]) -> bool:

@@ -4,6 +4,7 @@ containers is handed in and taken out, and the text is traced in each run, so th
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from collections.abc import Mapping
 
@@ -289,7 +290,9 @@ class Unchanged(Statements):
         self.top, self.theirs = True, "lifted_arrays"
 
     def text(self, node: ast.expr) -> str:
-        return ast.unparse(node)
+        if not self.expressions.moves(node):
+            return ast.unparse(node)
+        return ast.unparse(ast.fix_missing_locations(_Asked().visit(copy.deepcopy(node))))
 
     def statement(self, s: ast.stmt, live: set[str], guard: str | None) -> list[str]:
         match s:
@@ -358,6 +361,28 @@ class Unchanged(Statements):
 
     def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
         return LoopOfPlaces(self, s.body, live, s)
+
+
+class _Asked(ast.NodeTransformer):
+    """What a test asks of arrays, as arrays: `float(x) > 1 and k < 9` as `(x > 1) & (k < 9)`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="float" | "bool"), args=[inner], keywords=[]):
+                return inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[], keywords=[]):
+                return inner
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if not all(isinstance(v, (ast.Compare, ast.BinOp)) for v in node.values):
+            return node
+        first = node.values[0]
+        for other in node.values[1:]:
+            first = ast.BinOp(first, ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr(), other)
+        return first
 
 
 class LoopOfPlaces(Loop):

@@ -20,8 +20,8 @@ from .leaving import left
 from .loops import indent
 from .parts import Written, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
-from .statements import Statements
 from .stand_ins import stand_ins
+from .statements import Statements
 from .stops import between
 from .unchanged import unchanged
 from .watching import Visit

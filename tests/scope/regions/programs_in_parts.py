@@ -398,4 +398,20 @@ for k in range(12):
         net.w = net.w + 0.1
         s += 0.25
     net.w = net.w * 0.9
+=== jitscope's arrays until a value says so
+import jitscope.numpy as jnp
+a = jnp.linspace(1.0, 5.0, 9) + float(rng.random()); x = jnp.ones(9); n = 0
+---
+while float(jnp.abs(x * x - a).max()) > 1e-3 and n < 300:
+    x = 0.5 * (x + a / x)
+    n += 1
+=== jitscope's arrays, and a branch on a value that Python asks for
+import jitscope.numpy as jnp
+a = jnp.linspace(0.0, 3.0, 9) * (1 + float(rng.random())); x = a; rate = 1.0
+---
+for i in range(30):
+    new = x - rate * 0.1 * jnp.sin(x)
+    if float(jnp.sum(new ** 2)) > 30.0:
+        rate = rate * 0.5
+    x = new
 """)

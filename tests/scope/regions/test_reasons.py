@@ -1,0 +1,72 @@
+"""What reasons say: which array, which line; and what is not said twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from jitscope_scope.regions.answers import Region
+from tests.scope.regions.programs import Program
+from tests.scope.regions.test_programs import watched
+
+
+def found(before: str, cell: str, patch: pytest.MonkeyPatch) -> list[Region]:
+    return watched(Program("reasons", before, cell), patch)[0]
+
+
+def test_a_shape_that_changes_is_named_with_its_array_and_line(monkeypatch) -> None:
+    cell = "for k in range(6):\n    s = V.sum()\n    V = 0.5 * (V[1:] + V[:-1])\n"
+    (region,) = found("V = rng.normal(size=20); s = 0.0", cell, monkeypatch)
+    assert (
+        region.reason == "line 3: `V` has [20] before the loop and [14] after it: its shape changes from turn to turn"
+    )
+    assert [(c.line, c.why) for c in region.cuts] == [(3, "shape")]
+
+
+def test_the_array_is_named_whose_memory_is_shared(monkeypatch) -> None:
+    before = "buf = np.zeros(12); odd, even, late = buf[1::2], buf[::2], buf[8:]"
+    cell = "for k in range(1, 4):\n    even[k] = even[k - 1] + odd[k] + late[0] + 1\n"
+    (region,) = found(before, cell, monkeypatch)
+    assert region.reason == "line 1: `even` is stored into and shares its memory with `late` (aliasing)"
+    assert [(c.line, c.why) for c in region.cuts] == [(1, "effect")]
+
+
+def test_arrays_that_lie_between_each_other_share_nothing(monkeypatch) -> None:
+    before = "buf = np.zeros(12); odd, even = buf[1::2], buf[::2]"
+    (region,) = found(before, "for k in range(1, 4):\n    even[k] = even[k - 1] + odd[k] + 1\n", monkeypatch)
+    assert region.verdict == "compile", region.reason
+
+
+def test_fields_of_one_array_of_records_are_objects_not_aliases(monkeypatch) -> None:
+    before = "bodies = np.zeros(4, dtype=[('x', float), ('v', float)]); x, v = bodies['x'], bodies['v']"
+    (region,) = found(before, "for k in range(1, 4):\n    x[k] = x[k - 1] + v[k] + 1\n", monkeypatch)
+    assert "aliasing" not in region.reason
+
+
+def test_what_a_compiled_region_has_inside_is_not_told_again(monkeypatch) -> None:
+    before = """
+def smooth(x):
+    for i in range(3):
+        x = 0.5 * x + 0.25 * np.roll(x, 1) + 0.25
+    return x
+x = rng.normal(size=9)
+"""
+    regions = found(before, "for k in range(5):\n    x = smooth(x)\n", monkeypatch)
+    assert [(r.cell, r.line, r.verdict) for r in regions] == [(2, 1, "compile")]
+
+
+def test_what_a_refused_loop_calls_is_told_by_itself(monkeypatch) -> None:
+    before = """
+def smooth(x):
+    for i in range(3):
+        x = 0.5 * x + 0.25 * np.roll(x, 1) + 0.25
+    return x
+x = rng.normal(size=9)
+"""
+    regions = found(before, "for k in range(5):\n    x = smooth(x) + rng.normal()\n", monkeypatch)
+    assert [(r.cell, r.line, r.verdict) for r in regions] == [(1, 2, "compile"), (2, 1, "cannot")]
+
+
+def test_what_python_asks_of_compiled_arrays_is_a_value(monkeypatch) -> None:
+    before = "import jitscope.numpy as jnp\nx = jnp.ones(3); names = ['a', 'b']; s = ''\nclass Kept: pass\nkept = Kept(); kept.x = x"
+    *_, region = found(before, "for k in range(3):\n    kept.x = kept.x * int(kept.x.sum())\n", monkeypatch)
+    assert [c.why for c in region.cuts] == ["value read by Python"]
