@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Position, expect
+from playwright.sync_api import Page, Position, expect
 
+from jitscope_widgets.quantities import show
 from tests.browser.audit import assert_readable
-from tests.browser.bare import Bare
+from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.extent import full, looks
@@ -162,6 +163,27 @@ def test_with_a_profile_the_line_shows_how_busy_a_call_was(bare: Bare, dark: boo
     heights = [box["height"] / whole["height"] for bar in strip.locator("i").all() if (box := bar.bounding_box())]
     assert heights == pytest.approx(profile()["timeline"]["busy"], abs=0.05)
     assert_readable(view.element)
+
+
+def test_the_line_tells_of_a_profile_as_soon_as_it_is_there(page: Page) -> None:
+    from tests.widgets import documents
+    from tests.widgets.profile_documents import profile
+
+    cell = documents.layer_cell()
+    cell["compilations"][0]["timing"]["steady"] = None
+    kernel = Kernel(cell)
+    kernel.instruments["profile"] = measured = profile()
+    view = kernel.shown(page)
+    line = view.headline()
+    expect(line).not_to_contain_text("runs in")
+    expect(line.locator(".jitscope-strip[data-of=call]")).to_have_count(0)
+    view.open("timing")
+    view.element.locator("[data-run=profile]").click()
+    expect(line.locator(".jitscope-strip[data-of=call] i")).to_have_count(len(measured["timeline"]["busy"]))
+    expect(line).to_contain_text(f"runs in {show(measured['wall'])}")
+    slowest = max(measured["lines"], key=lambda one: one["own"]["least"] if one["own"] else 0)
+    expect(line).to_contain_text(f"line {slowest['position']['line']}: ")
+    expect(view.element.locator("[role=tab][data-tab=timing]").first).to_have_attribute("aria-selected", "true")
 
 
 def test_what_stands_out_is_in_the_line(bare: Bare, training: Document) -> None:

@@ -11,20 +11,25 @@ _MUCH = 0.3  # of the kernels' time, in one line
 
 def unusual(compilation: Document) -> str:
     """A NaN, or a line that takes much of the measured time; "" where nothing of this is known."""
-    instruments = compilation.get("instruments") or {}
-    return _first_nan(instruments.get("values")) or _slow(instruments.get("profile"))
+    found = compilation.get("instruments") or {}
+    return next((said for name in TELLING if (said := stands_out(found.get(name)))), "")
 
 
-def _first_nan(values: Document | None) -> str:
-    row = next((row for row in (values or {}).get("rows", ()) if row["nan"] and not row.get("written")), None)
-    if values is None or row is None:
+def stands_out(document: Document | None) -> str:
+    """What the document of an instrument says of a program that its line tells, too."""
+    return TELLING[document["kind"]](document) if document and document["kind"] in TELLING else ""
+
+
+def _first_nan(values: Document) -> str:
+    row = next((row for row in values.get("rows", ()) if row["nan"] and not row.get("written")), None)
+    if row is None:
         return ""
     positions = dict(enumerate(values["lines"]))
     return f"first NaN: line {positions[row['line']]['line']}" if row["line"] in positions else "NaN"
 
 
-def _slow(profile: Document | None) -> str:
-    lines = [line for line in (profile or {}).get("lines", ()) if line["own"]]
+def _slow(profile: Document) -> str:
+    lines = [line for line in profile.get("lines", ()) if line["own"]]
     if not lines:
         return ""
     most = max(lines, key=lambda line: line["own"]["least"])
@@ -33,3 +38,7 @@ def _slow(profile: Document | None) -> str:
         return ""
     about = "" if most["own"]["most"] - least < 0.0005 else "at least "
     return f"line {most['position']['line']}: {about}{percent(least)} of the time"
+
+
+TELLING = {"values": _first_nan, "profile": _slow}
+"""Instruments of which something stands out, the most important first."""

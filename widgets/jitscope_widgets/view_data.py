@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import words
+from .unusual import TELLING, stands_out
 from .view.as_data import as_data
 from .view.parts import Sentence, View
 from .views import has_view, name_of, view_of
@@ -12,6 +13,8 @@ from .words import Document
 
 
 FIELD = "view"
+STANDS_OUT = "stands_out"
+"""What the line of a program says of an instrument, beside its view."""
 
 
 def with_views(value: Any, here: str = "") -> Any:
@@ -24,10 +27,18 @@ def with_views(value: Any, here: str = "") -> Any:
         value = {name: with_views(one, here) for name, one in value.items()}
     if has_view(value.get("kind")) and value.get("version") == 1:
         told = {**value, "here": here} if value["kind"] == "fusion" and here else value
-        return {**value, FIELD: as_data(parts_of(told), value)}
+        viewed = {**value, FIELD: as_data(parts_of(told), value)}
+        return {**viewed, STANDS_OUT: _stands_out(value)} if value["kind"] in TELLING else viewed
     if value.get("kind") == "compilation" and "timing" in value:
         return {**value, "timing": {**value["timing"], FIELD: as_data(parts_of(timing_of(value)))}}
     return value
+
+
+def _stands_out(document: Document) -> str:
+    try:
+        return stands_out(document)
+    except Exception:  # its view says what is wrong with it
+        return ""
 
 
 def fusion_of(compilation: Document) -> Document:
@@ -36,8 +47,13 @@ def fusion_of(compilation: Document) -> Document:
 
 
 def timing_of(compilation: Document) -> Document:
-    """The timing of a compilation, with what a run of it takes."""
-    return {**compilation["timing"], "cost": compilation["cost"]}
+    """The timing of a compilation, with what a run of it takes; where no other calls were timed, those of its profile."""
+    timing = {**compilation["timing"], "cost": compilation["cost"]}
+    profile = (compilation.get("instruments") or {}).get("profile")
+    if profile and not timing["steady"] and profile.get("wall"):
+        times = {"median": profile["wall"], "low": profile["low"], "high": profile["high"]}
+        timing["steady"] = {**times, "runs": profile["runs"], "source": "profile"}
+    return timing
 
 
 def parts_of(document: Document) -> View:
@@ -56,5 +72,9 @@ def title_of(kind: str) -> str:
 def without_views(value: Any) -> Any:
     """The same documents without their views: as they were made."""
     if isinstance(value, dict):
-        return {name: without_views(one) for name, one in value.items() if not (name == FIELD and "kind" in value)}
+        return {
+            name: without_views(one)
+            for name, one in value.items()
+            if not (name in (FIELD, STANDS_OUT) and "kind" in value)
+        }
     return [without_views(one) for one in value] if isinstance(value, list) else value

@@ -22,7 +22,7 @@ class SteadyRun(TypedDict):
     low: Quantity
     high: Quantity
     runs: int
-    source: Literal["button", "cell"]
+    source: Literal["button", "cell", "profile"]
 
 
 class TimingDocument(TypedDict):

@@ -188,6 +188,11 @@ export class CellView implements View {
   }
 
   private draw(): void {
+    this.drawLines();
+    this.drawPanes();
+  }
+
+  private drawLines(): void {
     const { open, name } = this.state;
     const focused = (this.root.getRootNode() as Document).activeElement as HTMLElement | null;
     const inLine = focused && this.lines.contains(focused) ? focused.dataset.function : undefined;
@@ -205,7 +210,6 @@ export class CellView implements View {
         ),
       );
     if (inLine) lines.find((line) => line.dataset.function === inLine)?.focus();
-    this.drawPanes();
   }
 
   private drawPanes(): void {
@@ -254,6 +258,7 @@ export class CellView implements View {
       memory: this.state.panes,
       root: this.root,
       picker: this.picker(shell),
+      arrived: () => this.drawLines(),
       tabChanged: (tab) => {
         this.state.panes = { ...this.state.panes, tab };
         this.store.write(this.state);

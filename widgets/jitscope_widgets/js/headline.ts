@@ -2,6 +2,7 @@
 import type { BusyCall, CompilationDoc, Stage } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { origin, percent, quantity, seconds } from "./numbers";
+import { standsOut } from "./viewdata";
 
 /** Compilations of one function in one cell, oldest first. */
 export interface Group {
@@ -47,14 +48,10 @@ function compiledIn(group: Group): HTMLElement | null {
   return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(secondsOf(compiled)!)));
 }
 
-function runsIn({ timing }: CompilationDoc): HTMLElement | null {
-  if (!timing.steady) return null;
-  return h(
-    "span",
-    { class: "jitscope-fact", title: origin(timing.steady.median) },
-    "runs in ",
-    h("b", {}, quantity(timing.steady.median)),
-  );
+function runsIn({ timing, instruments }: CompilationDoc): HTMLElement | null {
+  const median = timing.steady?.median ?? instruments?.profile?.wall;
+  if (!median) return null;
+  return h("span", { class: "jitscope-fact", title: origin(median) }, "runs in ", h("b", {}, quantity(median)));
 }
 
 /** How often a function was compiled again: each card once, which all programs have that it tells of. */
@@ -70,7 +67,8 @@ function again({ compilations }: Group): HTMLElement | null {
 }
 
 /** What stands out beside recompilations: a NaN, a slow line. */
-function unusual({ unusual: said }: CompilationDoc): HTMLElement | null {
+function unusual(compilation: CompilationDoc): HTMLElement | null {
+  const said = standsOut(compilation);
   return said ? h("span", { class: "jitscope-unusual" }, said) : null;
 }
 
@@ -95,7 +93,7 @@ function programPicture({ parts, equations }: CompilationDoc): HTMLElement | nul
 /** A small picture: of a recorded call where there is a profile, of the program otherwise. */
 function picture(compilation: CompilationDoc): HTMLElement | null {
   const { busy, instruments } = compilation;
-  const call = busy ?? instruments?.profile?.timeline;
+  const call = instruments?.profile?.timeline ?? busy;
   return call?.busy?.length ? callPicture({ seconds: call.seconds, busy: call.busy }) : programPicture(compilation);
 }
 
@@ -105,9 +103,9 @@ export function headline(group: Group, open: boolean, toggle: () => void, whole 
   const facts = [
     h("span", { class: "jitscope-facts-program" }, last.headline),
     compiledIn(group),
-    runsIn(last),
+    runsIn(whole(last)),
     again(group),
-    unusual(last),
+    unusual(whole(last)),
     h(
       "span",
       { class: "jitscope-opener", "aria-hidden": "true" },

@@ -36,6 +36,8 @@ interface PanesOptions {
   picker: HTMLElement | null;
   /** Esc with nothing left to go back from. */
   tabChanged?(tab: string): void;
+  /** An instrument found something, of which the line of the program may tell. */
+  arrived?(): void;
 }
 
 /** The instruments that have a place of their own. */
@@ -190,6 +192,7 @@ export class Panes {
   /** What was measured of kernels shows wherever they do; values that are not finite are marked in the graph. */
   private arrived(name: InstrumentName): void {
     const { compilation, root } = this.options;
+    this.options.arrived?.();
     if (name === "values") this.pane?.show(this.pane.level);
     if (name !== "profile") return;
     takeShares(compilation);

@@ -1,4 +1,5 @@
 // The view that came with a document, as parts: Python makes it where the document is packed (../envelope.py).
+import type { CompilationDoc } from "./documents";
 import type { Part, Row } from "./parts/forms";
 
 /** Undefined for documents whose kind is not drawn from parts, and for those of earlier versions. */
@@ -34,10 +35,16 @@ function withPlaces(value: object, doc: Record<string, unknown>): void {
   }
 }
 
+/** What the line of a program says of an instrument: it came beside the view, a NaN before a slow line. */
+export function standsOut({ unusual, instruments }: CompilationDoc): string | undefined {
+  const told = [instruments?.values, instruments?.profile].map((found) => (found as { stands_out?: string } | undefined)?.stands_out);
+  return told.find(Boolean) ?? unusual;
+}
+
 /** A document, and those in it, without their views: as they were made. */
 export function withoutViews<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutViews) as Value;
   if (!value || typeof value !== "object") return value;
-  const entries = Object.entries(value).filter(([name]) => !(name === "view" && "kind" in value));
+  const entries = Object.entries(value).filter(([name]) => !((name === "view" || name === "stands_out") && "kind" in value));
   return Object.fromEntries(entries.map(([name, inner]) => [name, withoutViews(inner)])) as Value;
 }

@@ -24,7 +24,11 @@ _COLUMNS = (
     Column("time", "number"),
     Column("share", "number"),
 )
-_SOURCES = {"cell": "from the calls that the cell made itself", "button": "timed on request"}
+_SOURCES = {
+    "cell": "from the calls that the cell made itself",
+    "button": "timed on request",
+    "profile": "timed for the profile below",
+}
 _COST = (("arithmetic", "flops"), ("moved", "bytes"), ("memory", "memory"))
 
 
@@ -84,7 +88,7 @@ def _steady(document: TimingDocument) -> Iterator[Part]:
 
 def _run(steady: SteadyRun) -> Content:
     """`210 µs between 200 µs and 230 µs, median of 100 runs, timed on request`"""
-    how = clean(steady["median"]["note"]) or words.plural(steady["runs"], "run")
+    how = clean(steady["median"]["note"]).removeprefix("median of ") or words.plural(steady["runs"], "run")
     low, high = inline.quantity(steady["low"]), inline.quantity(steady["high"])
     told = inline.muted(f", median of {how}, {_SOURCES.get(steady['source'], '')}".rstrip(", "))
     return (
