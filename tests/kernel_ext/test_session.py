@@ -246,6 +246,31 @@ def test_a_plain_cell_shows_a_card_when_a_function_recompiled(shell) -> None:
     assert len(shell.cell("%timejit double(jnp.ones(4))").shown) == 1
 
 
+RAGGED = "rows = [np.ones((n, 2), np.float32) for n in (3, 5, 9, 11)]\nfor x in rows:\n    total(x)"
+PADDED = {
+    "to one size": "for x in rows:\n    total(np.pad(x, ((0, 16 - len(x)), (0, 0))))",
+    "to the sizes that were advised": "for x in rows:\n    n = 1 << (len(x) - 1).bit_length()\n    total(np.pad(x, ((0, n - len(x)), (0, 0))))",
+    "to a size of one's own": "for x in rows:\n    total(np.pad(x, ((0, 20 - len(x)), (0, 0))))",
+}
+
+
+@pytest.mark.parametrize("how", PADDED)
+def test_what_another_cell_padded_as_advised_is_not_advised_again(shell, how: str) -> None:
+    shell.cell(
+        "import jitscope as jx, jitscope.numpy as jnp, numpy as np\n@jx.jit\ndef total(x):\n    return jnp.tanh(x).sum()"
+    )
+    (card,) = shell.cell(RAGGED).document["cards"]
+    assert "Pad axis 0 of x" in card["fix"]["text"]
+    assert shell.cell(PADDED[how]).shown == []
+    found = shell.cell("%sharpbits").documents
+    assert [one["position"]["line"] for document in found for one in document["items"]] == [3]  # the first cell's
+    (card,) = shell.cell("%recompiles").document["cards"]
+    assert card["compilations"] == (4 if "one" in how else 6)
+    assert " What In [4] gives has such sizes already. " in card["fix"]["text"]
+    (card,) = shell.cell("for n in (23, 29, 31):\n    total(np.ones((n, 2), np.float32))").document["cards"]
+    assert card["compilations"] == 3
+
+
 LOOP = "for k in range(4):\n    y = jx.jit(lambda x: x * k + 0.1875)(jnp.ones(3))\n"
 
 

@@ -346,6 +346,18 @@ for n in (3, 4, 5):
     assert told.endswith("By the keys of the recorded calls that alone spares nothing: x changed as well.")
 
 
+def test_what_compiled_nothing_is_not_counted_as_a_compilation() -> None:
+    """A shape that was met before is traced again for a function made anew, and its program is known."""
+    text = (
+        "def k(x):\n    return (x * UNIQUE).sum()\nfor n in (3, 5, 3, 5):\n    jax.jit(lambda x: k(x))(jnp.ones(n))\n"
+    )
+    _, ledger = run(HEADER + text)
+    assert [row.what for row in ledger if not row.nested] == ["compiled", "recompiled", "reused", "reused"]
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert (card["compilations"], card["retraces"]) == (1, 2)
+    assert "recorded calls 4 traces would become 2, " in card["fix"]["text"]
+
+
 def test_one_axis_more_is_nothing_to_pad() -> None:
     _, ledger = run(
         HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones(3))\nf(jnp.ones((3, 3)))\nf(jnp.ones((2, 3, 3)))\n"

@@ -13,6 +13,7 @@ from ...observe.differences import Difference
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import again, wanted
 from ...observe.recompiling.remedies import same_but_for_numbers
+from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
 from ...source_code import rewrites
 from ..diagnostic import Diagnostic, Fix, Span
@@ -41,9 +42,9 @@ _BITS = {
 def missed(rows: Iterable[Row]) -> list[Diagnostic]:
     """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in without_settled(row for row in rows if _bit(row)):
         bit = _bit(row)
-        if bit and row.call_site is not None:
+        if row.call_site is not None:
             where = _place(bit, row)
             groups[bit, where.file, where.line].append(row)
     return [_told(bit, group) for (bit, _, _), group in groups.items()]

@@ -17,6 +17,7 @@ from ..timing import quantity
 from .groups import Group, groups, occasional, wanted
 from .matrix import matrix_document
 from .remedies import Remedy, remedy, without_edit
+from .settled import without_settled
 from .sizes import sizes_of
 from .stale import stale_cards
 
@@ -79,8 +80,9 @@ def shared_cards(
 
 
 def loud(rows: Iterable[Row]) -> list[Row]:
-    """The rows to tell of unasked: all but those that the user wanted so, and functions that two lines call, each its own way."""
-    rows = [row for row in rows if not wanted(row)]
+    """The rows to tell of unasked: all but those that the user wanted so, functions that two lines call, each its own way, and shapes that
+    were padded."""
+    rows = without_settled(row for row in rows if not wanted(row))
     often = {(row.identity, row.cause) for row in rows if not occasional(row)}
     return [row for row in rows if (row.identity, row.cause) in often]
 
@@ -171,9 +173,8 @@ def _fix(group: Group, editor: Editor | None) -> Fix | None:
 
 def _checked(group: Group, edited: Edited) -> str:
     """What came of running the edited code, in a sentence."""
-    history, noun = group.history, "compilations" if group.compilations else "traces"
     how = "the same results" if edited.exact else "the same results up to rounding"
-    return f"The edited code ran on the recorded calls: {len(history):,} {noun} become {edited.programs:,}, with {how}."
+    return f"The edited code ran on the recorded calls: {len(group.history):,} {group.noun} become {edited.programs:,}, with {how}."
 
 
 def proof(found: Remedy) -> str:

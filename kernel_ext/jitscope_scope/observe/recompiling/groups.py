@@ -51,6 +51,11 @@ class Group:
         return len(self.rows) - self.compilations
 
     @property
+    def noun(self) -> str:
+        """What its history is made of: "compilations", or "traces" where one of them compiled nothing."""
+        return "compilations" if all(row.what != "reused" and not row.loaded for row in self.history) else "traces"
+
+    @property
     def seconds(self) -> float:
         """Seconds lost: to trace, lower and compile again."""
         return sum(row.spent for row in self.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from jitscope.backend.function_objects import Capture
@@ -20,7 +20,8 @@ from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group
 from .replay import Replay, captures_of, change_for, common_dtype, replay
-from .sizes import sizes_of
+from .settled import settled
+from .sizes import Sizes, sizes_of
 
 
 class Remedy(NamedTuple):
@@ -109,6 +110,12 @@ def _decide(group: Group) -> str:
 
 def _shape(group: Group) -> str:
     found = sizes_of(group)
+    cell = group.rows[-1].cell
+    padded = cell is not None and found and settled([row for row in group.rows if row.cell == cell])
+    return _to_pad(group, found) + (f" What {cell[0]} gives has such sizes already." if cell and padded else "")
+
+
+def _to_pad(group: Group, found: Sequence[Sizes]) -> str:
     if not found:
         return f"Give {_names(group)} the same number of axes in every call: reshape or broadcast before it."
     one = found[0]

@@ -17,18 +17,17 @@ Change = Callable[[Signature], Hashable]
 
 
 class Replay(NamedTuple):
-    """What was made, and what would have been with the changed keys; `seconds` are those saved. `compiled`: programs were
-    compiled, and not only traced."""
+    """What was made, and what would have been with the changed keys; `seconds` are those saved; `noun` says what is
+    counted (`Group.noun`)."""
 
     before: int
     after: int
     seconds: float
-    compiled: bool
+    noun: str
 
     def sentence(self, shown: str) -> str:
         """`37 compilations would become 2`; `shown` are the seconds saved in words."""
-        noun = "compilations" if self.compiled else "traces"
-        return f"By the keys of the recorded calls {self.before:,} {noun} would become {self.after:,}, which saves {shown}."
+        return f"By the keys of the recorded calls {self.before:,} {self.noun} would become {self.after:,}, which saves {shown}."
 
 
 def replay(group: Group, change: Change) -> Replay:
@@ -40,7 +39,7 @@ def replay(group: Group, change: Change) -> Replay:
         key = change(row.signature)
         saved += row.spent if key in known else 0.0
         known.add(key)
-    return Replay(len(group.history), len(known), saved, group.compilations > 0)
+    return Replay(len(group.history), len(known), saved, group.noun)
 
 
 def change_for(group: Group) -> Change | None:
