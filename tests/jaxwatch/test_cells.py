@@ -87,6 +87,17 @@ def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
     assert there and {(one["line"], one["library"]) for one in there} == {(3, "jax")}
 
 
+def test_a_program_over_several_devices_has_no_profile(cells):
+    """The times of a kernel are those of all devices together."""
+    cells.cell(
+        "from jax.sharding import NamedSharding, PartitionSpec as P\nmesh = jax.make_mesh((4,), ('d',))\n"
+        "spread = jax.device_put(jnp.arange(16.0), NamedSharding(mesh, P('d')))\nshare = jax.jit(lambda v: v / v.sum())"
+    )
+    ran = cells.cell("%profile share(spread)")
+    assert "<lambda> runs on several devices: " in ran.stderr + ran.error and ran.shown == []
+    assert cells.cell("%profile share(jnp.arange(16.0))").document["kind"] == "profile"
+
+
 def test_a_square_that_nobody_meant_is_told_outside_of_jit(cells):
     """By the code alone where nothing is asked for: one number is made of it, and nobody made a column of a vector."""
     cells.cell("w, X, y = jnp.ones((3, 1)), jnp.ones((17, 3)), jnp.arange(17.0)")

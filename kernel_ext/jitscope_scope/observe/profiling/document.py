@@ -65,13 +65,14 @@ def instrument(row: Row, given: CallArguments | None = None, *, limit: float = 2
     rerun = rerun_of(row, given)
     if row.jaxpr is not None and row.jaxpr.effects:
         raise Unavailable(f"{row.function} has effects: it is not run again to be measured")
-    if type(getattr(row.entry.executable, "device", None)) is client.Spread:
+    executable = row.entry.executable
+    if executable.devices > 1 if row.library else type(getattr(executable, "device", None)) is client.Spread:
         raise Unavailable(
             f"{row.function} runs on several devices: which of them spent the time of a kernel is not known, so it has no profile. "
             "%communication --measure says what collectives take, %timejit how long a run takes"
         )
-    peaks = peaks_of(client.default_device() if row.library else row.entry.executable.device)
-    module = hlo_module.optimized(row.entry.executable)
+    peaks = peaks_of(client.default_device() if row.library else executable.device)
+    module = hlo_module.optimized(executable)
     after = hlo_module.computations(module)
     taken = take(rerun, after, limit)
     row.shares = taken.recording.shares()
