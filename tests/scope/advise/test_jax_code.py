@@ -44,6 +44,7 @@ PLANTED = [
     ("nnx_train", "        self.count[...] += 1", "        self.count[...] += 1\n        import random\n        x = x * random.random()  # <-", "host-nondeterminism"),
     ("nnx_train", "    logits = model(batch", "    import time\n    begun = time.time()  # <-\n    logits = model(batch", "host-nondeterminism"),
     ("linen_mlp", "    rng = jax.random.fold_in(rng, state.step)", "    print(batch)  # <-", "trace-time-print"),
+    ("linen_mlp", "    state = state.apply_gradients(grads=grads)", "    state.apply_gradients(grads=grads)  # <-", "update-result-dropped"),
     ("linen_mlp", "    state = state.apply_gradients(grads=grads)", "    if jnp.isnan(loss):  # <-\n        return state, {}", "branch-on-tracer"),
     ("linen_conv_batchnorm", "    images = jax.random.uniform(image_key, (4, 8, 8, 3))", "    labels = jax.random.uniform(image_key)\n    images = jax.random.uniform(image_key, (4, 8, 8, 3))  # <-", "key-reuse"),
     ("linen_attention", "            targets = tokens[:, 1:]", "            targets = tokens[:, 1:]\n            targets = targets[targets > 0]  # <-", "data-dependent-shape"),
@@ -83,6 +84,12 @@ opt = optax.adam(1e-3)
 @jax.jit
 def step(ok, grads, state, params):
     return jax.lax.cond(ok, lambda: opt.update(grads, state, params), lambda: (grads, state))
+""",
+    "an optimizer of another library": """
+import jax, tensorflow as tf
+from flax.training import train_state
+def step(optimizer, gradients, variables):
+    optimizer.apply_gradients(zip(gradients, variables))
 """,
     "a tree map for what its function does": """
 import jax

@@ -151,6 +151,11 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "drop" or not isinstance(node, ast.Call) or code.is_shown(node):
         return
     dotted = code.dotted(node.func)
+    if (state := _state_of_flax(node, code)) is not None:
+        message = f"this makes a new state and drops it: `{short(code, state)}` keeps the parameters that it had."
+        fix = replacing(code, node, f"{code.source(state)} = {code.source(node)}")
+        yield diagnostic(code, "update-result-dropped", node, message, fix)
+        return
     base = _unchanged(event, dotted)
     if base is not None:
         message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
@@ -169,6 +174,17 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 
 _NAME_IT = "Give the result a name, or delete the line."
+
+
+def _state_of_flax(call: ast.Call, code: Code) -> ast.expr | None:
+    """The state in `state.apply_gradients(grads=grads)`, where a program knows of flax's TrainState, which never changes."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=state, attr="apply_gradients"), args=[]) if isinstance(
+            state, ast.Name | ast.Attribute
+        ) and any(one.arg == "grads" for one in call.keywords):
+            known = any(dotted.startswith("flax.training") for dotted in code.names.table.values())
+            return state if known or any(one.attr == "TrainState" for one in code.of(ast.Attribute)) else None
+    return None
 
 
 def _is_read_later(call: ast.Call, walk: Walk) -> bool:
