@@ -88,7 +88,7 @@ def _inner_jaxprs(eqn: JaxprEqn) -> list[Jaxpr]:
     return [inner.jaxpr for _, inner in subjaxprs(eqn.params)]
 
 
-_CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "checkpoint")
+_CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "remat2")
 _SAME_VALUES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
 _ASSOCIATIVE = {"max", "min", "and", "or", "xor"}
 _SYMMETRIC, _SWAPPED = {"eq", "ne"}, {"gt": "lt", "ge": "le"}

@@ -56,7 +56,7 @@ class Checkpoint(OneProgram):
         return [next(sources[0] if k else sources[1]) for k in split.out_known]
 
 
-checkpoint_p = Checkpoint("checkpoint")
+checkpoint_p = Checkpoint("remat2")
 
 
 def _lowered_apart(ctx: Any, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:

@@ -141,7 +141,7 @@ def _library_words(left_out: Collection[str]) -> str:
 def _rules(names: Counter[str]) -> Iterator[Candidate]:
     """Rules of lowering turned round: each where there is an operation that it is about."""
     about = ["short axes written out", *(rule for name in names for rule in _RULES.get(name, ()))]
-    if "checkpoint" in names:
+    if "remat2" in names:
         words = "values kept that checkpoint would compute again"
         yield Candidate(RECOMPUTED, words, Choice(rules=((RECOMPUTED, False),)))
     for rule in dict.fromkeys(about):

@@ -243,7 +243,7 @@ def test_operands_without_elements() -> None:
 
 def test_it_prints_as_one_equation() -> None:
     text = str(jx.make_jaxpr(jx.checkpoint(jnp.sin))(1.0))
-    assert "checkpoint[" in text and "differentiated=False" in text and "policy=None" in text
+    assert "= remat2[" in text and "differentiated=False" in text and "policy=None" in text
     named = jx.checkpoint(jnp.sin, policy=policies.save_only_these_names("b", "a"), prevent_cse=False)
     text = str(jx.make_jaxpr(jx.grad(lambda x: named(named(x))))(1.0))
     assert "differentiated=True" in text and "save_only_these_names('a', 'b')" in text and "prevent_cse=False" in text

@@ -108,7 +108,7 @@ def test_it_is_one_equation_and_the_ledger_can_tell_of_it() -> None:
         (row,) = [row for row in ledger if not row.nested and not row.derived]
         document = observe.compilation_document(row)
         validate(document)
-        assert {"custom_linear_solve", "checkpoint"} <= {node["label"] for node in document["graph"]["nodes"]}
+        assert {"custom_linear_solve", "remat2"} <= {node["label"] for node in document["graph"]["nodes"]}
     finally:
         ledger.close()
 
