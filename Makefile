@@ -1,6 +1,7 @@
 # jitscope: `make demo` runs the tour, `make lab` opens it, `make docs` makes the site, `make test` runs every test. All live in .venv and node_modules.
 
-PYTHON ?= python3
+# The newest that is there of these; `make PYTHON=python3.11 …` takes another. With 3.11 jaxlib is 0.10.2, with later ones 0.12.0.1.
+PYTHON ?= python3.13 python3.12 python3.11 python3
 JOBS ?= auto
 
 # The first of some names that runs, on the path or in pyenv's folders: pyenv's `python3.13` on the path is a script that runs only
