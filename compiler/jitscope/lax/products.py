@@ -62,22 +62,33 @@ def dot(
                 "give dimension_numbers"
             )
         dimension_numbers = ((x.ndim - 1,), (0,)), ((), ())
-    lhs, rhs = in_wider("dot", lhs, rhs)
+    lhs, rhs, result = in_wider("dot", lhs, rhs)
     (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
     numbers = (_axes(x_contracting), _axes(y_contracting)), (_axes(x_batch), _axes(y_batch))
-    return dots.dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+    return dots.dot_general(
+        lhs, rhs, numbers, precision, result if preferred_element_type is None else preferred_element_type
+    )
 
 
-def in_wider(name: str, lhs: Any, rhs: Any) -> tuple[Any, Any]:
-    """The factors of a product in the dtype of one of them: complex before real, floats before integers and booleans, then
-    the one of greater range, more exact, wider, signed. Raises TypeError where that says nothing."""
+def in_wider(name: str, lhs: Any, rhs: Any) -> tuple[Any, Any, Any]:
+    """The factors of a product in one dtype, and that of the result where it is another. It is that of one of them: complex before real,
+    floats before integers and booleans, then the one of greater range, more exact, wider, signed; so are the factors, but for
+    floats neither of which holds the other's numbers: these become float32. Raises TypeError where that says nothing."""
     x, y = aval_of(lhs).dtype, aval_of(rhs).dtype
     if x == y:
-        return lhs, rhs
+        return lhs, rhs, None
     if _width(x) == _width(y):
         raise TypeError(f"lax.{name}: {x} and {y} are equally wide; convert one of the factors with .astype(...)")
-    wider = max(x, y, key=_width)
-    return convert(lhs, wider), convert(rhs, wider)
+    wider, other = sorted((x, y), key=_width, reverse=True)
+    if dtypes.is_float(wider) and dtypes.is_float(other) and not _holds(wider, other):
+        return convert(lhs, dtypes.float32), convert(rhs, dtypes.float32), wider
+    return convert(lhs, wider), convert(rhs, wider), None
+
+
+def _holds(wider: Any, other: Any) -> bool:
+    """Whether a float dtype has all numbers of another, which has no greater range."""
+    one, two = ml_dtypes.finfo(wider), ml_dtypes.finfo(other)
+    return one.nmant >= two.nmant and one.minexp <= two.minexp
 
 
 def _width(dtype: Any) -> tuple[Any, ...]:

@@ -91,9 +91,9 @@ def ragged_dot_general(
             "ragged_dot_general: a group_offset is not supported; cut group_sizes and rhs instead"
         )
     numbers = ragged_dot_dimension_numbers
-    lhs, rhs = in_wider("ragged_dot_general", lhs, rhs)
+    lhs, rhs, result = in_wider("ragged_dot_general", lhs, rhs)
     _check(aval_of(lhs), aval_of(rhs), aval_of(group_sizes), numbers)
-    preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    preferred = result if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return _product(lhs, rhs, group_sizes, numbers=numbers, precision=as_precision(precision), preferred=preferred)
 
 

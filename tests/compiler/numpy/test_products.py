@@ -7,6 +7,7 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from jitscope import lax
 
 
 RANDOM = np.random.default_rng(0)
@@ -65,3 +66,17 @@ def test_the_longer_axis_of_mapped_products_is_the_last(count: int) -> None:
     np.testing.assert_allclose(
         jx.jacrev(lambda v: mapped(v).sum(0))(vectors)[:, 0], np.broadcast_to(A, (50, 3)), rtol=1e-5, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("types", [("bfloat16", "float16"), ("float16", "bfloat16"), ("float8_e4m3fn", "float8_e5m2")])
+def test_products_of_two_narrow_dtypes_lose_no_digits_of_either(types) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (jnp.asarray(rng.standard_normal((3, 16)).astype(t)) for t in types)
+    exact = np.asarray(x).astype(np.float64) @ np.asarray(y).astype(np.float64).T
+    numbers = (((1,), (1,)), ((), ()))
+    wide = jx.jit(lambda x, y: lax.dot_general(x, y, numbers, preferred_element_type=jnp.float32))(x, y)
+    assert wide.dtype == np.float32
+    np.testing.assert_allclose(wide, exact, rtol=1e-5, atol=1e-5)
+    narrow = lax.dot_general(x, y, numbers)
+    assert narrow.dtype == max(types, key=lambda t: jnp.finfo(t).max.astype(float))
+    np.testing.assert_array_equal(narrow, exact.astype(narrow.dtype))
