@@ -50,7 +50,7 @@ from ..ops.elementwise import (
     tanh_p,
 )
 from ..ops.families import scalar_like
-from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
+from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
 from ._ufunc import describe, kind_of, not_complex, unary_of
 from .operands import broadcast, number_like, operand, operands, weak_as
 
@@ -169,7 +169,9 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """sqrt(x1² + x2²) without overflow on the way, element by element [...]. Raises ValueError for complex numbers."""
     x, y = operands("hypot", x1, x2, inexact=True)
     not_complex("hypot", x, ValueError)
-    x, y = abs_p(x), abs_p(y)
+    dtype, weak = aval_of(x).dtype, (x, y)
+    wide = max(dtype, np.dtype(np.float32), key=lambda one: one.itemsize)  # of narrow ones each step would be rounded
+    x, y = abs_p(convert(x, wide)), abs_p(convert(y, wide))
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
     long = max_p(x, y)
     short = choose(eq_p(long, x), y, x)
@@ -177,7 +179,8 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x, y)
+    length = choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length)
+    return weak_as(convert(length, dtype), *weak)
 
 
 @elementwise

@@ -219,3 +219,11 @@ def test_what_a_ufunc_is_cannot_be_set(of: Any, name: str) -> None:
 def test_vectorize_says_what_cannot_be_excluded(excluded: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="excluded holds positions"):
         jnp.vectorize(double_and_add, excluded=excluded)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
+def test_hypot_of_narrow_dtypes_is_rounded_once(dtype: str) -> None:
+    x, y = (jnp.asarray(v.astype(dtype)) for v in np.random.default_rng(0).normal(size=(2, 1000)))
+    exact = np.hypot(np.asarray(x).astype(np.float64), np.asarray(y).astype(np.float64))
+    np.testing.assert_array_equal(jx.jit(jnp.hypot)(x, y), exact.astype(x.dtype))
+    np.testing.assert_array_equal(jnp.hypot(x, y), exact.astype(x.dtype))
