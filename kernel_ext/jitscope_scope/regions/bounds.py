@@ -56,13 +56,19 @@ class Bounds:
 
     def adds(self, name: str) -> bool:
         """Whether the name is only counted up and down, by less than 32 bits hold each time."""
-        return all(self._is_step(name, e) for e in self.given.get(name, [None]))
+        self._open.add(name)
+        try:
+            return all(self._is_step(name, e) for e in self.given.get(name, [None]))
+        finally:
+            self._open.discard(name)
 
     def _is_step(self, name: str, given: ast.expr | None) -> bool:
         match given:
             case ast.BinOp(left=ast.Name(id=own), op=ast.Add() | ast.Sub(), right=step) if own == name:
                 found = self.of(step) if name not in naming.loaded([step]) else None
                 return found is not None and max(map(abs, found)) < 2**31
+            case ast.Name(id=other) if other != name and other in self.given and other not in self._open:
+                return self.adds(other)
         found = self.of(given) if given is not None and name not in naming.loaded([given]) else None
         return found is not None and max(map(abs, found)) < 2**31
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -54,6 +55,13 @@ def is_array(value: object) -> bool:
     """Whether a value is an array of jitscope's or of jax's."""
     root = type(value).__module__.partition(".")[0]
     return root in ("jitscope", "jax", "jaxlib") and hasattr(value, "dtype") and hasattr(value, "shape")
+
+
+def data_of(value: object) -> object:
+    """What is in an array of random keys, which NumPy cannot hold; other values are themselves."""
+    if is_array(value) and str(value.dtype).startswith("key<"):  # type: ignore[attr-defined]
+        return sys.modules["jax" if type(value).__module__.startswith("jax") else "jitscope"].random.key_data(value)
+    return value
 
 
 def shares(a: np.ndarray, b: np.ndarray) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from . import words
 from .answers import CannotCompile, Sameness
 from .clock import Stopwatch
-from .homes import is_array, is_users_object
+from .homes import data_of, is_array, is_users_object
 from .parts import ALLOWED, ALLOWED_32, Written
 from .watching import Visit, snapshot
 
@@ -244,7 +244,7 @@ def _moved(value: object, random: np.random.Generator) -> object:
         return type(value)(value * (1 + 1e-3 * float(random.uniform(-1, 1))))
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         value *= (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(value.real.dtype)
-    elif is_array(value) and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
+    elif is_array(value) and data_of(value) is value and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
         return value * (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(np.asarray(value).real.dtype)  # type: ignore[attr-defined, operator]
     elif type(value) is list:
         value[:] = [_moved(v, random) for v in value]
@@ -260,7 +260,7 @@ def largest(values: Mapping[str, object]) -> float:
     found = [0.0]
     for v in values.values():
         if isinstance(v, (float, np.floating)) or (isinstance(v, np.ndarray) and v.dtype.kind in "fc") or is_array(v):
-            x = np.abs(np.asarray(v))
+            x = np.abs(np.asarray(data_of(v)))
             if x.dtype.kind == "f" and x.size:
                 found.append(float(np.max(x, where=np.isfinite(x), initial=0.0)))
     return max(found)
@@ -286,7 +286,9 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         raise CannotCompile(line, "value read by Python", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Sameness(0.0, 0.0, True)
-    x, y = np.asarray(a), np.asarray(b)
+    if str(getattr(a, "dtype", "")) != str(getattr(b, "dtype", "")):
+        raise CannotCompile(line, "object", f"`{name}` would be {b.dtype}, it is {a.dtype}")  # type: ignore[attr-defined]
+    x, y = np.asarray(data_of(a)), np.asarray(data_of(b))
     if x.dtype != y.dtype or x.shape != y.shape:
         raise CannotCompile(
             line, "object", f"`{name}` would be {y.dtype}{list(y.shape)}, it is {x.dtype}{list(x.shape)}"

@@ -64,7 +64,9 @@ def plain(v, depth=0):
     if type(v) is dict and depth < 4:
         return {k: plain(x, depth + 1) for k, x in v.items() if isinstance(k, (str, int, tuple))}
     if isinstance(v, jitscope.Array) or (type(v).__module__.startswith("jax") and hasattr(v, "dtype")):
-        return ("array of " + type(v).__module__.partition(".")[0], np.asarray(v))
+        of = "jax" if type(v).__module__.startswith("jax") else "jitscope"
+        data = sys.modules[of].random.key_data(v) if str(v.dtype).startswith("key<") else v
+        return ("array of " + of + " " + str(v.dtype), np.asarray(data))
     if hasattr(v, "__dict__") and not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2:
         return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in vars(v).items()})
     return ("other", type(v).__name__)

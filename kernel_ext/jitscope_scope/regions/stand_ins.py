@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from . import growing, naming, paths
+from .homes import is_number
 from .parts import placed_at
 from .watching import Visit
 
@@ -27,8 +28,7 @@ def stand_ins(
     body: naming.Statements, visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]
 ) -> StandIns:
     """Where there is nothing of the kind, the statements as they are."""
-    found = _Places(body, visit, definitions).written()
-    return _tuples(found)
+    return _states(_tuples(_Places(body, visit, definitions).written()))
 
 
 class _Places:
@@ -151,6 +151,51 @@ def _tuples(found: StandIns) -> StandIns:
     bind = tuple(f"{p} = []" for p in parts)
     extend = tuple(f"{n}.extend(zip({', '.join(many)}))" for n, many in names.items())
     return StandIns(tuple(new), visit, (*found.before, *bind), (*extend, f"del {', '.join(parts)}", *found.after))
+
+
+def _states(found: StandIns) -> StandIns:
+    """Tuples of numbers and arrays that are bound anew (`state = step(state)`), each part under a name of its own."""
+    visit, nodes = found.visit, [n for s in found.body for n in ast.walk(s)]
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    plain = {
+        t.id
+        for n in nodes
+        if isinstance(n, ast.Assign) and len(n.targets) == 1
+        for t in n.targets
+        if isinstance(t, ast.Name)
+    }
+    names = {n: [f"part_{k}_of_{n}" for k in range(len(v))] for n in sorted(stored & plain) if (v := _state(n, visit))}
+    if not names:
+        return found
+    values, live, after, ends = dict(visit.values), dict(visit.live), dict(visit.after), dict(visit.ends)
+    for n, parts in names.items():
+        for given in (values, live, after, ends):
+            given |= dict(zip(parts, given.pop(n), strict=True))  # type: ignore[arg-type]
+    visit = replace(visit, values=values, live=live, after=after, ends=ends)
+    new = tuple(_Parted(names).visit(copy.deepcopy(s)) for s in found.body)
+    apart = tuple(f"{', '.join(parts)}, = {n}" for n, parts in names.items())
+    whole = tuple(f"{n} = ({', '.join(parts)},)" for n, parts in names.items())
+    gone = f"del {', '.join(p for parts in names.values() for p in parts)}"
+    return StandIns(new, visit, (*found.before, *apart), (*whole, gone, *found.after))
+
+
+def _state(name: str, visit: Visit) -> tuple[object, ...] | None:
+    """The tuple that a name stands for before and after, if its parts are numbers and arrays."""
+    seen = [given.get(name) for given in (visit.values, visit.live, visit.after, visit.ends)]
+    if not all(type(v) is tuple and v and all(map(is_number, v)) and len(v) == len(seen[0]) for v in seen):  # type: ignore[arg-type]
+        return None
+    return seen[0]  # type: ignore[return-value]
+
+
+class _Parted(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, list[str]]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self.names:
+            return node
+        parts = [ast.copy_location(ast.Name(p, node.ctx), node) for p in self.names[node.id]]
+        return ast.copy_location(ast.Tuple(list(parts), node.ctx), node)
 
 
 def _takes_tuples(name: str, size: int, visit: Visit, nodes: list[ast.AST]) -> bool:

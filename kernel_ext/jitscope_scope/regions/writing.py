@@ -37,7 +37,7 @@ def written(
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
     found = stand_ins(body, visit, definitions)
-    edit = _written(found.body, found.visit, live, name, definitions)
+    edit = _written(found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions)
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 

@@ -414,4 +414,31 @@ for i in range(30):
     if float(jnp.sum(new ** 2)) > 30.0:
         rate = rate * 0.5
     x = new
+=== a state that is a tuple
+def step(state, h):
+    x, v = state
+    a = -np.sin(x)
+    return x + h * v, v + h * a
+state = (1.0 + float(rng.random()), 0.0); other = (rng.normal(size=3), np.zeros(3)); s = 0.0
+---
+for i in range(60):
+    state = step(state, 0.01)
+    other = (other[0] + 0.1 * other[1], other[1] - 0.1 * other[0])
+    s += state[1]
+=== a walk of jitscope's random keys
+import jitscope, jitscope.numpy as jnp
+key = jitscope.random.key(int(rng.integers(99))); x = jnp.zeros(4)
+---
+for i in range(12):
+    key, sub = jitscope.random.split(key)
+    x = 0.9 * x + jitscope.random.normal(sub, (4,))
+=== the longest of counted steps
+us = rng.random((9, 30)); best, where = 0, 0
+---
+for k in range(9):
+    steps = 0
+    while us[k, steps] < 0.8 and steps < 29:
+        steps += 1
+    if steps > best:
+        best, where = steps, k
 """)

@@ -17,7 +17,7 @@ import jitscope
 from jitscope_scope.regions import finding, pricing
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
-from jitscope_scope.regions.homes import is_array, is_users_object
+from jitscope_scope.regions.homes import data_of, is_array, is_users_object
 from tests.scope.regions.programs import COMPILED, Program
 from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
@@ -64,7 +64,7 @@ def same(a: object, b: object, name: str, narrow: bool = False) -> None:
         for k in a:
             same(a[k], b[k], f"{name}[{k!r}]", narrow)
     elif isinstance(a, (np.ndarray, np.generic, float, int, complex, jitscope.Array)) or is_array(a):
-        x, y = np.asarray(a), np.asarray(b)
+        x, y = np.asarray(data_of(a)), np.asarray(data_of(b))
         assert x.dtype == y.dtype, name
         assert x.shape == y.shape, name
         precise = x.dtype in (np.float64, np.complex128) and not narrow
