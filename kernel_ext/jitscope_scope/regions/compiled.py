@@ -15,7 +15,7 @@ from typing import Any
 from .described import description
 
 
-MOST = 16
+MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
 
 

@@ -23,6 +23,7 @@ MOST = 20_000
 """Values that are looked at; a function that reads more is not described."""
 _PLAIN = frozenset((type(None), bool, int, str, bytes, type(...), type(NotImplemented), range))
 _OF_CLASSES = ("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__static_attributes__")
+_MAKERS = ("__new__", "__init__", "__post_init__", "__init_subclass__")
 _HEAP = 1 << 9
 """The flag of classes that Python code made."""
 
@@ -71,11 +72,27 @@ class _Walk:
             return type(v), v.hex()
         if isinstance(v, complex):
             return type(v), v.real.hex(), v.imag.hex()
+        if isinstance(v, type):
+            return "class", self._kind(v), self._makers(v)
         if id(v) in self.known:
             return "again", self.known[id(v)]
+        self._know(v)
+        return self._of_one(v)
+
+    def _know(self, v: object) -> None:
         self.known[id(v)] = len(self.known)
         self.kept.append(v)  # what is made on the way must not give its id to another
-        return self._of_one(v)
+
+    def _kind(self, kind: type) -> Hashable:
+        """The class of an object that is there: what makes new ones is not read."""
+        if id(kind) in self.known:
+            return "again", self.known[id(kind)]
+        self._know(kind)
+        return self._of_class(kind)
+
+    def _makers(self, kind: type) -> Hashable:
+        own = [b for b in kind.__mro__ if not _of_a_library(b)]
+        return tuple((n, self.of(vars(b)[n])) for b in own for n in _MAKERS if n in vars(b))
 
     def _of_one(self, v: object) -> Hashable:
         if _has_a_place(v) or type(v).__module__.startswith(__package__ or "-"):
@@ -89,9 +106,9 @@ class _Walk:
         if isinstance(v, (tuple, list)):
             if type(v) not in (tuple, list) and not hasattr(v, "_fields"):
                 raise Unknown
-            return self.of(type(v)), tuple(self._inside(v, k, x) for k, x in enumerate(v))
+            return self._kind(type(v)), tuple(self._inside(v, k, x) for k, x in enumerate(v))
         if type(v) in (dict, OrderedDict):
-            return self.of(type(v)), tuple((self.of(k), self._inside(v, k, x)) for k, x in v.items())  # type: ignore[attr-defined]
+            return self._kind(type(v)), tuple((self.of(k), self._inside(v, k, x)) for k, x in v.items())  # type: ignore[attr-defined]
         if type(v) in (set, frozenset) and all(type(x) in _PLAIN for x in v):  # type: ignore[attr-defined]
             return type(v).__name__, frozenset(v)  # type: ignore[call-overload]
         if isinstance(v, functools.partial):
@@ -101,8 +118,6 @@ class _Walk:
         if isinstance(v, BuiltinFunctionType):
             owner = v.__self__
             return v.__name__, _Itself(owner) if owner is None or isinstance(owner, ModuleType) else self.of(owner)
-        if isinstance(v, type):
-            return self._of_class(v)
         if isinstance(v, (staticmethod, classmethod)):
             return type(v).__name__, self.of(v.__func__)
         if isinstance(v, property):
@@ -141,13 +156,12 @@ class _Walk:
 
     def _of_class(self, kind: type) -> Hashable:
         """A class of a library is itself; of another one the methods and values count too."""
-        module = sys.modules.get(kind.__module__)
-        if kind.__module__ != "__main__" and module is not None and _is_library(module):
+        if _of_a_library(kind):
             return _Itself(kind)
         slots = _slots(kind)
-        inside = [(n, v) for n, v in vars(kind).items() if n not in _OF_CLASSES and n not in slots]
+        inside = [(n, v) for n, v in vars(kind).items() if n not in (*_OF_CLASSES, *_MAKERS, *slots)]
         own = tuple((n, self._inside(kind, n, v)) for n, v in inside if not n.startswith(("_abc_", "__firstl")))
-        return kind.__qualname__, tuple(map(self.of, kind.__bases__)), own
+        return kind.__qualname__, tuple(map(self._kind, kind.__bases__)), own
 
     def _of_object(self, v: object) -> Hashable:
         """An object whose state Python can see: that of its attributes."""
@@ -160,7 +174,7 @@ class _Walk:
             state += [(n, self._inside(v, n, x)) for n, x in vars(v).items() if (id(v), n) not in self.left_out]
         elif not names:
             raise Unknown
-        return self.of(kind), tuple(state)
+        return self._kind(kind), tuple(state)
 
 
 def _has_a_place(v: object) -> bool:
@@ -169,6 +183,11 @@ def _has_a_place(v: object) -> bool:
     if module is None or module.__name__ == "__main__" or not _is_library(module):
         return False
     return getattr(module, getattr(v, "__qualname__", ""), None) is v
+
+
+def _of_a_library(kind: type) -> bool:
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ != "__main__" and module is not None and _is_library(module)
 
 
 def _slots(kind: type) -> list[str]:

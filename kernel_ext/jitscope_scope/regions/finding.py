@@ -302,8 +302,9 @@ class Watch:
         base = replace(
             base, compiled_s=compiled, compile_s=compile_s, break_even_runs=even, same=t.proof.same, reads=t.edit.reads
         )
+        again = " that finds what it reads as it was (else it is traced)" if t.edit.traced else ""
         sum_of = (
-            f"{pricing.seconds(compile_s)} to compile and {pricing.seconds(compiled)} a run, for {pricing.seconds(t.eager_s)} a run "
+            f"{pricing.seconds(compile_s)} to compile and {pricing.seconds(compiled)} a run{again}, for {pricing.seconds(t.eager_s)} a run "
             f"in Python: {'never paid back' if even is None else f'paid back after {pricing.times(even)}'}; {pricing.times(t.runs)} known"
         )
         if t not in good:

@@ -32,6 +32,8 @@ class Written:
     """The largest relative difference of 64-bit numbers: more, where they are made of 32-bit ones."""
     said: bool = False
     """Whether the call prints."""
+    traced: bool = False
+    """Whether it is traced where what it reads, beside what is handed in, is another than before."""
 
 
 def placed_at(new: ast.stmt, old: ast.AST) -> ast.stmt:

@@ -70,10 +70,18 @@ def plain(v, depth=0):
     if hasattr(v, "__dict__") and not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2:
         return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in vars(v).items()})
     return ("other", type(v).__name__)
-state = {n: plain(v) for n, v in names.items() if not n.startswith("__")}
+def kept(v):
+    v = plain(v)
+    try:
+        pickle.dumps(v)
+    except Exception:
+        return ("other", type(v).__name__)
+    return v
+state = {n: kept(v) for n, v in names.items() if not n.startswith(("__", "region_"))}
+whole = pickle.dumps({"names": state, "said": said.getvalue(), "times": times, "numpy": plain(np.random.get_state()),
+                      "python": random.getstate()})
 with open(out, "wb") as f:
-    pickle.dump({"names": state, "said": said.getvalue(), "times": times, "numpy": plain(np.random.get_state()),
-                 "python": random.getstate()}, f)
+    f.write(whole)
 """
 
 

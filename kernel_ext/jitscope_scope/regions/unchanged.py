@@ -96,6 +96,7 @@ def unchanged(
         tuple(reads),
         inlined=frozenset(effects.called),
         allowed=allowed_in(home),
+        traced=True,
     )
 
 

@@ -127,6 +127,23 @@ def test_what_nobody_can_compare_is_traced_each_time() -> None:
     assert compiled.traces == 3
 
 
+def test_what_made_an_object_is_not_read() -> None:
+    """A class whose objects are made with random numbers, in a region that makes none."""
+    names: dict[str, Any] = {"__name__": "__main__", "rng": np.random.default_rng(0)}
+    text = "class Layer:\n    def __init__(self): self.w = rng.normal()\n    def double(self, x): return 2 * x\n"
+    exec(
+        compile(
+            text + "layer = Layer()\ndef f(x): return layer.double(x)\ndef g(x): return Layer().w * x",
+            "<cell 1>",
+            "exec",
+        ),
+        names,
+    )
+    places = ((names["layer"], "w"),)
+    assert description(names["f"], places) == description(names["f"], places) is not None
+    assert description(names["g"], ()) is None
+
+
 def test_no_more_forms_are_kept_than_are_said() -> None:
     compiled = Compiled("jitscope")
     for k in range(2 * MOST):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jitscope_kernel.cli import main
-from jitscope_scope.regions import cells_of, pricing
+from jitscope_scope.regions import cells_of, of_file, pricing
+from jitscope_scope.regions.compiled import Compiled
 
 
 PROGRAM = """# %%
@@ -78,6 +79,41 @@ def test_json(form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
         np.asarray(edited["x"]), np.asarray(plain["x"]), rtol=1e-12, atol=2 * first["same"]["max_abs"] + 1e-15
     )
     assert edited["i"] == plain["i"]
+
+
+OBJECTS = """# %%
+import numpy as np
+rng = np.random.default_rng(0)
+class Layer:
+    def __init__(self, n): self.w = rng.normal(size=(n, n)) * 0.1
+    def forward(self, x):
+        self.seen = x
+        return np.tanh(self.w @ x)
+# %%
+# runs: 40
+net, x = [Layer(8), Layer(8)], np.ones(8)
+for i in range(9000):
+    for layer in net:
+        x = layer.forward(x) + 0.01
+"""
+
+
+def test_a_file_with_objects_is_run_whole(tmp_path: Path) -> None:
+    """The edit's own names are no part of the program's values, and its later runs are not traced: it pays."""
+    file = tmp_path / "program.py"
+    file.write_text(OBJECTS)
+    (region,) = [r for r in of_file(file) if r["cell"] == 2]
+    assert region["verdict"] == "compile", region["reason"]
+    assert "that finds what it reads as it was" in str(region["reason"])
+    lines = OBJECTS.splitlines()
+    lines[region["line"] - 1 : region["end_line"]] = str(region["edit"]).splitlines()  # type: ignore[misc, operator]
+    names: dict[str, object] = {"__name__": "__main__"}
+    setup, cell = (c.source for c in cells_of("\n".join(lines) + "\n"))
+    exec(compile(setup, "<cell 1>", "exec"), names)
+    for _ in range(3):
+        exec(compile(cell, "<cell 2>", "exec"), names)
+    (compiled,) = [v for v in names.values() if isinstance(v, Compiled)]
+    assert compiled.traces <= 3
 
 
 def test_a_file_that_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
