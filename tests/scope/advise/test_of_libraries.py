@@ -94,6 +94,29 @@ class Ensemble(nn.Module):
 layers = nn.scan(nn.Dense, variable_axes={"params": 0},
                  split_rngs={"params": False, "dropout": True}, length=4)  # <- key-not-threaded
 """,
+    "a mask that all rows share": """
+class Block(nnx.Module):
+    def __init__(self, rngs):
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+    def __call__(self, x):
+        return self.drop(x)
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.block = Block(rngs)
+    def __call__(self, x):
+        return self.block(x)
+def run(x, net):
+    return net(x)
+net = Net(nnx.Rngs(0))
+xs = jnp.ones((3, 4))
+rows = nnx.vmap(run, in_axes=(0, None))  # <- key-not-threaded
+rows(xs, net)
+nnx.vmap(run, in_axes=(0, None))(xs, net)  # <- key-not-threaded
+@nnx.vmap(in_axes=(None, 0))  # <- key-not-threaded
+def one(drop, x):
+    return drop(x)
+one(nnx.Dropout(0.1, rngs=nnx.Rngs(1)), xs)
+""",
     "an array among the static fields": """
 class Scaled(eqx.Module):
     scale: jax.Array = eqx.field(static=True)  # <- pytree-array-in-aux
@@ -173,6 +196,38 @@ def step(params, state, grads):
 def other(params, sink):
     sink.update(a=params)
     return sink
+""",
+    "each row with a mask of its own": """
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+    def __call__(self, x):
+        return self.drop(x)
+axes = nnx.StateAxes({nnx.RngState: 0, ...: None})
+@nnx.split_rngs(splits=3)
+@nnx.vmap(in_axes=(axes, 0))
+def run(net, x):
+    return net(x)
+run(Net(nnx.Rngs(0)), jnp.ones((3, 4)))
+""",
+    "no mask at all": """
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+        self.line = nnx.Linear(4, 4, rngs=rngs)
+class Line(nnx.Module):
+    def __init__(self, rngs):
+        self.line = nnx.Linear(4, 4, rngs=rngs)
+    def __call__(self, x):
+        return self.line(x)
+@nnx.vmap(in_axes=(None, 0))
+def run(net, x):
+    return net(x)
+run(Line(nnx.Rngs(0)), jnp.ones((3, 4)))
+@nnx.vmap(in_axes=(None, 0))
+def inner(net, x):
+    return net.line(x)
+inner(Net(nnx.Rngs(0)), jnp.ones((3, 4)))
 """,
     "what is shared is drawn once": """
 shared = nn.vmap(nn.Dense, variable_axes={"params": None}, split_rngs={"params": False})

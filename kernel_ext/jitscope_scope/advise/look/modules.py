@@ -158,6 +158,72 @@ def _entry(node: ast.expr | None, name: str) -> ast.expr | None:
     return next((v for k, v in zip(node.keys, node.values) if getattr(k, "value", None) == name), None)
 
 
+def shared_masks(walk: Walk) -> Iterator[Diagnostic]:
+    """key-not-threaded of `nnx.vmap(run, in_axes=(None, 0))` of a module with dropout: all rows draw with one key."""
+    text = walk.code.text
+    if "nnx.vmap" not in text or "Dropout" not in text or any(word in text for word in _SPLIT_OR_STILL):
+        return
+    for call in walk.code.of(ast.Call):
+        axes = keyword(call, "in_axes") if walk.code.dotted(call.func) == "flax.nnx.vmap" else None
+        function, calls = _mapped(call, walk)
+        if not isinstance(axes, ast.Tuple) or not isinstance(function, ast.FunctionDef):
+            continue
+        if all(isinstance(one, ast.Constant) and one.value is None for one in axes.elts):
+            continue
+        for i, (axis, name) in enumerate(zip(axes.elts, parameters(function))):
+            whole = isinstance(axis, ast.Constant) and axis.value is None
+            given = [one.args[i] for one in calls if len(one.args) > i]
+            if whole and _is_called(name, function) and given and all(_drops(one, walk) for one in given):
+                message = f"`{name}` goes to every row as it is, with its random numbers: all rows draw the same mask."
+                yield diagnostic(walk.code, "key-not-threaded", axis, message, Fix(_SPLIT.format(name=name)))
+
+
+_SPLIT_OR_STILL = ("split_rngs", ".eval(", "deterministic", "StateAxes")
+_SPLIT = (
+    "Put nnx.split_rngs(splits=n) round it, n the number of rows, and nnx.StateAxes({{nnx.RngState: 0, ...: None}}) in place of this None: "
+    "then each row draws with a key of its own, and the parameters of {name} stay shared."
+)
+
+
+def _mapped(call: ast.Call, walk: Walk) -> tuple[Function | None, list[ast.Call]]:
+    """The function that `nnx.vmap` maps, as a decorator or by its name, and the calls of what that gives."""
+    around = walk.code.parents.get(call)
+    if isinstance(around, ast.FunctionDef) and call in around.decorator_list:
+        named = [one for one in walk.code.of(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == around.name]
+        return around, [one for one in named if walk.functions.named(around.name, one) is around]
+    function = walk.functions.named(call.args[0].id, call) if call.args and isinstance(call.args[0], ast.Name) else None
+    if isinstance(around, ast.Call) and around.func is call:
+        return function, [around]
+    if isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Name):
+        name, scope = around.targets[0].id, walk.code.scopes.binding(around.targets[0].id, call)
+        named = [one for one in walk.code.of(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == name]
+        alone = scope is not None and len(walk.code.scopes.binders(scope, name)) == 1
+        return function, [one for one in named if alone and walk.code.scopes.binding(name, one) is scope]
+    return None, []
+
+
+def _is_called(name: str, function: ast.FunctionDef) -> bool:
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == name for one in below(function)
+    )
+
+
+def _drops(node: ast.expr, walk: Walk, depth: int = 4) -> bool:
+    """Whether an expression is `nnx.Dropout(…)`, or an object of a class of this program that makes one, or an object with one."""
+    if isinstance(node, ast.Call) and walk.code.dotted(node.func) == "flax.nnx.Dropout":
+        return True
+    owner = walk.functions.instance(node, node)
+    if owner is not None:
+        made = [one for one in below(owner) if isinstance(one, ast.Call)] if depth else []
+        return any(_drops(one, walk, depth - 1) for one in made)
+    if isinstance(node, ast.Name):
+        scope = walk.code.scopes.binding(node.id, node)
+        binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()
+        made = [getattr(walk.code.parents.get(one), "value", None) for one in binders]
+        return bool(made) and all(isinstance(one, ast.Call) and _drops(one, walk, depth) for one in made)
+    return False
+
+
 # --- static fields --------------------------------------------------------------------------------------------------------------
 
 
