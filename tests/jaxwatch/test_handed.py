@@ -257,6 +257,11 @@ def test_what_arguments_hold_after_the_call_has_their_names(rows):
     )
     after = {name.removeprefix("new "): out for name, out in zip(debug.result_names, outs) if name.startswith("new ")}
     assert len(after) > 10 and "model.norm.mean" in after
+    nodes = compilation_document(rows()[-1])["graph"]["nodes"]
+    trees = {node["id"]: node["label"] for node in nodes if node.get("what") == "tree" and node["scope"] is None}
+    assert trees["out:new model"] == "new model"
+    outside = {node["label"] for node in nodes if node["kind"] == "output" and node["scope"] is None}
+    assert not any(label.startswith("new model.") for label in outside)
     for name, out in after.items():
         now = _value(eval(name, {}, given))
         if not jnp.issubdtype(now.dtype, jax.dtypes.prng_key):

@@ -406,6 +406,7 @@ def test_paths_are_taken_apart(tree):
     for path, _ in jx.tree_util.tree_leaves_with_path(tree, is_leaf=lambda x: x is None):
         keys = [jx.tree_util.keystr((key,)) for key in path]
         assert parts_of(f"x{''.join(keys)}") == ["x", *keys]
+        assert parts_of(f"new x{''.join(keys)}") == ["new x", *keys]
 
 
 @pytest.fixture(scope="module")

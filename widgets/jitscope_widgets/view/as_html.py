@@ -328,17 +328,22 @@ def _row(row: Row, columns: Sequence[Column]) -> Iterable[Markup]:
         yield element("tr", element("td", note, colspan=len(columns), class_="dim"))
 
 
+def _aside(picture: Markup) -> Markup:
+    """A picture that is moved within its place where the page is narrower."""
+    return element("div", picture, style="overflow-x:auto")
+
+
 @pieces_of.register
 def _(part: Chart) -> Pieces:
     worth = 0.2 if part.small else 3.0
-    return [guarded(part.name[:1].lower() + part.name[1:], lambda: chart_svg(part), worth=worth)]
+    return [guarded(part.name[:1].lower() + part.name[1:], lambda: _aside(chart_svg(part)), worth=worth)]
 
 
 @pieces_of.register
 def _(part: Timeline) -> Pieces:
     return [
         element("p", part.summary),
-        guarded(part.name[:1].lower() + part.name[1:], lambda: timeline_svg(part), worth=2.0),
+        guarded(part.name[:1].lower() + part.name[1:], lambda: _aside(timeline_svg(part)), worth=2.0),
     ]
 
 

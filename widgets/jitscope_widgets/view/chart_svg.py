@@ -84,7 +84,7 @@ def chart_svg(chart: Chart) -> Markup:
         *(() if chart.small and not chart.steps else _legend(chart)),
         viewBox=f"0 0 {frame.width} {frame.above + frame.height + BELOW}",
         width=frame.width,
-        style="max-width:100%;font:12px var(--ui)",
+        style=_fitting(frame.width),
         role="img",
         aria_label=chart.summary,
     )
@@ -320,6 +320,11 @@ def heatmap_svg(part: Heatmap) -> Markup:
     return join(picture, element("p", part.note, class_="dim") if part.note else None)
 
 
+def _fitting(width: float) -> str:
+    """The style of a picture that becomes narrower with its page, as long as its text of 12 px has 11."""
+    return f"min-width:{round(width * 11 / 12) + 1}px;max-width:100%;font:12px var(--ui)"
+
+
 def timeline_svg(part: Timeline) -> Markup:
     """The picture of a timeline: its lanes one below the other."""
     height = _LANE * len(part.lanes)
@@ -339,7 +344,7 @@ def timeline_svg(part: Timeline) -> Markup:
         *rows,
         viewBox=f"0 0 {WIDTH} {height + 24}",
         width=WIDTH,
-        style="max-width:100%;font:12px var(--ui)",
+        style=_fitting(WIDTH),
         role="img",
         aria_label=part.summary,
     )

@@ -20,8 +20,9 @@ FEW_RESULTS = 8
 
 
 def parts_of(label: str) -> list[str]:
-    """`params['layers'][3].w` as ["params", "['layers']", "[3]", ".w"]; what is no such path is one part."""
-    root = re.match(r"[^\W\d]\w*", label)
+    """`params['layers'][3].w` as ["params", "['layers']", "[3]", ".w"]; what is no such path is one part. What a module holds after a call
+    is the tree `new model`."""
+    root = re.match(r"(?:new )?[^\W\d]\w*", label)
     if root is None:
         return [label]
     parts, at = [root.group()], root.end()
