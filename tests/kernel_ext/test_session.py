@@ -198,6 +198,16 @@ def test_small_programs_of_an_earlier_cells_function_are_told_with_that_cell(she
     assert ", line 2 of In [2] (return jnp.cumprod(jnp.full(n, 0.5)))" in cumprod["said"]
 
 
+def test_the_time_of_a_program_that_was_there_says_so(shell) -> None:
+    cell = "import jitscope as jx\ndef f(x):\n    return x * 3.21875\n{} = jx.jit(f)\n{}(jnp.ones(3))"
+    shell.cell(cell.format("first", "first"))
+    assert "; the program was compiled before)" not in shell.cell("%timejit first(jnp.ones(3))").texts[0]
+    shell.cell(cell.format("second", "second"))
+    ran = shell.cell("%timejit second(jnp.ones(3))")
+    assert "compile" not in {stage["name"] for stage in ran.document["stages"]}
+    assert "; the program was compiled before)" in " ".join(ran.texts[0].split())
+
+
 def test_quiet_shows_nothing(shell) -> None:
     ran = shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
     assert (ran.shown, ran.stdout, ran.stderr) == ([], "", "")

@@ -53,9 +53,13 @@ def headline(document: TimingDocument) -> str:
     most = max(known, key=lambda one: one[0], default=None)
     told = [] if amount(document["total"]) is None else [f"{show(document['total'])} to the first result"]
     if told and most and most[0]:
-        told[0] += f" ({clean(most[1]['name'])} {show(most[1]['seconds'])})"
+        before = "" if _COMPILED & {stage["name"] for _, stage in known} else "; the program was compiled before"
+        told[0] += f" ({clean(most[1]['name'])} {show(most[1]['seconds'])}{before})"
     told += [f"{show(document['steady']['median'])} each call after it"] if document["steady"] else []
     return f"{'; '.join(told)}." if told else "Nothing of this program was timed."
+
+
+_COMPILED = {"compile", "load"}
 
 
 def _steps(document: TimingDocument) -> Table:
