@@ -45,6 +45,17 @@ class HiPrimitive(Primitive):
         raise NotImplementedError(_MISSING)
 
 
+class HiPrim:
+    """An operation whose types and rules a class of the user's says. Making one raises NotImplementedError."""
+
+    def __init__(self, *_: Any, **__: Any):
+        raise NotImplementedError(_MISSING)
+
+
+VJPHiPrimitive = HiPrim
+"""`HiPrim`, as it was called up to JAX 0.11.1."""
+
+
 class aval_property:
     """A property that values take from their aval."""
 

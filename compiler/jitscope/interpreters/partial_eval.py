@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.avals import aval_of
-from ..core.jaxpr import Jaxpr
+from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import JaxprTracer, trace_to_jaxpr
 from ..core.trace import current_trace, using
 from ..extend.linear_util import WrappedFun
@@ -71,4 +71,31 @@ def trace_to_jaxpr_dynamic(fun: WrappedFun, in_avals: Sequence[Any]) -> tuple[Ja
     return closed.jaxpr, closed.out_avals, closed.consts
 
 
-__all__ = ["DynamicJaxprTracer", "JaxprTracer", "PartialVal", "trace_to_jaxpr_dynamic", "trace_to_jaxpr_nounits"]
+def dce_jaxpr(
+    jaxpr: Jaxpr, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[bool]]:
+    """A program without the results that are not marked in `used_outputs`, and without the equations and arguments that nothing reads
+    then; and for each argument whether it is left. Those marked in `instantiate` are. Captured values stay as they are."""
+    wanted = [used_outputs] * len(jaxpr.outvars) if isinstance(used_outputs, bool) else used_outputs
+    kept = [instantiate] * len(jaxpr.invars) if isinstance(instantiate, bool) else instantiate
+    smaller = jaxpr.replace(outvars=[x for x, w in zip(jaxpr.outvars, wanted, strict=True) if w])
+    equations, read = smaller.live()
+    used = [v in read or k for v, k in zip(jaxpr.invars, kept, strict=True)]
+    invars = [v for v, u in zip(jaxpr.invars, used) if u]
+    return smaller.replace(
+        invars=invars, eqns=[eqn for _, eqn in equations], debug_info=_told_of(jaxpr, wanted, used)
+    ), used
+
+
+def _told_of(jaxpr: Jaxpr, wanted: Sequence[bool], used: Sequence[bool]) -> DebugInfo:
+    """What the arguments and results that are left are called."""
+    debug = jaxpr.debug
+    arguments = tuple(n for n, u in zip(debug.arg_names, used) if u) if len(debug.arg_names) == len(used) else ()
+    results = (
+        tuple(n for n, w in zip(debug.result_names, wanted) if w) if len(debug.result_names) == len(wanted) else ()
+    )
+    return debug._replace(arg_names=arguments, result_names=results)
+
+
+__all__ = ["DynamicJaxprTracer", "JaxprTracer", "PartialVal", "dce_jaxpr", "trace_to_jaxpr_dynamic",
+           "trace_to_jaxpr_nounits"]  # fmt: skip

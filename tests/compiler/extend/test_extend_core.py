@@ -184,3 +184,26 @@ def test_the_page_about_primitives_finds_operations_and_transformations() -> Non
     assert operations is lax and importlib.import_module("jitscope._src.lax.lax") is lax
     assert api.grad(lambda a, b: operations.add(operations.mul(a, a), b))(2.0, 10.0) == 4
     assert (api.jit, api.vmap, api.jvp) == (jx.jit, jx.vmap, jx.jvp)
+
+
+def test_programs_without_what_nobody_reads() -> None:
+    def f(x, y, z):
+        return jnp.sin(x), y * 2.0, jnp.cos(z)
+
+    closed = jx.make_jaxpr(f)(1.0, 2.0, 3.0)
+    less, used = pe.dce_jaxpr(closed.jaxpr, [True, False, False])
+    assert used == [True, False, False] and [e.primitive.name for e in less.eqns] == ["sin"]
+    np.testing.assert_allclose(core.eval_jaxpr(less, closed.consts, 1.0), [np.sin(1.0)], rtol=1e-6)
+    less, used = pe.dce_jaxpr(closed.jaxpr, [False, True, False], instantiate=[False, False, True])
+    assert used == [False, True, True] and len(less.invars) == 2
+    assert core.eval_jaxpr(less, closed.consts, 2.0, 3.0) == [4.0]
+    assert pe.dce_jaxpr(closed.jaxpr, True)[1] == [True] * 3
+
+
+def test_what_somebody_sees_stays() -> None:
+    seen = []
+    closed = jx.make_jaxpr(lambda x: (jx.debug.callback(seen.append, x), x + 1)[1])(1.0)
+    less, used = pe.dce_jaxpr(closed.jaxpr, False)
+    core.eval_jaxpr(less, closed.consts, 5.0)
+    jx.effects_barrier()
+    assert used == [True] and seen == [5.0]
