@@ -19,7 +19,7 @@ from IPython.core.magic import (
     no_var_expand,
 )
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
-from traitlets import Enum, List, Unicode
+from traitlets import Bool, Enum, List, Unicode
 
 from jitscope_scope.advise import CATALOGUE
 from jitscope_scope.advise.pages import page_text
@@ -97,6 +97,10 @@ class JitscopeMagics(Magics):
         SETTINGS,
         "marked",
         help="The cells that show what jax compiled: 'all', those 'marked' with %%jit (others have one line), or 'none'.",
+    ).tag(config=True)
+    regions = Bool(
+        False,
+        help="Whether a line stands below cells with loops that took a second or more: %regions says what could be compiled.",
     ).tag(config=True)
     ignore = List(Unicode(), help="Ids of sharp bits that are left out, such as 'key-reuse'.").tag(config=True)
 
@@ -419,13 +423,13 @@ class JitscopeMagics(Magics):
         else:
             output.show(self._session.sharp_bits.document())
 
-    @magic_arguments()
+    @magic_arguments("%regions")
     @argument("--session", action="store_true", help="All cells so far, run again in a process of their own.")
     @argument("--runs", type=int, metavar="N", help="How often the cell will run; without it, as often as it has run.")
     @argument("--apply", action="store_true", help="Put the cell with the edits into the next cell.")
     @HELP
-    @line_cell_magic
-    def regions(self, line: str, cell: str | None = None) -> None:
+    @line_cell_magic("regions")
+    def say_regions(self, line: str, cell: str | None = None) -> None:
         """Say which loops and stretches of array operations could be compiled, what that would cost, and how.
 
         %%regions              run the cell below it, watched
@@ -434,9 +438,9 @@ class JitscopeMagics(Magics):
 
         Nothing is compiled for the cell itself, and nothing is changed without --apply.
         """
-        options: Any = parser_of(self.regions).parse_argstring(line)
+        options: Any = parser_of(self.say_regions).parse_argstring(line)
         if options.help:
-            return _help(self.regions)
+            return _help(self.say_regions)
         from . import regions_cells
 
         shell: Any = self.shell

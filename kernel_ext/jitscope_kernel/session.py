@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -40,6 +41,7 @@ from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
 from .kept import Kept
 from .live import Live
+from .long_cells import long_loop
 from .magics import JitscopeMagics, parser_of
 from .nan_hints import NonFiniteReads, offer
 from .nans import NanWatch, hunt_of_rows
@@ -95,6 +97,7 @@ class Running:
     versus: Versus | None = None
     target: str | None = None
     tuning: frozenset[str] = frozenset()
+    began: float = dataclasses.field(default_factory=time.perf_counter)
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -479,6 +482,12 @@ class Session:
         """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below;
         everywhere, what a function that was called keeps of what was defined again."""
         if not running.quiet and running.info is not None:
+            if (
+                self.magics.regions
+                and error is None
+                and (line := long_loop(running.info.raw_cell or "", running.began))
+            ):
+                output.say(line)
             for line in self._kept.lines(running.since, running.info.raw_cell or "", self.shell.user_ns):
                 output.say(line)
         if isinstance(self.shell, TerminalInteractiveShell) and not running.quiet and not running.plans:

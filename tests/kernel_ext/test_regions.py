@@ -60,3 +60,14 @@ def test_an_error_is_the_cells_own(shell) -> None:
     assert isinstance(ran.exception, ZeroDivisionError)
     assert shell.names["i"] == 2
     assert "__regions__" not in shell.names
+
+
+def test_a_line_below_long_cells_where_it_is_asked_for(shell) -> None:
+    loop = "import time\nfor k in range(2):\n    time.sleep(0.6)"
+    assert "%regions" not in shell.cell(loop).stderr
+    shell.cell("%config JitscopeMagics.regions = True")
+    assert "%regions" not in shell.cell("for k in range(2):\n    pass").stderr
+    assert "%regions" not in shell.cell("time.sleep(1.1)").stderr
+    assert "%regions" not in shell.cell(f"%%regions\n{loop}").stderr
+    assert "has a loop in line 2: %regions" in shell.cell(loop).stderr
+    shell.cell("%config JitscopeMagics.regions = False")
