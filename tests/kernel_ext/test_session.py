@@ -1,6 +1,7 @@
 """Loading and unloading, what each cell reports, names of cells, and the side panel."""
 
 import copy
+import sys
 import threading
 
 import pytest
@@ -318,6 +319,20 @@ def test_a_helper_that_was_defined_again_is_told_below_the_cell_that_calls_what_
     assert [(one["message"], one["position"]["line"], one["position"]["column"]) for one in items] == [(told, 3, 11)]
     shell.cell("layer.clear_cache()")
     assert shell.cell("layer(-jnp.ones(3))").stderr == ""
+
+
+def test_a_helper_of_a_module_that_was_loaded_again_is_told_with_its_file(shell, tmp_path, monkeypatch) -> None:
+    text = "import jitscope as jx\ndef helper(x):\n    return x * {}\ndef loss(x):\n    return helper(x).sum()\n"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "a_model.py").write_text(text.format(2))
+    shell.cell("import a_model, importlib\nfast = jx.jit(a_model.loss)\nfast(jnp.ones(3))")
+    (tmp_path / "a_model.py").write_text("# more\n" + text.format(31))
+    shell.cell("old = a_model.loss\nimportlib.reload(a_model)")
+    ran = shell.cell("fast(jnp.ones(3))")
+    told = "loss keeps the helper that it was traced with; helper was defined again in line 3 of a_model.py. "
+    assert told + "Call fast.clear_cache(): loss is traced anew then." in ran.stderr
+    assert float(shell.cell("fast.clear_cache()\nfast(jnp.ones(3))").result) == 93
 
 
 def test_a_cell_that_registers_a_class_once_more_is_told_which_one_did(shell) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dis
+import linecache
+import sys
 import types
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitscope.backend.function_objects import Capture, made
+from jitscope.core import source
 
 from ..fixes import fix_document
 from ..ledger import Row
@@ -154,8 +158,26 @@ def keeps(function: Redefined, row: Row) -> str:
 def traced_anew(row: Row) -> str:
     """What has a function traced again, whatever it calls."""
     cell = row.cell_of(row.position.file) if row.position is not None else None
-    again = f"Run {cell[0]} again, or call" if cell is not None else "Call"
-    return f"{again} {row.function}.clear_cache(): {row.function} is traced anew then."
+    name = _compiled_name(row)
+    how = [f"run {cell[0]} again" if cell is not None else "", f"call {name}.clear_cache()" if name else ""]
+    said = ", or ".join(filter(None, how)) or "compile it anew, with jit"
+    return f"{said[0].upper()}{said[1:]}: {row.function} is traced anew then."
+
+
+def _compiled_name(row: Row) -> str:
+    """The name under which the user, or else the module of a function, has what was compiled of it; "" where it is not known."""
+    found = row.signature.made.object() if row.signature is not None and row.signature.made.object is not None else None
+    function = python_function(found)
+    if not isinstance(function, types.FunctionType):
+        return ""
+    main, own = getattr(sys.modules.get("__main__"), "__dict__", {}), function.__globals__
+    module = own.get("__name__", "")
+    places = [(main, ""), (own, "" if own is main or module not in sys.modules else f"{module}.")]
+    for names, before in places:
+        for name, value in list(names.items()):
+            if not name.startswith("_") and hasattr(value, "clear_cache") and python_function(value) is function:
+                return f"{before}{name}"
+    return ""
 
 
 def _named(code: types.CodeType) -> str:
@@ -163,8 +185,17 @@ def _named(code: types.CodeType) -> str:
 
 
 def _place(code: types.CodeType, row: Row) -> str:
-    cell = row.cell_of(code.co_filename)
-    return cell[0] if cell is not None else f"line {code.co_firstlineno}"
+    """The cell, or the line of a file, where that stands there: what reloads a module may compile a function by itself, and counts from there."""
+    file, line = code.co_filename, code.co_firstlineno
+    cell = row.cell_of(file)
+    if cell is not None:
+        return cell[0]
+    linecache.checkcache(file)
+    text = source.line_of(file, line)
+    if not text:
+        return ""
+    there = text.lstrip().startswith("@") or code.co_name.strip("<>") in text
+    return f"line {line} of {PurePath(file).name}" if there else PurePath(file).name
 
 
 def _other(before: Capture, now: Capture) -> str:
