@@ -37,6 +37,8 @@ _LONG = _DRAW.standard_normal(1_000_000, np.float32)
 _SMALL = _DRAW.standard_normal((10_000, 4, 4), np.float32)
 _IMAGES = _DRAW.standard_normal((8, 32, 32, 96), np.float32)
 _PIXEL = _DRAW.standard_normal((1, 1, 64, 64), np.float32)
+_LAYERS = [_DRAW.standard_normal((128, 512), np.float32) / 11 for _ in range(16)]
+_TOKENS = _DRAW.standard_normal((4, 64, 128), np.float32)
 _COUNT = iter(range(1_000_000))
 
 
@@ -91,6 +93,19 @@ def _heat(u: Any) -> Any:
     return lax.fori_loop(0, 10, step, u)
 
 
+def _residual(x: Any, *weights: Any) -> Any:
+    """The gradient of a residual network of eight layers, which normalize what they read."""
+
+    def loss(*weights: Any) -> Any:
+        h = x
+        for up, down in zip(weights[::2], weights[1::2]):
+            z = (h - jnp.mean(h, -1, keepdims=True)) / jnp.sqrt(jnp.var(h, -1, keepdims=True) + 1e-5)
+            h = h + jx.nn.gelu(z @ up) @ down.T
+        return jnp.mean(h**2)
+
+    return jx.grad(loss, tuple(range(len(weights))))(*weights)
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SMALL_LOOPS": (_chain, (_STEPS, _SEEN)),
     "ROW_BLOCKS": (lambda a, v: v @ a, (_TALL, _VECTOR)),
@@ -105,6 +120,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
+    "VALUES_KEPT": (_residual, (_TOKENS, *_LAYERS)),
     "WINDOWS_BY_SLICES": (
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),
         (_IMAGE,),

@@ -25,6 +25,7 @@ from ..symbolic.solving import Solution
 from ..xla import mlir, portable
 from .collectives import Collectives
 from .foreign import ForeignCalls
+from .kept_values import keep, kept_values
 from .patterns import Patterns
 from .rewriting import Rewrite, Rewriting
 from .run_number import NUMBER, RunNumber, call_python
@@ -241,20 +242,19 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
     ctx.look_for_levels(jaxpr)
-    plan = None if module.polymorphic or module.meshes.group is not None else plan_of(jaxpr, module.platform)
+    platform = module.platform if not module.polymorphic and module.meshes.group is None else ""
+    plan, kept = plan_of(jaxpr, platform), kept_values(jaxpr, platform)
     for i, eqn in jaxpr.live()[0]:
         ctx.path, ctx.equation = f"{prefix}e{i}", eqn
-        if plan is not None and plan.concerns(eqn):
-            with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
-                env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, [read(a) for a in eqn.invars], plan)
-            continue
         with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
             values = [read(a) for a in eqn.invars]
+            if plan is not None and plan.concerns(eqn):
+                env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, values, plan)
+                continue
             out = ctx.lower_symbolic(eqn, values) if module.polymorphic else ctx.lower_equation(eqn, values)
-        if eqn.primitive.multiple_results:
-            env.update(zip(eqn.outvars, out))
-        else:
-            env[eqn.outvars[0]] = out
+            if kept and (why := kept.get(eqn.outvars[0])):
+                out = keep(ctx, eqn, out, why)
+        env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
     return [read(a) for a in jaxpr.outvars]
 
 
