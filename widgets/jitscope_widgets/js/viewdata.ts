@@ -8,7 +8,7 @@ export function viewOf(doc: unknown): Part[] | undefined {
   if (view && !whole.has(view)) {
     whole.add(view);
     withRows(view, []);
-    withPlaces(view, doc as Record<string, unknown>);
+    withPlaces(view, doc as Record<string, unknown>, new Set());
   }
   // earlier versions made a part of the view of a fusion, which began with no sentence
   return (doc as { kind?: string } | null)?.kind === "fusion" && view?.[0]?.part !== "sentence" ? undefined : view;
@@ -26,12 +26,16 @@ function withRows(value: object, rows: Row[]): void {
   }
 }
 
-/** Puts what stands in the document (`at`, its place there) where the view shows it. */
-function withPlaces(value: object, doc: Record<string, unknown>): void {
+/** Puts what stands in the document (`at`, its place there) where the view shows it; rows that stand in several tables are looked at once. */
+function withPlaces(value: object, doc: Record<string, unknown>, seen: Set<object>): void {
+  if ("cells" in value) {
+    if (seen.has(value)) return;
+    seen.add(value);
+  }
   for (const [name, inner] of Object.entries(value)) {
     if (!inner || typeof inner !== "object") continue;
     if (Array.isArray(inner.at)) (value as Record<string, unknown>)[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
-    else withPlaces(inner, doc);
+    else withPlaces(inner, doc, seen);
   }
 }
 
