@@ -258,7 +258,8 @@ def main() -> None:
     from everyday import EVERYDAY
 
     names = [n for n in EVERYDAY if re.search(options.only, n)]
-    workers = [Asked(sys.executable if library == "jitscope" else options.peer, library) for library in LIBRARIES]
+    peer = str(Path(options.peer).absolute())  # each process runs in this folder
+    workers = [Asked(sys.executable if library == "jitscope" else peer, library) for library in LIBRARIES]
     try:
         rows, notes = rows_of(names, workers, options.rounds, options.seconds)
     finally:
