@@ -75,8 +75,8 @@ test:
 	@$(MAKE) lint
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) types test-front
 	@$(MAKE) test-python
-	@$(MAKE) test-browser
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	@$(MAKE) test-browser
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 	-@$(MAKE) --no-print-directory .venv-targets/.installed
 	@test ! -e .venv-targets/.installed || $(MAKE) test-targets
