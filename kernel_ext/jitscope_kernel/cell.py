@@ -31,7 +31,7 @@ from . import request as requests
 from .jax_cells import LEFT_ALONE
 from .request import Request
 from .uses import JAX, JITSCOPE, written_for
-from .wrapping import Plan, Refused, wrap
+from .wrapping import CellRefusal, Plan, wrap
 
 
 RUN_PYTHON = ("capture", "prun", "time", "timeit")
@@ -92,7 +92,7 @@ class TreeStep(ast.NodeTransformer):
                 try:
                     request = _read(self._parser, line)
                     self._found(wrap(node, request, self._reason_in(node)), request)
-                except (UsageError, Refused) as error:
+                except (UsageError, CellRefusal) as error:
                     node.body = [_refusal(str(error))]
                 except Exception as error:
                     node.body = [_refusal(f"jitscope failed to look at this cell: {error!r}")]

@@ -12,7 +12,7 @@ from jitscope_scope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope_scope.advise.program import Program, ProgramError, read
 from jitscope_scope.source_code.names import imported_by
 
-from .checking_answers import Answer, PlacedDiagnostic, Skipped, document, sarif, text
+from .checking_answers import Answer, PlacedDiagnostic, SkippedFile, document, sarif, text
 from .checking_files import Ran, run_file
 
 
@@ -88,7 +88,7 @@ def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
     try:
         return answered(read(file), run, passed)
     except ProgramError as error:
-        return Answer(skipped=(Skipped(file, None, str(error).removeprefix(f"{file} ")),))
+        return Answer(skipped=(SkippedFile(file, None, str(error).removeprefix(f"{file} ")),))
 
 
 def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[PlacedDiagnostic]:
@@ -99,7 +99,7 @@ def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) ->
 def answered(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> Answer:
     """All that a look at a program tells, and with `run` its run, with these arguments if it is a file."""
     every = look(program.text, program.file, program.cells)
-    skipped = [Skipped(program.file, cell, reason) for cell, reason in program.unread]
+    skipped = [SkippedFile(program.file, cell, reason) for cell, reason in program.unread]
     ended = ()
     if run:
         ran = _run(program, arguments, every)

@@ -30,7 +30,7 @@ class PlacedDiagnostic:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedFile:
     """A file, or a cell of it, that was not looked at or not run, and why."""
 
     file: str
@@ -39,7 +39,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramEnd:
     """A program that was run ended before its end: with which error, in which line (of a notebook: of the cell), if that is known."""
 
     file: str
@@ -53,8 +53,8 @@ class Answer:
     """All that is known of some files. `looked`: how many were looked at; `ran`: they were run as well."""
 
     found: tuple[PlacedDiagnostic, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    ended: tuple[Ended, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+    ended: tuple[ProgramEnd, ...] = ()
     looked: int = 0
     ran: bool = False
 
@@ -119,21 +119,21 @@ def none_found(answer: Answer) -> str:
     return f"None of the {len(CATALOGUE)} kinds was found {how}{of}."
 
 
-def _ending(one: Ended, answer: Answer) -> str:
+def _ending(one: ProgramEnd, answer: Answer) -> str:
     """With what a program ended, unless that is told already."""
     told = [found for found in answer.found if (found.file, found.cell, found.line) == (one.file, one.cell, one.line)]
     explained = any(found.one.severity == "error" and found.one.origin != "look" for found in told)
     return ", as is told above" if explained else f" with {one.error}"
 
 
-def _place(one: PlacedDiagnostic | Skipped | Ended) -> str:
+def _place(one: PlacedDiagnostic | SkippedFile | ProgramEnd) -> str:
     inside = _inside(one)
     return f"{one.file}: {inside}" if inside else one.file
 
 
-def _inside(one: PlacedDiagnostic | Skipped | Ended) -> str:
+def _inside(one: PlacedDiagnostic | SkippedFile | ProgramEnd) -> str:
     cell = f"cell {one.cell}" if one.cell and one.file.endswith(".ipynb") else ""
-    line = f"line {one.line}" if not isinstance(one, Skipped) and one.line else ""
+    line = f"line {one.line}" if not isinstance(one, SkippedFile) and one.line else ""
     return ", ".join(filter(None, [cell, line]))
 
 
@@ -197,7 +197,7 @@ def _rule(id: str) -> dict[str, Any]:
     return {**rule, "help": {"text": page_of(id), "markdown": page_of(id)}, **({"helpUri": address} if address else {})}
 
 
-def _notification(one: Skipped | Ended, level: str, said: str) -> dict[str, Any]:
+def _notification(one: SkippedFile | ProgramEnd, level: str, said: str) -> dict[str, Any]:
     where: dict[str, Any] = {"physicalLocation": _physical(one.file)}
     if one.cell is not None:
         where["logicalLocations"] = [{"fullyQualifiedName": f"cell {one.cell}"}]

@@ -13,10 +13,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from jitscope_scope import jaxwatch
 from jitscope_scope.advise import Diagnostic, Span
 from jitscope_scope.advise.program import Program
-from jitscope_scope.advise.run.followed import Followed
+from jitscope_scope.advise.run.accused_functions import FunctionFollower
 from jitscope_scope.advise.watch import Watch
 
-from .checking_answers import Ended, Skipped
+from .checking_answers import ProgramEnd, SkippedFile
 from .checking_files import Ran, described, line_in
 from .own_options import options_of_its_own
 
@@ -34,8 +34,8 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
     """What a run of the cells shows, up to the first that fails and was not meant to; lines are those of the program's text."""
     shell = InteractiveShell.instance(compiler_class=_Compiler)
     shell.reset()
-    ended: Ended | None = None
-    followed = Followed(looked, program.text, lambda line: _place_of(line, program))
+    ended: ProgramEnd | None = None
+    followed = FunctionFollower(looked, program.text, lambda line: _place_of(line, program))
     with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         stack.callback(jaxwatch.detach)
         imported = stack.enter_context(options_of_its_own())
@@ -48,7 +48,7 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
                 watch.failed(error)
                 if number not in program.raising:
                     line = line_in(error, f"<cell {number}>")
-                    ended = Ended(program.file, number + 1, line, described(error))
+                    ended = ProgramEnd(program.file, number + 1, line, described(error))
                     break
             if jaxwatch.there():
                 watch.look_at_jax()
@@ -71,10 +71,10 @@ def _in_program(one: Diagnostic, program: Program) -> Diagnostic:
     return replace(one, file=program.file, span=span)
 
 
-def _after(ended: Ended | None, program: Program) -> tuple[Skipped, ...]:
+def _after(ended: ProgramEnd | None, program: Program) -> tuple[SkippedFile, ...]:
     """The cells behind the one that failed."""
     if ended is None or ended.cell is None:
         return ()
     reason = f"not run: cell {ended.cell} ended with {ended.error}"
     behind = range(ended.cell + 1, len(program.magic) + 1)
-    return tuple(Skipped(program.file, cell, reason) for cell in behind if program.magic[cell - 1].strip())
+    return tuple(SkippedFile(program.file, cell, reason) for cell in behind if program.magic[cell - 1].strip())

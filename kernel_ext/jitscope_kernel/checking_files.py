@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 from jitscope_scope import jaxwatch
 from jitscope_scope.advise import Diagnostic
 from jitscope_scope.advise.program import Program
-from jitscope_scope.advise.run.followed import Followed
+from jitscope_scope.advise.run.accused_functions import FunctionFollower
 from jitscope_scope.advise.watch import Watch
 
-from .checking_answers import Ended, Skipped
+from .checking_answers import ProgramEnd, SkippedFile
 from .own_options import options_of_its_own
 
 
@@ -32,8 +32,8 @@ class Ran(NamedTuple):
 
     found: list[Diagnostic]
     refuted: list[Diagnostic]
-    ended: Ended | None = None
-    skipped: tuple[Skipped, ...] = ()
+    ended: ProgramEnd | None = None
+    skipped: tuple[SkippedFile, ...] = ()
 
 
 def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] = ()) -> Ran:
@@ -46,7 +46,7 @@ def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] 
     sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file, *own], [folder]
     try:
         with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), options_of_its_own() as imported:
-            followed = Followed(looked, program.text, lambda line: (path, line))
+            followed = FunctionFollower(looked, program.text, lambda line: (path, line))
             with followed:
                 error = _run_code(program.text, path, module.__dict__, watch, imported)
             found = watch.found()
@@ -58,9 +58,9 @@ def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] 
     return Ran(own_lines, refuted, None if error is None else _ended(program, path, error))
 
 
-def _ended(program: Program, path: str, error: BaseException) -> Ended:
+def _ended(program: Program, path: str, error: BaseException) -> ProgramEnd:
     line = line_in(error, path)
-    return Ended(program.file, program.place(line)[0] if line else None, line, described(error))
+    return ProgramEnd(program.file, program.place(line)[0] if line else None, line, described(error))
 
 
 def line_in(error: BaseException, file: str) -> int | None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from jitscope.backend.disk.folder import Unusable
-from jitscope.backend.disk.report import Folder, Stored, folder, folder_in_use, open_store
+from jitscope.backend.disk.report import EntryReport, Folder, folder, folder_in_use, open_store
 from jitscope.core.words import counted, duration, size
 
 
@@ -32,7 +32,7 @@ def main(what: str, name: str | None, root: str | None) -> int:
     return 0
 
 
-def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
+def _shown(found: Folder, entries: Sequence[EntryReport]) -> Iterator[str]:
     most = "" if found.limit is None else f" of at most {size(found.limit)}"
     yield f"{found.path}: {counted(len(found.entries), 'program')}, {size(found.size)}{most}"
     if others := sum(not entry.usable for entry in found.entries):
@@ -49,7 +49,7 @@ def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
             yield f"{entry.function:{width}}  {size(entry.size):>8}  {duration(entry.seconds):>11}  {used}  {usable}"
 
 
-def _explained(entries: Sequence[Stored], name: str | None) -> Iterator[str]:
+def _explained(entries: Sequence[EntryReport], name: str | None) -> Iterator[str]:
     if not entries:
         yield f"No program of {name} is kept." if name else "No program is kept."
     for entry in entries:
@@ -61,7 +61,7 @@ def _explained(entries: Sequence[Stored], name: str | None) -> Iterator[str]:
         yield f"  -> {_verdict(entry)}"
 
 
-def _verdict(entry: Stored) -> str:
+def _verdict(entry: EntryReport) -> str:
     if entry.usable:
         return "used here, by a program with the same equations and options"
     return f"not used here: another {' and '.join(part for part, _, _ in entry.differs)}"

@@ -26,7 +26,7 @@ from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.instrument_documents import with_instrument
 
 from . import expressions, output, user_calls
-from .shown import Graph, Program, Shown
+from .document_views import DocumentView, Graph, Program
 from .uses import call_is_for_jax
 
 
@@ -57,7 +57,7 @@ MOST_ARRAYS = 20
 """Arrays of a tree whose layouts are shown."""
 
 
-class Memory(Shown["MemoryDocument"], Mapping[str, int]):
+class Memory(DocumentView["MemoryDocument"], Mapping[str, int]):
     """What a program needs, in bytes, by what for; shows itself as its buffers over the schedule, which are looked for then."""
 
     def __init__(self, bytes: Mapping[str, int], look: Callable[[], MemoryDocument]) -> None:
@@ -80,7 +80,7 @@ class Memory(Shown["MemoryDocument"], Mapping[str, int]):
         return len(self._bytes)
 
 
-class Inspection(Shown["CompilationDocument"]):
+class Inspection(DocumentView["CompilationDocument"]):
     """One function, traced and compiled for arguments of certain shapes and dtypes. It keeps the arguments, so that instruments run
     on them."""
 
@@ -186,9 +186,9 @@ class Inspection(Shown["CompilationDocument"]):
         return Graph(self._fused()["after"])
 
     @property
-    def fusion(self) -> Shown[FusionDocument]:
+    def fusion(self) -> DocumentView[FusionDocument]:
         """The program before and after fusion, side by side."""
-        return Shown(self._fused())
+        return DocumentView(self._fused())
 
     def _fused(self) -> FusionDocument:
         found = self.document["fusion"]
@@ -203,10 +203,10 @@ class Inspection(Shown["CompilationDocument"]):
         return Program(why_not_fused(self.document, first, second))
 
     @property
-    def reasons(self) -> Shown[ReasonsDocument]:
+    def reasons(self) -> DocumentView[ReasonsDocument]:
         """Why kernels that hand values on are not one: XLA's reason for each pair. The program is compiled once more for it, in a process of
         its own, and not run. Raises Unavailable for a program that calls Python."""
-        return Shown(self._look("reasons"))
+        return DocumentView(self._look("reasons"))
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -214,48 +214,48 @@ class Inspection(Shown["CompilationDocument"]):
         return self._fused()["kernels"]
 
     @property
-    def passes(self) -> Shown[PassesDocument]:
+    def passes(self) -> DocumentView[PassesDocument]:
         """What each of XLA's passes did. The program is compiled twice more for it, and not run."""
-        return Shown(self._look("passes"))
+        return DocumentView(self._look("passes"))
 
     @property
-    def transformations(self) -> Shown[TransformationsDocument]:
+    def transformations(self) -> DocumentView[TransformationsDocument]:
         """The jaxpr before and after each transformation (jvp, linearize, transpose, vmap). The function's Python code runs once more, on
         tracers."""
-        return Shown(self._look("transformations"))
+        return DocumentView(self._look("transformations"))
 
     @property
-    def profile(self) -> Shown[ProfileDocument]:
+    def profile(self) -> DocumentView[ProfileDocument]:
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
         found = self._look("profile")
         if "call" not in found and (said := self._called(found["wall"]["value"])):
             self.document = with_instrument(self.document, "profile", found | {"call": said})
-        return Shown(self._look("profile"))
+        return DocumentView(self._look("profile"))
 
     @property
-    def values(self) -> Shown[ValuesDocument]:
+    def values(self) -> DocumentView[ValuesDocument]:
         """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
         compiled. Raises Unavailable where they are gone, and for a function that calls Python or has effects."""
-        return Shown(self._look("values"))
+        return DocumentView(self._look("values"))
 
     @property
-    def machine(self) -> Shown[MachineDocument]:
+    def machine(self) -> DocumentView[MachineDocument]:
         """The machine code of each kernel with its loops, and LLVM's IR. The program is compiled once more for it, and not run."""
-        return Shown(self._look("machine"))
+        return DocumentView(self._look("machine"))
 
     @property
-    def communication(self) -> Shown[CommunicationDocument]:
+    def communication(self) -> DocumentView[CommunicationDocument]:
         """What the devices of a program over several devices exchange: its collectives with their bytes and lines, and how arguments and
         results lie. Raises Unavailable for a program of one device."""
-        return Shown(self._look("communication"))
+        return DocumentView(self._look("communication"))
 
     @property
-    def communication_times(self) -> Shown[CommunicationDocument]:
+    def communication_times(self) -> DocumentView[CommunicationDocument]:
         """The same with the time that a device spends in each collective: the program runs for about a second. Raises Unavailable where
         it may not be run again."""
         found = cast("CommunicationDocument", observe.look(self._row, "communication", self._given, measure=True))
         self.document = with_instrument(self.document, "communication", found)
-        return Shown(found)
+        return DocumentView(found)
 
     @property
     def llvm(self) -> Program:
@@ -281,15 +281,15 @@ class Inspection(Shown["CompilationDocument"]):
         known: Mapping[str, Any] = self.document.get("instruments", {})
         return known[instrument]
 
-    def look(self, instrument: str) -> Shown[InstrumentDocument]:
+    def look(self, instrument: str) -> DocumentView[InstrumentDocument]:
         """What an instrument says, by its name: those that have a property of their own, and those that were added. Raises ValueError for
         an unknown one, Unavailable where there is nothing to show."""
-        return Shown(self._look(instrument))
+        return DocumentView(self._look(instrument))
 
     @property
-    def timing(self) -> Shown[TimingDocument]:
+    def timing(self) -> DocumentView[TimingDocument]:
         """How long each stage took."""
-        return Shown(self.document["timing"])
+        return DocumentView(self.document["timing"])
 
     @property
     def memory(self) -> Memory:
@@ -314,7 +314,7 @@ class Inspection(Shown["CompilationDocument"]):
 
     def compare(
         self, other: Inspection | None = None, *, options: dict[str, Any] | None = None, limit: float = 2.0
-    ) -> Shown[ComparisonDocument]:
+    ) -> DocumentView[ComparisonDocument]:
         """This program against another, or against itself compiled with other options of XLA's: which is faster, with a confidence
         interval from runs in pairs for about `limit` seconds; what differs in equations, kernels, memory and results.
 
@@ -340,7 +340,7 @@ class Inspection(Shown["CompilationDocument"]):
                 f"compare takes another inspection, not {_kind(other)}: write inspect(f)(x).compare(inspect(g)(x)), or "
                 "inspect(f).compare(inspect(g))(x)"
             )
-        return Shown(comparison_of(self.side(), found, limit=limit))
+        return DocumentView(comparison_of(self.side(), found, limit=limit))
 
     def again(self) -> Inspection:
         """This program; one of jax's is compiled once more where another process had compiled it (see `JaxInspection.again`)."""
@@ -374,7 +374,7 @@ class JaxInspection(Inspection):
         self._function, self._arguments = function, (args, kwargs)
         asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
         self._row, self._lowered, self._compiled, self._given, self._jitted = asked  # pyright: ignore[reportAttributeAccessIssue]
-        Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())
+        DocumentView.__init__(self, observe.compilation_document(self._row), self._made_answers())
 
     def again(self) -> Inspection:
         """This program, compiled once more where jax loaded it from its persistent cache and another process had compiled it: then it is
@@ -410,7 +410,7 @@ class Inspector:
     def __call__(self, *args: Any, **kwargs: Any) -> Inspection:
         return look_at(self._function, args, kwargs)
 
-    def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., Shown[ComparisonDocument]]:
+    def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., DocumentView[ComparisonDocument]]:
         """`inspect(f).compare(inspect(g))(x)`: both for the same arguments, against each other; see `Inspection.compare`. Raises
         TypeError for anything but `inspect(g)`."""
         if not isinstance(other, Inspector):
@@ -420,7 +420,7 @@ class Inspector:
             )
         _check_limit(limit)
 
-        def compare_call(*args: Any, **kwargs: Any) -> Shown[ComparisonDocument]:
+        def compare_call(*args: Any, **kwargs: Any) -> DocumentView[ComparisonDocument]:
             return self(*args, **kwargs).compare(other(*args, **kwargs), limit=limit)
 
         return compare_call
@@ -467,7 +467,7 @@ def _trace_jax(
     return closed, observe.jaxpr_graph(jaxpr, name, observe.positions_of(jaxpr, cell_of), cell_of)
 
 
-def recompiles(function: Any = None) -> Shown[RecompilationsDocument]:
+def recompiles(function: Any = None) -> DocumentView[RecompilationsDocument]:
     """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
     that cost most first; before them the functions that were not traced again though a value that they captured changed. Raises
     Unavailable for a function of which nothing was compiled or traced."""
@@ -478,7 +478,7 @@ def recompiles(function: Any = None) -> Shown[RecompilationsDocument]:
             f"nothing called {name} was compiled or traced in this session; %ledger lists what was"
         )
     title = f"Recompilations of {name}" if name else "Recompilations in this session"
-    return Shown(observe.recompilations_document(rows, title, editor=edited, stale=True))
+    return DocumentView(observe.recompilations_document(rows, title, editor=edited, stale=True))
 
 
 def shardings(text: str, names: dict[str, Any]) -> list[ShardingDocument]:
@@ -498,9 +498,9 @@ def shardings(text: str, names: dict[str, Any]) -> list[ShardingDocument]:
     ]
 
 
-def ledger() -> Shown[LedgerDocument]:
+def ledger() -> DocumentView[LedgerDocument]:
     """All compilations of this session."""
-    return Shown(observe.ledger_document())
+    return DocumentView(observe.ledger_document())
 
 
 def _jitted(function: Callable[..., Any]) -> Any:

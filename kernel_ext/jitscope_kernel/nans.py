@@ -22,7 +22,7 @@ from jitscope_scope.advise import nans
 from jitscope_scope.advise.nans import by_parts
 
 from . import output
-from .shown import Shown
+from .document_views import DocumentView
 from .uses import call_is_for_jax
 
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.nan_hunt import NanHuntDocument
 
 
-class NanHunt(Shown["NanHuntDocument"]):
+class NanHunt(DocumentView["NanHuntDocument"]):
     """What was found. Arguments are not donated; the function's Python code is traced, not run with values. `name` is what
     the function is called, its own name by default. Raises ValueError for a function that calls Python or has effects, unless
     `callbacks` is True."""

@@ -17,11 +17,11 @@ from jitscope_scope.targets.helper import CompilerLost
 from jitscope_widgets.words import reason
 
 from . import output
-from .shown import Graph, Program, Shown
+from .document_views import DocumentView, Graph, Program
 
 
 if TYPE_CHECKING:
-    from jitscope_scope.targets.asking import Compiled
+    from jitscope_scope.targets.asking import TargetProgram
     from jitscope_widgets.documents.parts import Position
     from jitscope_widgets.documents.passes import PassesDocument
     from jitscope_widgets.documents.target import TargetDocument, TargetMemory
@@ -64,7 +64,7 @@ class FusionDecision:
     apart_seconds: float | None = None
 
 
-class OnTarget(Shown["TargetDocument"]):
+class OnTarget(DocumentView["TargetDocument"]):
     """A program compiled for a chip that is not here. Modelled by XLA; nothing was run."""
 
     document: TargetDocument
@@ -140,10 +140,10 @@ class OnTarget(Shown["TargetDocument"]):
         return self.document["memory"]
 
     @property
-    def passes(self) -> Shown[PassesDocument]:
+    def passes(self) -> DocumentView[PassesDocument]:
         """What each pass changed, from the texts that the compiler wrote between them; how long passes took is not known. Raises Unavailable
         for a TPU, whose compiler writes no such texts."""
-        return Shown(_passes(self._made, self._row.positions()))
+        return DocumentView(_passes(self._made, self._row.positions()))
 
     @property
     def graph(self) -> Graph:
@@ -153,7 +153,7 @@ class OnTarget(Shown["TargetDocument"]):
             raise Unavailable("the optimised program is too large to be drawn as a graph; .hlo has its text")
         return Graph(graph)
 
-    def compare(self, *others: OnTarget | Inspection) -> Shown[TargetsDocument]:
+    def compare(self, *others: OnTarget | Inspection) -> DocumentView[TargetsDocument]:
         """This program beside others: the same lines, different kernels. An inspection stands for the CPU.
 
         seen = inspect(f)(x)
@@ -166,7 +166,7 @@ class OnTarget(Shown["TargetDocument"]):
         if not others or not all(isinstance(one, (OnTarget, Inspection)) for one in others):
             raise TypeError("compare takes other results of .on(…), or inspections for the CPU")
         sides = [side_of(one._row, one if isinstance(one, OnTarget) else "cpu") for one in (self, *others)]
-        return Shown(beside(self.document["title"], sides))
+        return DocumentView(beside(self.document["title"], sides))
 
     def _lines(self, paths: Sequence[str]) -> tuple[int, ...]:
         known = self.document["positions"]
@@ -177,7 +177,7 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _passes(made: Compiled, positions: dict[str, Position]) -> PassesDocument:
+def _passes(made: TargetProgram, positions: dict[str, Position]) -> PassesDocument:
     from jitscope_scope.observe.passes.document import passes_document
 
     states = [file for file in made.files if file.number is not None]
@@ -191,7 +191,7 @@ def _passes(made: Compiled, positions: dict[str, Position]) -> PassesDocument:
         raise Unavailable(f"the states between the passes cannot be read ({problem}); .hlo has the last one") from None
 
 
-class Targets(list[compiling.Listed]):
+class Targets(list[compiling.ListedChip]):
     """The chips that are known; shows as a table."""
 
     def __repr__(self) -> str:

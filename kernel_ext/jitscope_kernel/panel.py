@@ -45,7 +45,7 @@ class Page:
             self.comm.send(message)
 
 
-class Sending:
+class DelayedSender:
     """Calls `send` some time after it was wanted, in a thread of its own or where `hand` takes it, so that it takes a small share of the
     time."""
 
@@ -112,8 +112,8 @@ class Panel:
         self._document, self._sharp_bits, self._ignore = document, sharp_bits, ignore
         self._pages: dict[str, Page] = {}
         self._lock = threading.Lock()
-        self._ledger = Sending(self._send_ledger)
-        self._looks = Sending(self._send_looks, between_cells)
+        self._ledger = DelayedSender(self._send_ledger)
+        self._looks = DelayedSender(self._send_looks, between_cells)
 
     def open(self) -> None:
         """Make the target known, and open a comm to the pages that are there now."""

@@ -29,7 +29,7 @@ from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe import layout_pictures
 from jitscope_scope.observe.recompiling.cards import Editor
 from jitscope_scope.observe.recompiling.groups import again
-from jitscope_scope.observe.recorded import recorder
+from jitscope_scope.observe.recorded_calls import recorder
 from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.instrument_documents import with_instrument
@@ -37,19 +37,19 @@ from jitscope_widgets.words import reason
 
 from . import below, jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
+from .cell_messages import innermost, why_nothing
+from .cell_places import CellPlaces
 from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
-from .kept import Kept
 from .live import Live
 from .long_cells import long_loop
 from .magics import JitscopeMagics, parser_of
 from .nan_hints import NonFiniteReads, offer
 from .nans import NanWatch, hunt_of_rows
 from .panel import Panel
-from .placing import Placing
 from .request import Request
-from .saying import innermost, why_nothing
 from .sharp_bits import SharpBits
+from .stale_helpers import StaleHelpers
 from .versus import Versus
 from .watch import Watch
 from .wrapping import Plan
@@ -76,7 +76,7 @@ Place = tuple[str, str | None]  # label such as "In [3]", Jupyter's cell id
 
 
 @dataclasses.dataclass
-class Running:
+class CellRun:
     """A cell that runs now."""
 
     info: Any
@@ -126,10 +126,10 @@ class Session:
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
-        self._kept = Kept(self.ledger)
+        self._kept = StaleHelpers(self.ledger)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
         self._taken = NonFiniteReads()
-        self._placing = Placing(shell)
+        self._placing = CellPlaces(shell)
         self._undo: list[Callable[[], Any]] = []
 
     # --- loading ------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Session:
         watcher.set(Watch(self.label))
 
     @property
-    def _stack(self) -> list[Running]:
+    def _stack(self) -> list[CellRun]:
         """The cells that run in this thread, outermost first: `%%capture` runs one inside another."""
         if not hasattr(self._threads, "stack"):
             self._threads.stack = []
@@ -275,9 +275,9 @@ class Session:
             output.say(f"jitscope could not look at the error ({problem!r}). The error itself is the cell's own.")
             return None
 
-    def _running(self, info: Any, place: Place, file: str) -> Running:
+    def _running(self, info: Any, place: Place, file: str) -> CellRun:
         known = frozenset(row.id for row in self.ledger if row.number or row.what == "reused")
-        running = Running(info, place, file, self.ledger.mark(), known)
+        running = CellRun(info, place, file, self.ledger.mark(), known)
         running.live = Live(lambda: self._recompilations(running, None))  # edits are run when the cell is done
         return running
 
@@ -289,7 +289,7 @@ class Session:
         if running.live is not None and not running.quiet and again(row) and row.cause != "redefined":
             running.live.changed()
 
-    def _recompilations(self, running: Running, editor: Editor | None = edited) -> RecompilationsDocument:
+    def _recompilations(self, running: CellRun, editor: Editor | None = edited) -> RecompilationsDocument:
         """What a cell compiled or traced again so far."""
         rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
         title = f"Compiled or traced again in {running.place[0]}"
@@ -306,7 +306,7 @@ class Session:
         if self._stack:
             self._stack[-1].quiet = quiet
 
-    def _leave(self, result: Any) -> Running | None:
+    def _leave(self, result: Any) -> CellRun | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
         stack = self._stack
         for at in range(len(stack) - 1, -1, -1):
@@ -416,7 +416,7 @@ class Session:
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @output.guarded("the report on this cell")
-    def _report(self, running: Running, result: Any, error: BaseException | None, stopped: Stop | None) -> None:
+    def _report(self, running: CellRun, result: Any, error: BaseException | None, stopped: Stop | None) -> None:
         hunt = running.nans.close() if running.nans is not None else None
         if not running.quiet:
             self._show(running, error, stopped)
@@ -430,7 +430,7 @@ class Session:
             if line:
                 output.show_text(line)
 
-    def _show(self, running: Running, error: BaseException | None, stopped: Stop | None) -> None:
+    def _show(self, running: CellRun, error: BaseException | None, stopped: Stop | None) -> None:
         assert running.live is not None
         if running.plans:
             document = self._document(running, error, stopped)
@@ -478,7 +478,7 @@ class Session:
         return {**observe.ledger_document(self.ledger), "recompilations": again}
 
     @output.guarded("the look for sharp bits")
-    def _tell(self, running: Running, error: BaseException | None) -> None:
+    def _tell(self, running: CellRun, error: BaseException | None) -> None:
         """What a `%%jit` cell steps on is part of its view; in a terminal, where nothing can be marked, that of others is told below;
         everywhere, what a function that was called keeps of what was defined again."""
         if not running.quiet and running.info is not None:
@@ -494,7 +494,7 @@ class Session:
             if (told := self.sharp_bits.of_cell(running.place[0], failed=error is not None)) is not None:
                 output.say(jitscope_widgets.text(told))
 
-    def _document(self, running: Running, error: BaseException | None, stopped: Stop | None) -> CellDocument:
+    def _document(self, running: CellRun, error: BaseException | None, stopped: Stop | None) -> CellDocument:
         label, cell_id = running.place
         left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.told]
         small = self.ledger.small_since(running.since)  # before the view itself computes something

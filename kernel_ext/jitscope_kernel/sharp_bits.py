@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jitscope.core.source import Position, cell_texts, edits_typed, lines_of, shifted
-from jitscope.core.unfinished import unfinished
+from jitscope.core.unfinished_traces import unfinished
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope_scope.advise.code.ipython import edits_in, lines_in, python_of
@@ -25,7 +25,7 @@ from jitscope_scope.advise.run.errors import TO_DO, explained
 from jitscope_scope.advise.run.misses import missed
 from jitscope_scope.advise.run.programs import of_program
 from jitscope_scope.advise.run.redefined import kept
-from jitscope_scope.advise.watch import Noticed, Watch
+from jitscope_scope.advise.watch import NoticeCollector, Watch
 from jitscope_scope.source_code.names import imported_in
 
 
@@ -62,7 +62,7 @@ class SharpBits:
         self._cells: OrderedDict[str, Cell] = OrderedDict()
         self._errors: list[Diagnostic] = []
         self._watch: Watch | None = None
-        self._noticed = Noticed()
+        self._noticed = NoticeCollector()
         self._watched: list[Diagnostic] = []
         self._programs: dict[int, tuple[Diagnostic, ...]] = {}
         self._before: list[Cell] = []

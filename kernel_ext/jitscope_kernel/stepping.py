@@ -11,7 +11,7 @@ from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch.tapes import JaxTapes
 from jitscope_scope.observe.stepping import trace_document
 
-from .shown import Shown
+from .document_views import DocumentView
 from .uses import call_is_for_jax
 
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.trace import TraceDocument
 
 
-class Stepped(Shown["TraceDocument"]):
+class Stepped(DocumentView["TraceDocument"]):
     """The trace of a call, line by line. The function's Python code runs once, on tracers; nothing is compiled. An error of it ends the
     steps at its line, and is not raised."""
 

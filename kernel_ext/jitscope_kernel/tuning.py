@@ -18,7 +18,7 @@ from jitscope_scope.tune.subjects import OwnSubject, Subject, subject_of_row
 from jitscope_widgets.words import reason
 
 from . import output
-from .shown import Shown
+from .document_views import DocumentView
 from .uses import call_is_for_jax
 
 
@@ -50,7 +50,7 @@ class Ratio(float):
         return made
 
 
-class Tuned(Shown["TuningDocument"]):
+class Tuned(DocumentView["TuningDocument"]):
     """What came of tuning a call: `call` is the function, compiled as was found best; where nothing helped, as before. Shows itself as a
     card."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jitscope_widgets
-from jitscope_widgets.plain import escape
+from jitscope_widgets.escapes import escape
 from jitscope_widgets.words import title
 
 

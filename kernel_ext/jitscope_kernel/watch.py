@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, label: Callable[[str], str], tell: Callable[[str], None] = say) -> None:
         self._label = label
         self._tell = tell
-        self._growing: weakref.WeakKeyDictionary[Any, _Growing] = weakref.WeakKeyDictionary()
+        self._growing: weakref.WeakKeyDictionary[Any, _ProgramGrowth] = weakref.WeakKeyDictionary()
         self._said: set[Any] = set()
 
     def __call__(self, trace: JaxprTrace) -> None:
@@ -47,7 +47,7 @@ class Watch:
     def _look(self, trace: JaxprTrace) -> None:
         growing = self._growing.get(trace)
         if growing is None:
-            growing = self._growing[trace] = _Growing()
+            growing = self._growing[trace] = _ProgramGrowth()
         growing.look(trace.eqns)
         function, count = trace.debug.name or "this function", len(trace.eqns)
         for line, of_line in list(growing.lines.items()):
@@ -80,7 +80,7 @@ def _unrolled(function: str, loop: Loop | None, count: int) -> str:
     return f"the loop in line {loop.line}, `{loop.text}`, unrolls; this line made {so_far}."
 
 
-class _Growing:
+class _ProgramGrowth:
     """One program as it grows: how many equations each source line made, and the loop round the line."""
 
     def __init__(self) -> None:

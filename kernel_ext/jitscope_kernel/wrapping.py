@@ -19,7 +19,7 @@ from .jax_cells import LEFT_ALONE
 from .request import Request
 
 
-class Refused(Exception):
+class CellRefusal(Exception):
     """The cell cannot be run as its `%%jit` line asks; the message says why."""
 
 
@@ -168,12 +168,12 @@ def _check_names(request: Request, definitions: list[Definition]) -> None:
     able = [name for name, reason in reasons.items() if not reason]
     for name in request.names + request.skip:
         if name not in reasons:
-            raise Refused(f"this cell defines no function {name!r} at its top level; {_there_is(able)}.")
+            raise CellRefusal(f"this cell defines no function {name!r} at its top level; {_there_is(able)}.")
     for name in request.names:
         if name in request.skip:
-            raise Refused(f"{name} is both named and skipped.")
+            raise CellRefusal(f"{name} is both named and skipped.")
         if reasons[name]:
-            raise Refused(f"{name} cannot be compiled: it is {_spoken(reasons[name])}; {_there_is(able)}.")
+            raise CellRefusal(f"{name} cannot be compiled: it is {_spoken(reasons[name])}; {_there_is(able)}.")
 
 
 def _spoken(reason: str) -> str:
@@ -193,11 +193,11 @@ def _check_parameters(asked: dict[str, tuple[str, ...]], option: str, compiled: 
         functions = [definition.node for definition in compiled if definition.name == name]
         if not functions:
             names = list(dict.fromkeys(definition.name for definition in compiled))
-            raise Refused(f"{option} {name}:…: no function {name!r} is compiled in this cell; {_there_is(names)}.")
+            raise CellRefusal(f"{option} {name}:…: no function {name!r} is compiled in this cell; {_there_is(names)}.")
         for parameter in parameters:
             problems = [_problem(function, parameter) for function in functions]
             if all(problems):
-                raise Refused(f"{option} {name}:{parameter}: {problems[-1]}.")
+                raise CellRefusal(f"{option} {name}:{parameter}: {problems[-1]}.")
 
 
 def _problem(function: ast.stmt, parameter: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jitscope_widgets import html
-from jitscope_widgets.compact import compact
+from jitscope_widgets.columns import compact
 from jitscope_widgets.envelope import pack, pack_compilation
 from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare

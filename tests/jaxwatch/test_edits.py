@@ -12,9 +12,9 @@ import pytest
 
 from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
-from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
+from jitscope_scope.observe.recompiling.cards import FileEdit, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
-from jitscope_scope.observe.recorded import recorder
+from jitscope_scope.observe.recorded_calls import recorder
 from tests.scope.edited_programs import PROGRAMS
 
 
@@ -54,10 +54,10 @@ def test_an_edit_that_is_offered_keeps_the_results_and_its_count(rows, program):
         pytest.skip("jax makes another number of programs")
     edits = edited(found[0])
     if program not in OTHERWISE:
-        assert isinstance(edits, Edited) is (offered and program not in WITHOUT_EDIT), edits
+        assert isinstance(edits, FileEdit) is (offered and program not in WITHOUT_EDIT), edits
     (card,) = recompilations_document(made, "", edited)["cards"]
-    assert bool(card["fix"]["checked"]) is bool(card["fix"]["edits"]) is isinstance(edits, Edited)
-    if not isinstance(edits, Edited):
+    assert bool(card["fix"]["checked"]) is bool(card["fix"]["edits"]) is isinstance(edits, FileEdit)
+    if not isinstance(edits, FileEdit):
         return
     after, made = run(applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits]), rows)
     assert len([row for row in made if not row.derived]) == edits.programs < len(found[0].history)

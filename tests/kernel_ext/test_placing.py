@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope.core import source
 from jitscope_kernel import session
-from jitscope_kernel.placing import _lines_of
+from jitscope_kernel.cell_places import _lines_of
 from jitscope_scope.advise.code.ipython import edits_in, lines_in, without_magics
 
 

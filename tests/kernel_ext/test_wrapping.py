@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from jitscope_kernel.magics import JitscopeMagics, parser_of
 from jitscope_kernel.request import Request, read
-from jitscope_kernel.wrapping import Refused, plan, wrap
+from jitscope_kernel.wrapping import CellRefusal, plan, wrap
 
 
 MANY = """
@@ -106,7 +106,7 @@ def test_names_and_skip_choose() -> None:
 )
 def test_what_is_not_there_is_refused(request_: Request, said: str) -> None:
     tree = ast.parse("def f(x, *more, mode=1): ...\n@cache\ndef cached(x): ...\ndef empty(): ...\n")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CellRefusal) as refused:
         plan(tree, request_)
     assert said in str(refused.value)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from jitscope_widgets import envelope, html, validate
-from jitscope_widgets.compact import compact, expand
+from jitscope_widgets.columns import compact, expand
 from jitscope_widgets.envelope import pack, unpack
 from jitscope_widgets.grouping import in_full
 from tests.widgets import documents as made

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jitscope_widgets import enliven_notebook_html, html, page, static_files
-from jitscope_widgets.compact import compact
+from jitscope_widgets.columns import compact
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.offline import without_network
 from tests.widgets import documents as made

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from jitscope_widgets import html, text
-from jitscope_widgets.plain import columns
+from jitscope_widgets.escapes import columns
 from jitscope_widgets.views.profile.wording import recording_cost
 from jitscope_widgets.wrap import table, wrap
 from tests.widgets import documents as made

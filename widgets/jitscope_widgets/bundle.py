@@ -10,9 +10,9 @@ from typing import Any
 
 from . import words
 from .answers import SILENT, Answers
-from .envelope import Packed
+from .envelope import PackedDocument
+from .escapes import escape
 from .html import html
-from .plain import escape
 from .static_files import view_problem
 from .text import text
 from .words import Document
@@ -51,7 +51,7 @@ def _not_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def static_bundle(document: Document, note: str = "", packed: Packed | None = None) -> dict[str, Any]:
+def static_bundle(document: Document, note: str = "", packed: PackedDocument | None = None) -> dict[str, Any]:
     """The static HTML and the text form; one that cannot be made is replaced by a sentence."""
     return {"text/html": _static_html(document, note, packed), "text/plain": _text(document)}
 
@@ -71,7 +71,7 @@ def in_kernel() -> bool:
     return asked.get("content", {}).get("allow_stdin", True)
 
 
-def _static_html(document: Document, note: str, packed: Packed | None) -> str:
+def _static_html(document: Document, note: str, packed: PackedDocument | None) -> str:
     try:
         return html(document, note=note, packed=packed)
     except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .plain import clean, escape
+from .escapes import clean, escape
 
 
 _TOKENS = re.compile(

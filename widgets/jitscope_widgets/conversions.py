@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .escapes import clean
 from .origins import placed
-from .plain import clean
 from .quantities import size
 from .view import inline
 from .view.parts import Column, Content, Grouped, Part, Place, Ref, Row, Section, Sentence, Table

@@ -19,7 +19,7 @@ from typing import Any
 
 from . import words
 from .budget import Part, give_way
-from .compact import compact, expand
+from .columns import compact, expand
 from .document_forms import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .grouping import in_full
 from .unusual import unusual
@@ -33,14 +33,14 @@ _MANY_NODES = 30_000  # with more in a graph, the HLO programs are not even trie
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedDocument:
     """The text for the attribute, and a sentence for each thing that is not in it."""
 
     text: str
     remarks: tuple[str, ...] = ()
 
 
-def pack(document: Document, room: int | None = None) -> Packed:
+def pack(document: Document, room: int | None = None) -> PackedDocument:
     """`document` for the attribute `data-jitscope-document`, in at most `room` characters (an empty text: it cannot be).
 
     Raises TypeError, ValueError or RecursionError for what is no plain data.
@@ -51,8 +51,8 @@ def pack(document: Document, room: int | None = None) -> Packed:
         return _parted(document, document["compilations"], room, "compilations")
     part = _Part(document, lambda light: {"document": with_views(light)})
     if room is not None and not give_way([part], lambda: room):
-        return Packed("")
-    return Packed(part.text, (f"Kept without {part.without}.",) if part.without else ())
+        return PackedDocument("")
+    return PackedDocument(part.text, (f"Kept without {part.without}.",) if part.without else ())
 
 
 def unpack(text: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class _Part(Part):
         return self.lighter[self.at].without
 
 
-def _parted(document: Document, compilations: list[Any], room: int | None, key: str) -> Packed:
+def _parted(document: Document, compilations: list[Any], room: int | None, key: str) -> PackedDocument:
     kept = set(range(len(compilations))) if room is None else in_full(compilations)
     parts = [_Part(one, _held, at) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
     for part in parts if room is not None else ():
@@ -106,8 +106,8 @@ def _parted(document: Document, compilations: list[Any], room: int | None, key: 
         return _piece(_outside(document, compilations, parts, rows, key))
 
     if room is not None and not give_way(parts, lambda: room - len(parts) - len(first())):
-        return Packed("")
-    return Packed(" ".join([first(), *(part.text for part in parts)]), _remarks(parts, rows))
+        return PackedDocument("")
+    return PackedDocument(" ".join([first(), *(part.text for part in parts)]), _remarks(parts, rows))
 
 
 def _has_parts(compilation: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import words
-from .plain import clean, clean_lines, escape, prose
+from .escapes import clean, clean_lines, escape, prose
 from .words import Document
 from .wrap import wrap
 

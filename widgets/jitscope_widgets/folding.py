@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from .plain import clean
+from .escapes import clean
 from .scopes import Scopes
 from .words import Document, plural
 

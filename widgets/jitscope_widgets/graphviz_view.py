@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import words
+from .escapes import clean, shorten
 from .looks import number_of, sign_of
-from .plain import clean, shorten
 from .scopes import Scopes
 from .words import Document
 

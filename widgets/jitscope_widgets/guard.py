@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from . import words
 from .budget import Part
-from .plain import escape
+from .escapes import escape
 
 
 Pieces = list[str | Part]

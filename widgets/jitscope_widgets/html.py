@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from . import words
 from .budget import Part, fit
-from .envelope import Packed, pack
+from .envelope import PackedDocument, pack
+from .escapes import clean_lines, escape
 from .grouping import in_full
 from .guard import attempt_all, part
 from .html_style import CLASS, html_style
 from .panes import compilation_pieces, folded, pane
-from .plain import clean_lines, escape
 from .quantities import seconds
 from .unusual import unusual
 from .words import Document, plural
@@ -29,7 +29,7 @@ _TOO_LARGE = (
 )
 
 
-def html(document: Document, *, limit: int | None = None, note: str = "", packed: Packed | None = None) -> str:
+def html(document: Document, *, limit: int | None = None, note: str = "", packed: PackedDocument | None = None) -> str:
     """`document` as a block of static HTML, with `note` as a line below it.
 
     `limit` is how many bytes it may have: by default 150 kB for up to 300 equations and in proportion for more, up to 1 MB.
@@ -46,14 +46,14 @@ def html(document: Document, *, limit: int | None = None, note: str = "", packed
     return _block(packed.text, fit(pieces, limit - len(packed.text) - 200))
 
 
-def carried(document: Document, limit: int | None = None) -> Packed:
+def carried(document: Document, limit: int | None = None) -> PackedDocument:
     """The packed document with remarks on what had to be left out of it; never raises."""
     limit = allowance(document) if limit is None else limit
     try:
         packed = pack(document, limit - STATIC_SHARE)
     except Exception as error:
-        return Packed("", (words.failed("this document for later", error),))
-    return packed if packed.text else Packed("", (_TOO_LARGE,))
+        return PackedDocument("", (words.failed("this document for later", error),))
+    return packed if packed.text else PackedDocument("", (_TOO_LARGE,))
 
 
 def allowance(document: Document) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from .plain import clean
+from .escapes import clean
 from .words import Document
 
 

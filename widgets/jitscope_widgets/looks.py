@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .plain import clean
+from .escapes import clean
 from .quantities import number
 from .scopes import Scopes
 from .sentences import TABLES

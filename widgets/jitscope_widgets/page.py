@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from .envelope import pack, unpack
+from .escapes import escape
 from .html import html
 from .offline import without_network
 from .palette import INK, PAPER
-from .plain import escape
 from .static_files import PAGE_VIEW, read, view_problem
 from .words import Document
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import words
+from .escapes import clean, columns, escape, shorten
 from .layout import Box, Picture, Point, Route, Size, outline
 from .looks import Shape, is_backward, label_of, second_line, shape_of
 from .palette import HUES, hue_of, light
-from .plain import clean, columns, escape, shorten
 from .scopes import Scopes
 from .svg_style import CLASS, svg_style
 from .words import Document, plural

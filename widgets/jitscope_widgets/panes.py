@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import code, words
 from .budget import Part
+from .escapes import clean_lines, escape
 from .guard import Pieces, attempt_all, part, said
 from .painter import line_hues
-from .plain import clean_lines, escape
 from .program_html import picture, source_lines
 from .quantities import show
 from .sentences import say

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from . import code, words
 from .budget import Part
+from .escapes import clean, escape
 from .guard import Pieces, part, said
 from .painter import Hues
 from .palette import hue_of
-from .plain import clean, escape
 from .sentences import say
 from .svg import svg
 from .words import Document, plural

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .plain import clean
+from .escapes import clean
 
 
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("numbers.json").read_text(encoding="utf-8"))

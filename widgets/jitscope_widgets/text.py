@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import words
+from .escapes import clean, clean_lines
 from .grouping import in_full
 from .looks import number_of
-from .plain import clean, clean_lines
 from .quantities import show
 from .view import inline
 from .view.as_text import as_text, lines_of

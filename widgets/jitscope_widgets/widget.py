@@ -14,7 +14,7 @@ from . import words
 from .answers import SILENT, Answers
 from .bundle import in_kernel, static_bundle
 from .document_forms import lacks_programs
-from .envelope import Packed, pack, pack_compilation
+from .envelope import PackedDocument, pack, pack_compilation
 from .html import carried
 from .instrument_documents import with_instrument
 from .page import page
@@ -43,7 +43,7 @@ class View(anywidget.AnyWidget):
     def __init__(self, document: Document, answers: Answers = SILENT, **traits: Any):
         self.answers = answers
         self._document: dict[str, Any] = dict(document)
-        self._packed: Packed | None = None
+        self._packed: PackedDocument | None = None
         super().__init__(**traits)
         self.on_msg(self._receive)
 
@@ -85,7 +85,7 @@ class View(anywidget.AnyWidget):
         raise ValueError(f"this view has no compilation {ident}")
 
     @property
-    def packed(self) -> Packed:
+    def packed(self) -> PackedDocument:
         """The document as it is saved and sent."""
         if self._packed is None:
             self._packed = carried(self._document)

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .documents import kinds
-from .plain import clean
+from .escapes import clean
 from .quantities import amount, seconds, show
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .plain import columns
+from .escapes import columns
 
 
 def wrap(line: str, width: int, hang: str = "") -> list[str]:

@@ -129,11 +129,11 @@ def _options_alone(what: str, args: Any, kwargs: Any) -> None:
 def _call(function: Any, args: tuple, kwargs: dict[str, Any], ordered: bool) -> None:
     if not callable(function):
         raise TypeError(f"debug.callback: the first argument must be a function, not {type(function).__name__}")
-    leaves, host = _host("debug.callback", _Ignoring(function), args, kwargs, _key_of(function))
+    leaves, host = _host("debug.callback", _FunctionWithoutResult(function), args, kwargs, _key_of(function))
     debug_callback_p.bind(*leaves, callback=host, result_avals=(), ordered=bool(ordered))
 
 
-class _Ignoring:
+class _FunctionWithoutResult:
     """A function whose result is not looked at."""
 
     __slots__ = ("__name__", "function")
@@ -159,7 +159,7 @@ def _host(what: str, function: Any, args: tuple, kwargs: dict[str, Any], key: An
     fixed = [None if g else x for x, g in zip(leaves, given)]
     if all(given):
         return traced, host_function(what, function, structure, _NOTHING, (key,))
-    whole = _Completed(function, structure, given, fixed)
+    whole = _FunctionOfArrays(function, structure, given, fixed)
     # Text is equal where it is the same; of other objects each is its own.
     known = tuple([x if isinstance(x, (str, type(None))) else id(x) for x in fixed])
     in_tree = tree.structure((tuple(traced), {}))
@@ -173,7 +173,7 @@ def _is_array(x: Any) -> bool:
         return False
 
 
-class _Completed:
+class _FunctionOfArrays:
     """A function of the arrays among its arguments: the others are filled in."""
 
     def __init__(self, function: Any, structure: Any, given: Sequence[bool], fixed: Sequence[Any]):

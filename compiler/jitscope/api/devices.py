@@ -10,7 +10,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, placed, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
-from ..backend.input_layouts import Arranged, in_order
+from ..backend.input_layouts import ArrayInLayout, in_order
 from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
 from ..core.formats import Format, Layout
@@ -77,17 +77,17 @@ def _put_formatted(leaf: Any, wanted: Any, free: bool, may_alias: bool | None) -
     if layout is Layout.AUTO:
         raise ValueError(f"device_put: {wanted} leaves the layout to XLA, which does that for programs alone")
     keys = dtypes.is_extended(getattr(leaf, "dtype", None))  # these lie as they do
-    if isinstance(leaf, Tracer) or keys or (layout is None and type(leaf) is not Arranged):
+    if isinstance(leaf, Tracer) or keys or (layout is None and type(leaf) is not ArrayInLayout):
         return _put(leaf, to, free, may_alias)
     there = isinstance(leaf, Array) and to in (None, leaf.place, leaf.sharding)
-    keeps = type(leaf) is Arranged and (there or not is_layout(to))
-    layout = layout or (leaf.layout if keeps and isinstance(leaf, Arranged) else Layout(range(np.ndim(leaf))))
+    keeps = type(leaf) is ArrayInLayout and (there or not is_layout(to))
+    layout = layout or (leaf.layout if keeps and isinstance(leaf, ArrayInLayout) else Layout(range(np.ndim(leaf))))
     layout.check(np.shape(leaf), "device_put: the array")
     if there and leaf.format.layout == layout and may_alias is not False:
         return leaf
     if there and not layout.is_default:
         return _freed(leaf, stays(in_order(leaf, layout, always=may_alias is False)), free)
-    new = _put(Array(leaf.buf, leaf.aval) if type(leaf) is Arranged else leaf, to, False, may_alias)
+    new = _put(Array(leaf.buf, leaf.aval) if type(leaf) is ArrayInLayout else leaf, to, False, may_alias)
     return _freed(leaf, stays(in_order(new, layout)), free and isinstance(leaf, Array))
 
 
@@ -145,7 +145,7 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
 
 def _check_alike(array: Array, sharding: Any) -> None:
     from ..backend.spreading import place_of
-    from ..xla.together import check_alike  # of several processes
+    from ..xla.joint_programs import check_alike  # of several processes
 
     place = place_of(sharding.mesh)
     if isinstance(place, client.Group) and not dtypes.is_extended(array.aval.dtype):
@@ -185,5 +185,5 @@ def live_arrays(platform: str | None = None) -> list[AnyArray]:
     than 'cpu'."""
     if platform not in (None, "cpu"):
         raise RuntimeError(f"there is no platform {platform!r}: this release runs on 'cpu'")
-    arrays = [x for x in gc.get_objects() if (type(x) is Array and hasattr(x, "buf")) or type(x) is Arranged]
+    arrays = [x for x in gc.get_objects() if (type(x) is Array and hasattr(x, "buf")) or type(x) is ArrayInLayout]
     return list({id(x.memory): x for x in arrays if not x.is_deleted()}.values())  # pyright: ignore[reportReturnType]

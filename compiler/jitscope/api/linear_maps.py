@@ -21,7 +21,7 @@ from ..transforms.linearize import linearize_flat
 from ..transforms.steps import jvp_step, linearize_step
 from ._flat import Flat, as_values, check_array, check_callable
 from .pullbacks import LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
-from .saved import flags, kept_by
+from .residuals import flags, kept_by
 
 
 if TYPE_CHECKING:

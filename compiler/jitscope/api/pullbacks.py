@@ -29,7 +29,7 @@ from ..transforms.linearize import Linearized
 from ..transforms.steps import transpose_step
 from ..transforms.transpose import backward_pass, reduced
 from ._flat import check_array
-from .saved import Saved
+from .residuals import ResidualPlaces
 from .with_refs import BoundPullback
 
 
@@ -134,7 +134,7 @@ class Pullback(LinearFunction):
     __slots__ = ("args_res", "opaque_residuals", "saved")
     _kind = "pullback"
 
-    def __init__(self, program: LinearProgram, saved: Saved, args_res: Any, opaque_residuals: Any):
+    def __init__(self, program: LinearProgram, saved: ResidualPlaces, args_res: Any, opaque_residuals: Any):
         self.program, self.saved = program, saved
         self.args_res, self.opaque_residuals = args_res, opaque_residuals
 

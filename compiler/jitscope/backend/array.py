@@ -16,12 +16,12 @@ from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, 
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
+from ..core.forgetful_caches import make_room
 from ..core.formats import Format, Layout
 from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.messages import immutable_message
 from ..core.operators import Operators
 from ..core.part_types import sums_of
-from ..core.recent import make_room
 from ..core.references import Reference
 from ..core.staging import captured, capturing
 from ..core.trace import Tracer

@@ -9,8 +9,8 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from .. import tree
+from ..core.forgetful_caches import make_room
 from ..core.jaxpr import ClosedJaxpr
-from ..core.recent import make_room
 from .compile import Program
 from .signature import Signature
 

@@ -39,7 +39,7 @@ from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
 from .rewriting import Rewrite
-from .tuned import Kept, kept_for
+from .tuning_records import TuningRecord, kept_for
 
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def clear_executables() -> None:
         _orphans.clear()
 
 
-class Prepared(NamedTuple):
+class PreparedProgram(NamedTuple):
     """A jaxpr with all that compiling it takes: its form with the captured arrays as leading arguments (`lifted`), which hash as `key`;
     the buffers of these (`hidden`); of its own arguments the numbers of those that the program takes (`kept`), and of those among all
     whose memory results may take (`donated`), which the program calls `taken`."""
@@ -300,7 +300,7 @@ def prepared(
     keep_unused: bool = False,
     orders: Orders | None = None,
     tell: bool = True,
-) -> Prepared:
+) -> PreparedProgram:
     """What `compile_jaxpr` compiles. `tell`: UserWarning tells of donated arguments that no result fits. Raises NotImplementedError for
     symbolic dimensions."""
     device = device.group if type(device) is MeshLayouts else device or client.default_device()
@@ -320,10 +320,10 @@ def prepared(
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
     taken = tuple(len(hidden) + kept.index(i) for i in donated)
     orders = orders and orders.taking(len(hidden), kept)
-    return Prepared(closed, lifted, hidden, kept, key, options, device, donated, taken, orders)
+    return PreparedProgram(closed, lifted, hidden, kept, key, options, device, donated, taken, orders)
 
 
-def forget_program(made: Prepared) -> Any:
+def forget_program(made: PreparedProgram) -> Any:
     """Let go of the program in memory, so that it is compiled anew when it is asked for; gives what those who use it hold, None where
     there is none."""
     with _lock:
@@ -500,7 +500,7 @@ def _split_constants(
     return ClosedJaxpr(lifted), hidden, embedded
 
 
-def _build(made: Prepared, number: int, note: records.Record | None, lowered: bytes | None) -> _Entry:
+def _build(made: PreparedProgram, number: int, note: records.Record | None, lowered: bytes | None) -> _Entry:
     place = made.place_on_disk()
     kept = kept_for(made.where, place) if made.tunable else None
     if kept is not None:
@@ -512,12 +512,12 @@ def _build(made: Prepared, number: int, note: records.Record | None, lowered: by
 
 
 def _compiled(
-    made: Prepared,
+    made: PreparedProgram,
     number: int,
     note: records.Record | None,
     lowered: bytes | None,
     place: DiskQuery | Refusal | None,
-    kept: Kept | None,
+    kept: TuningRecord | None,
 ) -> _Entry:
     start, lifted, device = time.perf_counter(), made.lifted, made.device
     choice, told = (PLAIN, "") if kept is None else (kept.choice, kept.sentence)

@@ -37,7 +37,7 @@ class Orders(NamedTuple):
         return Orders((*[None] * hidden, *[self.ins[i] for i in kept]), self.outs)
 
 
-class Arranged(Array):
+class ArrayInLayout(Array):
     """An array whose axes lie in another order: `memory` is its buffer, `layout` the order. What knows nothing of orders gets `buf`, a
     copy row by row, which is made when it is first asked for."""
 
@@ -69,9 +69,9 @@ class Arranged(Array):
             return value.astype(dtype)
         return value.copy() if copy else value
 
-    def called(self, at: Any) -> Arranged:
+    def called(self, at: Any) -> ArrayInLayout:
         """The array, known by another placement on its device."""
-        return Arranged(client.called(self.memory, at), self.aval, self.layout)
+        return ArrayInLayout(client.called(self.memory, at), self.aval, self.layout)
 
     place = property(lambda self: client.device_of(self.memory))
     sharding = property(lambda self: sharding_of(self.memory))
@@ -83,7 +83,7 @@ class Arranged(Array):
         found = shards_of(self.as_it_lies())
         for shard in found:
             if shard.data is not None:
-                shard.data = Arranged(shard.data.buf, shard.data.aval, self.layout)
+                shard.data = ArrayInLayout(shard.data.buf, shard.data.aval, self.layout)
         return found
 
     def on_device_size_in_bytes(self) -> int:
@@ -109,7 +109,7 @@ class Arranged(Array):
 
 def arranged(array: Array, layout: Layout) -> Array:
     """The array over memory of that layout."""
-    return array if layout.is_default else Arranged(array.buf, array.aval, layout)
+    return array if layout.is_default else ArrayInLayout(array.buf, array.aval, layout)
 
 
 # Moving --------------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def orders_asked(shardings: Shardings | None, arguments: Arguments) -> tuple[Any
 
 def _said_by(x: Any) -> Any:
     """The order that an argument says by itself."""
-    if type(x) is Arranged:
+    if type(x) is ArrayInLayout:
         return x.layout
     layout = None if isinstance(x, Array) else getattr(x, "layout", None)  # of a ShapeDtypeStruct
     return layout if isinstance(layout, Layout) else None
@@ -186,7 +186,7 @@ def _asked(x: Any, wanted: Any, name: str) -> Any:
 
 def as_they_lie(leaves: Sequence[Any]) -> list[Any]:
     """The arguments of a call, of arranged ones the memory."""
-    return [x.as_it_lies() if type(x) is Arranged else x for x in leaves]
+    return [x.as_it_lies() if type(x) is ArrayInLayout else x for x in leaves]
 
 
 def orders_of(traced: TraceEntry, ins: tuple[Any, ...] | None, shardings: Shardings | None) -> Orders | None:
@@ -232,10 +232,10 @@ class LaidOutEntry(CacheEntry):
 
 def check_orders(program: Program, leaves: Sequence[Any], name: str, paths: Sequence[str]) -> None:
     """Raises ValueError for arrays that the user put in another order than a compiled program takes."""
-    orders = program.executable.orders()[0] if program.orders or any(type(x) is Arranged for x in leaves) else ()
+    orders = program.executable.orders()[0] if program.orders or any(type(x) is ArrayInLayout for x in leaves) else ()
     for i, order in zip(program.kept, orders[len(program.hidden) :]):
         x, taken = leaves[i], Layout(*order)
-        put = type(x) is Arranged or (type(x) is Array and is_put(x.buf))
+        put = type(x) is ArrayInLayout or (type(x) is Array and is_put(x.buf))
         if put and not _same(x.format.layout, taken):
             raise ValueError(
                 f"{name} was compiled for {paths[i]} that lies in memory as {taken}; it lies as {x.format.layout}. What to do: "

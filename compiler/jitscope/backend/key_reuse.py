@@ -66,7 +66,7 @@ def _forget(number: int) -> None:
             _parts[:] = [(part, use) for part, use in _parts if part.isdisjoint(gone)]
 
 
-class Checked:
+class CheckedProgram:
     """A program with a check before it and an account of its results after it. `in_library`: it is a function of this
     library, so that a use is where it was called."""
 
@@ -131,7 +131,7 @@ def checked(
     """
     if not mentions_keys(closed):
         return run
-    check = Checked(closed, in_library)
+    check = CheckedProgram(closed, in_library)
 
     def watched(bufs: Sequence[Any]) -> Any:
         labels = check.before(bufs)

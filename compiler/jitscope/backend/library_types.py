@@ -49,7 +49,7 @@ def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     of_users = LIBRARY_FLAG in os.environ.get("XLA_FLAGS", "")
     if of_users or not (convolutions or reductions):
         return []
-    found = _Found()
+    found = _ProgramContents()
     _look(jaxpr, found)
     chosen = []
     if convolutions and found.without < _WORTH * found.with_library:
@@ -60,7 +60,7 @@ def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     return chosen
 
 
-class _Found:
+class _ProgramContents:
     """What a program has: the estimated seconds of its convolutions, and the number of its large reductions."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ _REDUCTIONS = frozenset(
 )
 
 
-def _look(jaxpr: Jaxpr, found: _Found) -> None:
+def _look(jaxpr: Jaxpr, found: _ProgramContents) -> None:
     makers: dict[Var, JaxprEqn] | None = None
     for _, eqn in jaxpr.live()[0]:
         name = eqn.primitive.name
@@ -101,7 +101,7 @@ def _makers(jaxpr: Jaxpr) -> Iterator[tuple[Var, JaxprEqn]]:
 # Convolutions ---------------------------------------------------------------------------------------------------------
 
 
-def _add_convolution(eqn: JaxprEqn, found: _Found) -> None:
+def _add_convolution(eqn: JaxprEqn, found: _ProgramContents) -> None:
     """Add what a convolution is estimated to take with the library and without, if the library would take it."""
     (x, y), out = [a.aval for a in eqn.invars], eqn.outvars[0].aval
     p = eqn.params

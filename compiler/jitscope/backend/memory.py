@@ -10,8 +10,8 @@ from ..control.indexers import Parts, adding, swapping
 from ..control.ref_errors import aliased
 from ..control.refs import AbstractRef, Ref, ValueCell
 from ..core.config import settings
+from ..core.forgetful_caches import make_room
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
-from ..core.recent import make_room
 from ..core.references import ReferenceAval
 from ..core.trace import Tracer, leaked
 from .array import Array, one_device, placed, to_array

@@ -13,7 +13,7 @@ from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDevic
 from ..xla import client
 from .array import Array, is_put, placed, sharding_of, to_array
 from .constraint import constrained, resharded
-from .input_layouts import Arranged
+from .input_layouts import ArrayInLayout
 from .spreading import moved_to, place_of, requested
 
 
@@ -81,7 +81,7 @@ class Shardings:
         """The arguments as arrays where they are asked for. Raises ValueError for those that the user put elsewhere."""
         found = []
         for name, x, sharding in zip(arguments.names(), arguments.leaves, self.wanted(arguments)):
-            array = x.as_it_lies() if type(x) is Arranged and _stays(x, sharding) else to_array(x)
+            array = x.as_it_lies() if type(x) is ArrayInLayout and _stays(x, sharding) else to_array(x)
             if sharding is None:
                 found.append(array if array.place is place or not client.is_device(place) else placed(array, place))
                 continue

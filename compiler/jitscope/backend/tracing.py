@@ -18,7 +18,7 @@ from ..core.meshes_in_force import mesh_in_force
 from ..core.messages import message_here
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
-from ..core.unfinished import keep_numbers
+from ..core.unfinished_traces import keep_numbers
 from ..core.varying import manual
 from .arguments import Arguments
 from .caches import TraceEntry

@@ -60,7 +60,7 @@ class ValueCell(Cell):
         self.value = value
 
 
-class Staged(Cell):
+class TracedCell(Cell):
     """A variable of a program being traced, whose equations read and write it."""
 
     __slots__ = ("ended", "trace", "var")

@@ -14,7 +14,7 @@ from .bodies import name_of
 from .rule_arguments import Arguments, Results
 
 
-class Ruled:
+class FunctionWithRules:
     """Base of decorated functions: arguments by position, those in `nondiff` set apart."""
 
     kind = "custom"
@@ -35,7 +35,7 @@ class Ruled:
     def __getattr__(self, name: str) -> Any:
         """`def_vmap`, `defjvp`, … of a function that was decorated with other rules before."""
         inner = self.__dict__.get("fun")
-        if name.startswith("def") and isinstance(inner, Ruled):
+        if name.startswith("def") and isinstance(inner, FunctionWithRules):
             return getattr(inner, name)
         raise AttributeError(f"{self.kind} functions have no attribute {name!r}")
 
@@ -113,7 +113,7 @@ class FlatCall:
 
     __slots__ = ("arguments", "debug", "owner", "results")
 
-    def __init__(self, owner: Ruled, arguments: Arguments, results: Results):
+    def __init__(self, owner: FunctionWithRules, arguments: Arguments, results: Results):
         self.owner, self.arguments, self.results = owner, arguments, results
         self.debug = owner.debug(arguments)
 

@@ -13,7 +13,7 @@ from ..ops.families import add_tangents
 from ..ops.linear import convert_element_type_p, instantiate
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
-from .custom_function import FlatCall, Ruled
+from .custom_function import FlatCall, FunctionWithRules
 from .rule_arguments import Arguments, Results
 from .rule_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results, vary_unlike
@@ -130,7 +130,7 @@ def _checked_tangent(rule: Any, out: Any, t: Any, what: str) -> Any:
     return Zero(wanted) if is_zero(t) else as_zero(t)
 
 
-class custom_jvp(Ruled, Generic[P, S]):
+class custom_jvp(FunctionWithRules, Generic[P, S]):
     """Decorator: a function whose derivative, forward and (by transposing that) reverse, is a rule given with `defjvp`
     or `defjvps`.
 

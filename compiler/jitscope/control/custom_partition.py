@@ -6,7 +6,7 @@ from ..core.primitive import HigherOrder
 from ..core.sums import refuse_terms
 
 
-class Partitioned(HigherOrder):
+class PartitionPrimitive(HigherOrder):
     """Runs `jaxpr` on one device; over several, `how` says how it is divided. It has no derivative and no map of its own."""
 
     def abstract(self, /, *avals, jaxpr, how):
@@ -32,4 +32,4 @@ class Partitioned(HigherOrder):
         return {"name": params["how"].name, "jaxpr": params["jaxpr"]}
 
 
-partitioned_p = Partitioned("custom_partitioning")
+partitioned_p = PartitionPrimitive("custom_partitioning")

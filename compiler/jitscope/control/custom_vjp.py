@@ -19,7 +19,7 @@ from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
-from .custom_function import FlatCall, Ruled
+from .custom_function import FlatCall, FunctionWithRules
 from .rule_arguments import Arguments, Results, result_avals
 from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
@@ -360,7 +360,7 @@ def _cotangent(rule: Any, ct: Any, aval: ShapedArray, what: str) -> Any:
     return ct if own.dtype == wanted.dtype else convert(ct, wanted.dtype)
 
 
-class custom_vjp(Ruled, Generic[P, S]):
+class custom_vjp(FunctionWithRules, Generic[P, S]):
     """Decorator: a function whose reverse derivative is a pair of rules given with `defvjp`. Forward mode raises
     TypeError.
 

@@ -17,7 +17,7 @@ from ..transforms.jvp import JVPTracer, jvp_flat, jvp_jaxpr
 from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import lift_constants, name_of
 from .call import jit_p
-from .custom_function import FlatCall, Ruled
+from .custom_function import FlatCall, FunctionWithRules
 from .fori_loop import map as map_in_order
 from .rule_arguments import Arguments, Results, result_avals
 from .rule_call import NamedCall, closed_over
@@ -169,7 +169,7 @@ class _FlatRule:
         return name_of(self.rule)
 
 
-class custom_vmap(Ruled, Generic[P, S]):
+class custom_vmap(FunctionWithRules, Generic[P, S]):
     """Decorator: a function whose mapped form is a rule given with `def_vmap`. Without vmap it is the function itself.
 
     Under derivatives the rule is differentiated as the function is. The function is traced when it meets a

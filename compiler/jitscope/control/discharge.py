@@ -30,7 +30,7 @@ def value_aval(aval: Any) -> Any:
 # A program as it is compiled: each equation becomes one, so that its path stays --------------------------------------
 
 
-class Inlined(HigherOrder):
+class InlineProgram(HigherOrder):
     """Runs the small program `jaxpr` in place: what an operation on a reference does to its value."""
 
     def abstract(self, /, *avals, jaxpr):
@@ -40,7 +40,7 @@ class Inlined(HigherOrder):
         return ctx.inline_jaxpr(jaxpr, *values)
 
 
-_inlined = {name: Inlined(f"{name}_of_value") for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
+_inlined = {name: InlineProgram(f"{name}_of_value") for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
 
 
 def purified(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:

@@ -35,7 +35,7 @@ VALUE = "value"
 """Stands in an index for an operand."""
 
 
-class Moving(NamedTuple):
+class MovingSlice(NamedTuple):
     """Stands in an index for a slice of this size whose start is an operand."""
 
     size: int
@@ -71,7 +71,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
         for settled in _settled(part, axis, shape):
             fixed = isinstance(settled, (int, Span))
             moving = type(settled) is Slice
-            parts.append(settled if fixed else Moving(settled.size, settled.stride) if moving else VALUE)
+            parts.append(settled if fixed else MovingSlice(settled.size, settled.stride) if moving else VALUE)
             operands += [] if fixed else [settled.start if moving else settled]
             axis += 1
     whole = [Span(0, n, 1) for n in shape]
@@ -136,7 +136,7 @@ def rebuilt(parts: Parts, operands: Sequence[Any]) -> Any:
 def _written(part: Any, given: Iterator[Any]) -> Any:
     if type(part) is Span:
         return part.as_slice()
-    if type(part) is Moving:
+    if type(part) is MovingSlice:
         return Slice(next(given), *part)
     return next(given) if part is VALUE else part
 
@@ -148,7 +148,7 @@ def index_text(parts: Parts, operands: Sequence[str], shape: tuple[int, ...]) ->
     given, axes, words = iter(operands), iter(shape), []
     for part in parts:
         size = None if part is None else next(axes)
-        if type(part) is Moving:
+        if type(part) is MovingSlice:
             start = next(given)
             words.append(f"{start}:{start}+{reach(*part)}{f':{part.step}' if part.step > 1 else ''}")
         else:

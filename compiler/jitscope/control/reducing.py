@@ -20,7 +20,7 @@ from ..transforms.vmap import BatchAxis, vmap_flat, vmap_jaxpr
 from .bodies import check_leaves, name_of, trace_body
 
 
-class Reducing(HigherOrder):
+class ReducePrimitive(HigherOrder):
     """The base of both. Operands: arrays of one shape, then a scalar for each, with which the reduction starts (it may
     come in more than once, so it must change nothing). `jaxpr` combines elements of all arrays on one side with those on
     the other. Derivatives and maps over starts are those of the same reduction composed of array operations."""
@@ -39,7 +39,7 @@ class Reducing(HigherOrder):
         return vmap_flat(lambda *xs: self.composed(xs[:n], xs[n:], **params), axis, args, dims)
 
 
-class ReduceWith(Reducing):
+class ReduceWith(ReducePrimitive):
     """The reduction over the axes in `dimensions`."""
 
     def abstract(self, /, *avals, jaxpr, dimensions):
@@ -81,7 +81,7 @@ class ReduceWith(Reducing):
         return self.bind(*moved, *args[n:], jaxpr=jaxpr, dimensions=tuple(d + 1 for d in dimensions)), [0] * n
 
 
-class ReduceWindowWith(Reducing):
+class ReduceWindowWith(ReducePrimitive):
     """The reduction over windows (see `ops.windows`)."""
 
     def abstract(self, /, *avals, jaxpr, **window):

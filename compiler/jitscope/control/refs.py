@@ -22,7 +22,7 @@ from ..core.staging import JaxprTrace, eval_jaxpr
 from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
 from ..ops.linear import convert, zeros
-from .cells import Cell, Dual, Example, Staged, ValueCell
+from .cells import Cell, Dual, Example, TracedCell, ValueCell
 from .discharge import discharged, runs_rules
 from .indexers import Parts, element_of, parse, reading
 from .ref_errors import ended, leaked, of_another, refuse_aliases
@@ -61,7 +61,7 @@ class AbstractRef(ReferenceAval):
     sharding = property(lambda self: self.inner_aval.sharding)
 
     def made(self, trace, var):
-        return Ref(self, Staged(trace, var))
+        return Ref(self, TracedCell(trace, var))
 
     def holding(self, trace, value):
         return Ref(self, ValueCell(trace, value))
@@ -187,7 +187,7 @@ class Ref(Reference):
 
     def variable(self, trace):
         cell = self.cell
-        if isinstance(cell, Staged) and cell.trace is trace:
+        if isinstance(cell, TracedCell) and cell.trace is trace:
             if cell.ended:
                 raise ended()
             return cell.var
@@ -206,7 +206,7 @@ class Ref(Reference):
         if not is_staging(trace):
             run = _by_rules if runs_rules(primitive, params) else discharged
             return run(primitive, args, params)
-        if any(type(x) is Ref and x.cell.trace is trace and not isinstance(x.cell, Staged) for x in args):
+        if any(type(x) is Ref and x.cell.trace is trace and not isinstance(x.cell, TracedCell) for x in args):
             return discharged(primitive, args, params)
         return trace.process(primitive, tuple(args), params)
 
@@ -227,7 +227,7 @@ class Ref(Reference):
     def origin(self) -> str:
         """Where it comes from, in words."""
         cell = self.cell
-        if isinstance(cell, Staged):
+        if isinstance(cell, TracedCell):
             if cell.var in cell.trace.invars:
                 return f"was passed in as the {cell.trace.origin(cell.var).split(' of ')[0]}"
             made = next((e for e in cell.trace.eqns if cell.var in e.outvars), None)
@@ -355,7 +355,7 @@ def _end(ref: Ref, what: str) -> Any:
     trace = current_trace()
     owner = _owner(ref, chain_of(trace))
     at_home = (cell.trace is None and not is_staging(owner)) or cell.trace is owner
-    argument = isinstance(cell, Staged) and cell.given
+    argument = isinstance(cell, TracedCell) and cell.given
     if isinstance(cell, (Example, Dual)) or not at_home or argument:
         raise ValueError(
             message_here(
@@ -364,7 +364,7 @@ def _end(ref: Ref, what: str) -> Any:
             )
         )
     with using(owner):
-        if not isinstance(cell, Staged):
+        if not isinstance(cell, TracedCell):
             return cell.end()
         value = owner.record(freeze_p, (ref,), {})
         cell.ended = True
@@ -382,7 +382,7 @@ def get(ref: Ref | View, idx: Index | None = None) -> Array:
     parts, operands = parse(idx, ref.shape)
     trace = current_trace()
     cell = ref.cell
-    if cell.trace is trace and not isinstance(cell, Staged):
+    if cell.trace is trace and not isinstance(cell, TracedCell):
         return cell.get(parts, operands)
     chain = chain_of(trace)
     owner = _owner(ref, chain)
@@ -475,7 +475,7 @@ def _owner(ref: Ref, chain: list[Any]) -> Any:
 
 
 def _recorded(ref: Ref, owner: Any) -> bool:
-    return is_staging(owner) and (isinstance(ref.cell, Staged) or ref.cell.trace is not owner)
+    return is_staging(owner) and (isinstance(ref.cell, TracedCell) or ref.cell.trace is not owner)
 
 
 def _belongs(x: Any, traces: Sequence[Any]) -> bool:
@@ -527,7 +527,7 @@ class NewRef(RefPrimitive):
         trace: Any = current_trace()
         aval = AbstractRef(aval_of(args[0]))
         if is_staging(trace):
-            return Ref(aval, Staged(trace, trace.record(self, args, params).atom))  # pyright: ignore
+            return Ref(aval, TracedCell(trace, trace.record(self, args, params).atom))  # pyright: ignore
         if getattr(trace, "parent", None) is None:
             return trace.process(self, args, params)
         return Ref(aval, ValueCell(trace, args[0]))

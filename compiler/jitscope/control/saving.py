@@ -159,7 +159,7 @@ def _recomputing(
     return trace_to_jaxpr(fun, avals, type(debug)(debug.name, defined=debug.defined))
 
 
-class _Opening(JaxprTrace):
+class _CallInliner(JaxprTrace):
     """Records a program with those calls opened in which the policy finds something to save."""
 
     __slots__ = ("policy",)
@@ -191,7 +191,7 @@ def _opened(closed: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
     calls = [eqn.params["jaxpr"] for eqn in closed.eqns if eqn.primitive is jit_p]
     if not any(_has_saveable(inner, policy) for inner in calls):
         return closed
-    trace = _Opening(policy, closed.jaxpr.debug)
+    trace = _CallInliner(policy, closed.jaxpr.debug)
     args = [trace.argument(aval) for aval in closed.in_avals]
     with using(trace):
         return trace.close(jaxpr_as_fun(closed)(*args))

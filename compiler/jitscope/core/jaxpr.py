@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..xla import tracebacks
 from .avals import ShapedArray
 from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effect
-from .recent import Derived
+from .forgetful_caches import DerivationCache
 
 
 __all__ = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "Literal", "Var", "count", "subjaxprs", "walk"]
@@ -248,7 +248,7 @@ class ClosedJaxpr(Jaxpr):
         self.jaxpr = jaxpr
         self.consts = list(consts)
         self._live = None
-        self.derived: dict[Any, Any] = Derived()
+        self.derived: dict[Any, Any] = DerivationCache()
 
     @property
     def in_avals(self) -> list[ShapedArray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import source, unfinished, users_source
+from . import source, unfinished_traces, users_source
 from .avals import ShapedArray, aval_of, is_python_scalar, marked, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
@@ -302,7 +302,7 @@ def keep(error: Exception, trace: JaxprTrace, fun: Callable[..., Sequence[Any]],
         atom = x.atom if type(x) is JaxprTracer and x.tracing is trace else None
         return atom if isinstance(atom, Var) else None
 
-    unfinished.keep(error, trace, fun, avals, of)
+    unfinished_traces.keep(error, trace, fun, avals, of)
 
 
 def trace_to_jaxpr(

@@ -12,7 +12,7 @@ from .primitive import Primitive
 from .sums import open_after
 
 
-class Typed(NamedTuple):
+class TypedResults(NamedTuple):
     """The results of an operation, with what their types say; operands are to vary over `axes`."""
 
     out: Any
@@ -20,13 +20,13 @@ class Typed(NamedTuple):
     axes: frozenset
 
 
-def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> Typed:
+def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> TypedResults:
     """`primitive.abstract`, and what types say of several devices."""
     if primitive.types_itself:
-        return Typed(*primitive.abstract(*avals, **params), nothing)
+        return TypedResults(*primitive.abstract(*avals, **params), nothing)
     if all(getattr(a, "mark", None) is None for a in avals):
         out, effects = primitive.abstract(*avals, **params)
-        return Typed(out if abstract.get() is None else _whole(primitive, out), effects, nothing)
+        return TypedResults(out if abstract.get() is None else _whole(primitive, out), effects, nothing)
     plain = [a if a.mark is None else a.update(sharding=None) for a in avals]
     out, effects = primitive.abstract(*plain, **params)
     outs = list(out) if primitive.multiple_results else [out]
@@ -43,7 +43,7 @@ def typed(primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) ->
         open_sums = open_after(primitive, avals, outs, params, axes)
     if axes or any(map(any, open_sums)):
         laid = [with_mark(a, axes, sums, laid_of(a)) for a, sums in zip(laid, open_sums)]
-    return Typed(laid if primitive.multiple_results else laid[0], effects, axes)
+    return TypedResults(laid if primitive.multiple_results else laid[0], effects, axes)
 
 
 def _whole(primitive: Primitive, out: Any) -> Any:

@@ -129,11 +129,11 @@ class AlongAxes(Primitive):
         return self(*args, axes=axes), dims[0]
 
 
-class Retyped(AlongAxes):
+class AxesCast(AlongAxes):
     """The same value with another type: `axes` are no longer among those that its mark names `before` (None: not at all), but among
     those that it names `after`. With `adds`, it is the sum over the devices along them."""
 
-    transposed: Retyped
+    transposed: AxesCast
 
     def __init__(self, name: str, before: str | None, after: str | None, adds: bool = False):
         super().__init__(name)
@@ -163,17 +163,17 @@ class Retyped(AlongAxes):
 
 _ADVICE = {"unreduced": ". What to do: take the sum first, with lax.psum or lax.psum_scatter"}
 
-pvary_p = Retyped("pvary", None, "varying")
-psum_invariant_p = Retyped("psum_invariant", "varying", None, adds=True)
-vary_unreduced_p = Retyped("vary_unreduced_cast", "varying", "unreduced")
-reduced_vary_p = Retyped("reduced_vary_cast", "reduced", "varying")
-preduced_p = Retyped("preduced", None, "reduced")
-unreduced_psum_p = Retyped("unreduced_psum", "unreduced", None, adds=True)
+pvary_p = AxesCast("pvary", None, "varying")
+psum_invariant_p = AxesCast("psum_invariant", "varying", None, adds=True)
+vary_unreduced_p = AxesCast("vary_unreduced_cast", "varying", "unreduced")
+reduced_vary_p = AxesCast("reduced_vary_cast", "reduced", "varying")
+preduced_p = AxesCast("preduced", None, "reduced")
+unreduced_psum_p = AxesCast("unreduced_psum", "unreduced", None, adds=True)
 for _one, _other in ((pvary_p, psum_invariant_p), (vary_unreduced_p, reduced_vary_p), (preduced_p, unreduced_psum_p)):
     _one.transposed, _other.transposed = _other, _one
 
 
-def _cast(primitive: Retyped, x: Any, axes: frozenset) -> Any:
+def _cast(primitive: AxesCast, x: Any, axes: frozenset) -> Any:
     return primitive(x, axes=tuple(sorted(axes, key=str))) if axes else x
 
 

@@ -18,9 +18,9 @@ from ..backend.watching import Run, watched
 from ..core import notices, records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
+from ..core.forgetful_caches import RecencyCache
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.meshes_in_force import mesh_in_force, on_first_mesh
-from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..xla import client
 from ..xla.cpu_tuning import NEWER_EMITTER_FOR, OLDER_EMITTER
@@ -33,7 +33,7 @@ _MAX_PROGRAMS = 4096
 _caches: list[Programs] = []
 
 
-class Programs(Recent):
+class Programs(RecencyCache):
     """A cache of what runs programs. `make(*key)` makes what `programs[key]` does not find; without it, ask `get` and `again`.
     `clear_programs` empties it."""
 
@@ -161,7 +161,7 @@ def _compiled(closed: ClosedJaxpr, device: Any, traced_in: float) -> Program:
         detail = {"loaded": program.entry.loaded}
         records.emit(records.Record("small", closed.jaxpr.debug.name, 0, seconds, None, source.here(), detail))
         if notices.listeners and len(closed.in_avals) == 2:
-            notices.tell_square(closed.jaxpr.debug.name, *closed.in_avals)
+            notices.tell_square(closed.jaxpr.debug.name, closed.in_avals[0], closed.in_avals[1])
     return program
 
 

@@ -152,7 +152,7 @@ class MakerLike(Protocol):
     ) -> Array: ...
 
 
-class Running(Protocol):
+class CumulativeFunction(Protocol):
     """`cumsum` and its like."""
 
     def __call__(

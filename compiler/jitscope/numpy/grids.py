@@ -56,7 +56,7 @@ class _Grid:
 mgrid, ogrid = _Grid(False), _Grid(True)
 
 
-class _Joined:
+class _Concatenator:
     """`r_[a, 0:3, 5]`: arrays, numbers and ranges one after another, along axis 0 (`c_`: vectors as columns).
 
     A text in front says how: "axis,rank,place", where arrays of lower rank get new axes so that their own begin at `place`
@@ -109,7 +109,7 @@ def _widened(x: Any, rank: int, place: int) -> Any:
     return with_new_axes(x, [*range(front), *range(front + own, own + new)])
 
 
-r_, c_ = _Joined(0, 1, -1), _Joined(-1, 2, 0)
+r_, c_ = _Concatenator(0, 1, -1), _Concatenator(-1, 2, 0)
 
 
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:

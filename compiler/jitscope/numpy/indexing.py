@@ -16,7 +16,7 @@ from ..core import notices
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.dtypes import is_extended
-from ..core.recent import Recent
+from ..core.forgetful_caches import RecencyCache
 from ..core.trace import evaluating
 from ..eager.running import Programs, Run, compile_function
 from ..xla import client
@@ -80,7 +80,7 @@ def _gathered(x: Array, index: Any) -> Any:
 
 _programs = Programs()
 _known = Programs()
-_numbers = Recent(1 << 14)
+_numbers = RecencyCache(1 << 14)
 
 
 def number_buffer(i: int) -> Any:

@@ -136,7 +136,7 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
         return list(xs)
     check_ranks(name, shapes)
     if notices.listeners and len(avals) == 2 and recording(current_trace()) is None:
-        notices.tell_square(name, *avals)
+        notices.tell_square(name, avals[0], avals[1])
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:

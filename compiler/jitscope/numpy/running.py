@@ -20,13 +20,13 @@ from .structure import array_operand
 
 
 if TYPE_CHECKING:
-    from ._signatures import Running, RunningOfStandard
+    from ._signatures import CumulativeFunction, RunningOfStandard
 
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 
 
-def _running(name: str, primitive: Any, doc: str) -> Running:
+def _running(name: str, primitive: Any, doc: str) -> CumulativeFunction:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
@@ -76,7 +76,7 @@ cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
 cumulative_prod = _cumulative("cumulative_prod", cumprod, 1, "The running product")
 
 
-def _nan_running(name: str, running: Any, filler: int, doc: str) -> Running:
+def _nan_running(name: str, running: Any, filler: int, doc: str) -> CumulativeFunction:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         x = operand(name, a)
         if kind_of(x) in "fc":

@@ -12,7 +12,7 @@ from .elementwise import abs_p, complex_p, conj_p, div_p, eq_p, imag_p, real_p
 from .families import pure
 from .indexing import iota
 from .linalg import (
-    Batched,
+    LastAxesPrimitive,
     adjoint,
     check_matrix,
     hermitian_from,
@@ -49,7 +49,7 @@ def inverse_gaps(values: Any) -> Any:
     return sub_p(div_p(full(shape, 1, aval.dtype), gaps), one)
 
 
-class Eigh(Batched):
+class Eigh(LastAxesPrimitive):
     """Eigenvectors (as columns) and eigenvalues (real, ascending) of Hermitian matrices, of which one triangle is read.
 
     Derivatives are those of simple eigenvalues; where two are equal they are not finite. That of a complex eigenvector
@@ -97,7 +97,7 @@ def _subset(a: Any, lower: bool, subset: tuple[int, int]) -> list[Any]:
     return [slice_in_dim(x, *subset, axis=-1) for x in (vectors, values)]
 
 
-class Eig(Batched):
+class Eig(LastAxesPrimitive):
     """Eigenvalues (complex) of any square matrices, then their left and right eigenvectors as columns, those asked for.
 
     Vectors have length 1 and a real largest component. Derivatives are those of simple eigenvalues. Those of vectors

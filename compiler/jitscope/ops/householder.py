@@ -12,8 +12,8 @@ from .elementwise import eq_p
 from .families import check_kind, is_linear, pure, same_dtype, zero_of
 from .indexing import iota
 from .linalg import (
-    Batched,
-    Undifferentiated,
+    FactorizationWithoutDerivative,
+    LastAxesPrimitive,
     adjoint,
     check_matrix,
     conjugate,
@@ -55,7 +55,7 @@ def eye(batch: tuple[int, ...], m: int, n: int, dtype: Any) -> Any:
     return convert(eq_p(first, second), dtype)
 
 
-class Geqrf(Undifferentiated):
+class Geqrf(FactorizationWithoutDerivative):
     """R in the upper triangle; below it, and in the second result, the reflections whose product is Q."""
 
     multiple_results = True
@@ -72,7 +72,7 @@ class Geqrf(Undifferentiated):
         return ctx.lapack("geqrf", [a], ctx.avals_in, outs, [(0, 0)])
 
 
-class Geqp3(Undifferentiated):
+class Geqp3(FactorizationWithoutDerivative):
     """As `geqrf`, of matrices whose columns are permuted; the second result is the permutation, counted from 0."""
 
     multiple_results = True
@@ -110,7 +110,7 @@ def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
         raise ValueError(f"{name}: {taus.short()} are not the scales of the reflections in the columns of {a.short()}")
 
 
-class HouseholderProduct(Batched):
+class HouseholderProduct(LastAxesPrimitive):
     """The first n columns of the product of the reflections 1 - tau v vᴴ; v stands below the diagonal of column i of an
     m × n matrix (m ≥ n), 1 on it being understood."""
 
@@ -135,7 +135,7 @@ class HouseholderProduct(Batched):
 householder_product_p = HouseholderProduct("householder_product")
 
 
-class MultiplyByReflections(Batched):
+class MultiplyByReflections(LastAxesPrimitive):
     """Q C (C Q unless `left`; with `transpose` Qᴴ for Q), where Q is the whole product of reflections; see
     `HouseholderProduct`."""
 
@@ -210,7 +210,7 @@ def _block_tangent(block: Any, moved: Any, right: Any, tright: Any) -> Any:
 # QR ------------------------------------------------------------------------------------------------------------------
 
 
-class QR(Batched):
+class QR(LastAxesPrimitive):
     """A = Q R (A[:, p] = Q R if `pivoting`, p being the third result): Q with orthonormal columns, R upper triangular.
     Q is square if `full_matrices`, else as wide as it must be."""
 

@@ -145,7 +145,7 @@ def valid_or_nan(ctx: Any, value: Any, aval: ShapedArray, info: Any, batch: tupl
     return ctx.hlo.select(good, value, ctx.full(nan, aval))
 
 
-class Batched(Primitive):
+class LastAxesPrimitive(Primitive):
     """Base of operations on the last axes of their operands: a mapped axis becomes a leading one."""
 
     def batch(self, axis, args, dims, /, **params):
@@ -153,7 +153,7 @@ class Batched(Primitive):
         return out, [0] * len(out) if self.multiple_results else 0
 
 
-class Undifferentiated(Batched):
+class FactorizationWithoutDerivative(LastAxesPrimitive):
     """Base of factorizations without derivatives; `advice` says what has them."""
 
     advice = ""
@@ -162,7 +162,7 @@ class Undifferentiated(Batched):
         raise type(self.missing("jvp"))(f"{self.missing('jvp')}: {self.advice}")
 
 
-class Cholesky(Batched):
+class Cholesky(LastAxesPrimitive):
     """The lower triangular L with L Lᴴ = A for Hermitian positive definite A, of which the lower triangle is read; NaN
     where A is not positive definite."""
 
@@ -196,7 +196,7 @@ def factor_tangent(factor: Any, t: Any) -> Any:
     return product(factor, add_p(triangle(inner, offset=-1), diagonal))
 
 
-class CholeskyUpdate(Batched):
+class CholeskyUpdate(LastAxesPrimitive):
     """The upper triangular R' with R'ᵀ R' = Rᵀ R + w wᵀ, of real upper triangular matrices R and vectors w."""
 
     def abstract(self, r, w, /):
@@ -347,7 +347,7 @@ def triangular_solve(
     return reshape(x, b_aval.shape) if vector else x
 
 
-class LU(Batched):
+class LU(LastAxesPrimitive):
     """P A = L U with partial pivoting. Results: L (without its unit diagonal) and U in one matrix, the row each step
     swapped with (i32), and the permutation of the rows (i32)."""
 
@@ -393,7 +393,7 @@ class LU(Batched):
 lu_p = LU("lu")
 
 
-class PivotsToPermutation(Discrete, Batched):
+class PivotsToPermutation(Discrete, LastAxesPrimitive):
     """The permutation of `permutation_size` rows that LU's swaps amount to: step i swaps row i with row `pivots[i]`."""
 
     def abstract(self, pivots, /, *, permutation_size):

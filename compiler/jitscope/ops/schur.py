@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..core import dtypes
 from ..core.avals import ShapedArray
 from .families import pure
-from .linalg import Undifferentiated, check_matrix, status_of, valid_or_nan
+from .linalg import FactorizationWithoutDerivative, check_matrix, status_of, valid_or_nan
 
 
-class Schur(Undifferentiated):
+class Schur(FactorizationWithoutDerivative):
     """A = Z T Zᴴ: T upper triangular (of real matrices: but for blocks of 2 × 2, one for each pair of complex
     eigenvalues), then the unitary Z if `compute_schur_vectors`."""
 
@@ -30,7 +30,7 @@ class Schur(Undifferentiated):
         return [valid_or_nan(ctx, x, o, info, status.shape) for x, o in zip(found, outs)]
 
 
-class Hessenberg(Undifferentiated):
+class Hessenberg(FactorizationWithoutDerivative):
     """A = Q H Qᴴ, H zero below the first subdiagonal: H and, below it and in the second result, the reflections of
     which Q is the product."""
 
@@ -51,7 +51,7 @@ class Hessenberg(Undifferentiated):
         return [valid_or_nan(ctx, x, o, info, status.shape) for x, o in zip(found, outs)]
 
 
-class Tridiagonal(Undifferentiated):
+class Tridiagonal(FactorizationWithoutDerivative):
     """A = Q T Qᴴ of Hermitian matrices, of which one triangle is read: the reflections of which Q is the product,
     beside T; T's diagonal and its off-diagonal (real), and the scales of the reflections."""
 

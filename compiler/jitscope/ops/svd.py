@@ -11,7 +11,7 @@ from .elementwise import div_p, eq_p
 from .families import pure
 from .householder import eye
 from .linalg import (
-    Batched,
+    LastAxesPrimitive,
     adjoint,
     check_matrix,
     identity,
@@ -25,7 +25,7 @@ from .linalg import (
 from .linear import add_p, convert, full, mul_p, slice_in_dim, sub_p, where
 
 
-class SVD(Batched):
+class SVD(LastAxesPrimitive):
     """A = U diag(s) Vᴴ: s real and descending, then U and Vᴴ if `compute_uv`, square if `full_matrices`.
 
     `routine`: gesdd (divide and conquer) or gesvd. `subset_by_index` (first, end): only those singular values and

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
 from ..core.config import disable_jit, settings
+from ..core.forgetful_caches import RecencyCache
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
-from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..core.zeros import is_zero, zero_of
 from ..ops.families import Elementwise, Partial, add_tangents
@@ -40,7 +40,7 @@ class Special(Elementwise):
         super().__init__(name, *partials, accepts=accepts)
         self.fun, self.weak = fun, weak
         self.slopes: dict[int, Special] = {}
-        self.programs = Recent(MAX_PROGRAMS)
+        self.programs = RecencyCache(MAX_PROGRAMS)
 
     def abstract(self, /, *avals, **params):
         out, effects = super().abstract(*avals, **params)

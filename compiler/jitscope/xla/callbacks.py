@@ -63,7 +63,7 @@ _sites: WeakValueDictionary[int, Site] = WeakValueDictionary()
 _runs: dict[int, _Run] = {}
 
 
-class Stopped(Exception):
+class RunStop(Exception):
     """What XLA is told when a run is to end; the caller gets the exception that was the reason."""
 
 
@@ -71,7 +71,7 @@ def answer(run_number: Any, site_number: Any, *views: Any) -> tuple[Any, ...]:
     """What XLA calls."""
     run = _runs.get(int(run_number))
     if run is None or run.error is not None:
-        raise Stopped("the run was given up")
+        raise RunStop("the run was given up")
     try:
         site = _sites[int(site_number)]
         # A context can be entered once at a time, and calls of one run may be nested or in several threads.
@@ -79,7 +79,7 @@ def answer(run_number: Any, site_number: Any, *views: Any) -> tuple[Any, ...]:
     except BaseException as error:
         if run.error is None:
             run.error = error
-        raise Stopped("the callback raised") from None
+        raise RunStop("the callback raised") from None
     return (run_number, *found) if site.threaded else tuple(found)
 
 
@@ -96,7 +96,7 @@ class Runner:
     def __init__(self, raw: Any, handlers: Sequence[Any], number_handler: Any, device: Any):
         self.raw, self.handlers, self.device = raw, [*handlers, number_handler], device
 
-    def __call__(self, bufs: Sequence[Any]) -> "_Ended":
+    def __call__(self, bufs: Sequence[Any]) -> "_RunResults":
         block_until_ready(list(bufs))
         run = _Run()
         number = _put_number(run.number, self.device)
@@ -110,7 +110,7 @@ class Runner:
             error = KeyboardInterrupt() if _was_interrupted(failure) else failure
         if error is not None:
             raise error
-        return _Ended(outs[:-1])
+        return _RunResults(outs[:-1])
 
     def _to_the_end(self, bufs: list[Any]) -> tuple[list[Any], RuntimeError | None]:
         """The results, or the failure."""
@@ -133,7 +133,7 @@ def _put_number(number: int, device: Any) -> Any:
     return put_pieces((), value.dtype, replicated(device.group), [value] * len(device.group.local))
 
 
-class _Ended:
+class _RunResults:
     """The results of a run, in the form of jaxlib's own."""
 
     __slots__ = ("outs",)

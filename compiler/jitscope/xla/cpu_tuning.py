@@ -209,7 +209,7 @@ SMALL_BATCHED_PRODUCTS = Tuning(
 )
 IN_DOUBLE = Tuning(
     "sin, cos, tan, atan, atan2 and powers with an exponent that is half an odd number, of float32 arrays of at least so many elements, are "
-    "computed in float64 by sums and products, and rounded once (`ops/elementwise/doubled.py`): XLA calls the C library for each number. The "
+    "computed in float64 by sums and products, and rounded once (`ops/elementwise/double_precision.py`): XLA calls the C library for each number. The "
     "results are nearer to the exact ones.",
     "sin of 200,000 numbers: 0.3 to 0.46 of the time, of 1,000,000 with 0.12.0.1 0.26; cos: 0.28, tan: 0.2, atan: 0.22, atan2: 0.23, "
     "x**-1.5: 0.38",

@@ -14,7 +14,7 @@ from .runtime import RuntimeFailure, _jax
 
 _hlo: Any = import_module("jaxlib._hlo")
 
-__all__ = ["Computation", "Instruction", "Renamed", "computation", "computations", "cost_analysis", "from_text", "header_of", "optimized", "parse",
+__all__ = ["Computation", "Instruction", "RenamedModule", "computation", "computations", "cost_analysis", "from_text", "header_of", "optimized", "parse",
            "pointer_bytes", "text", "unoptimized"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
@@ -77,7 +77,7 @@ class Computation(NamedTuple):
         return next((i for i in self.instructions if i.is_root), self.instructions[-1])
 
 
-class Renamed:
+class RenamedModule:
     """A module with a text of its own; what XLA computes of it is computed of `module`."""
 
     def __init__(self, module: Any):
@@ -133,7 +133,7 @@ def from_text(source: str) -> Any:
 
 def cost_analysis(module: Any) -> dict[str, float]:
     """XLA's estimates for a module, also one that is not optimised: "flops", "bytes accessed", …"""
-    raw = module.module if isinstance(module, Renamed) else module
+    raw = module.module if isinstance(module, RenamedModule) else module
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), raw).items()}
 
 

@@ -160,7 +160,7 @@ def index_map(layout: Layout, shape: tuple[int, ...]) -> list[tuple[slice, ...]]
     return parts
 
 
-class Guarded:
+class GuardedExecutable:
     """`execute_sharded` of a program over several devices, behind a look at its arguments: jaxlib ends the process where one
     was given away before, or is given away and read in one call."""
 

@@ -16,7 +16,7 @@ from .errors import XlaError
 from .runtime import RuntimeFailure, _jax, xc
 
 
-class Joined:
+class Membership:
     """What this process is among the others. `service`: it runs the coordination service. Seconds: for how long it waits for others to
     come (`patience`), and to leave (`goodbye`)."""
 
@@ -61,7 +61,7 @@ _LEAVING = 5.0
 """Seconds that a process which is about to leave may need for it."""
 GRACE = 2.0
 """Seconds in which an exchange with a process that is gone may still fail by itself."""
-joined: Joined | None = None
+joined: Membership | None = None
 
 
 def join(
@@ -98,7 +98,7 @@ def join(
     except (RuntimeError, TimeoutError) as error:
         _unfinished.append((service, client))
         raise XlaError(f"not all of the {count} processes came to {address} within {timeout} s: {error}") from None
-    joined = Joined(number, count, client, service, timeout, shutdown_timeout)
+    joined = Membership(number, count, client, service, timeout, shutdown_timeout)
     try:
         _check_releases(releases())
     except XlaError:
@@ -296,7 +296,7 @@ def agree(numbers: Sequence[int], seconds: float | None = None) -> list[int]:
         raise XlaError(f"process {now.number} of {now.count} cannot hear which processes live: {error}") from None
 
 
-def _last(now: Joined) -> None:
+def _last(now: Membership) -> None:
     """Wait a few seconds for the others, who are about to leave: the service ends with this process, and the runtime would end who still hears from it."""
     everybody, alone, start = list(range(now.count)), threading.Event(), time.monotonic()
 

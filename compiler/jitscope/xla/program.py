@@ -136,23 +136,23 @@ class Executable:
         if self.calls_python:
             self.raw_execute = Runner(raw, self.handlers, _handler_of_number(device), device)
         if type(device) is Spread:
-            from .parts import Guarded
+            from .parts import GuardedExecutable
 
-            self.raw_execute = Guarded(self.raw_execute, donated)
+            self.raw_execute = GuardedExecutable(self.raw_execute, donated)
         if processes.joined is not None:
-            from .together import Outliving
+            from .joint_programs import ProgramOfProcesses
 
-            self.raw_execute = Outliving(self.raw_execute, device)
+            self.raw_execute = ProgramOfProcesses(self.raw_execute, device)
         _live.add(self)
 
     def check_together(self, said: str) -> None:
         """Where the program runs on devices of several processes: look before its first run that all run the same (see `together`)."""
         if processes.joined is None:
             return
-        from .together import Outliving, Together
+        from .joint_programs import ProgramOfProcesses, Together
 
         outer = self.raw_execute
-        if isinstance(outer, Outliving) and len(outer.who) > 1:
+        if isinstance(outer, ProgramOfProcesses) and len(outer.who) > 1:
             outer.run = Together(outer.run, outer.who, said, None if self.calls_python else self.raw)
 
     @classmethod

@@ -23,7 +23,7 @@ from .run.values import look_at_run
 from .silencing import heard
 
 
-class Noticed:
+class NoticeCollector:
     """Collects what is told in silence, one for each id and line, from its making until `stop`. What costs something to look for is told
     only while someone is `thorough`."""
 
@@ -62,7 +62,7 @@ class Watch:
         self._stop: list[Callable[[], None]] = []
 
     def __enter__(self) -> Watch:
-        self._noticed = Noticed(thorough=True)
+        self._noticed = NoticeCollector(thorough=True)
         self._stop = [self._noticed.stop, self._ledger.listen(self._rows.append)]
         if self._values:
             notices.run_listeners += [look_at_run, self._captures.ran]

@@ -17,7 +17,7 @@ from .lineage import readable
 from .mistakes import Mistake, mistake, warned
 from .options import options, set_back
 from .private import (
-    Missing,
+    MissingName,
     buffer_of,
     capabilities,
     is_tree_class,
@@ -27,13 +27,13 @@ from .private import (
     there,
     unread,
 )
-from .recorded import results_of
+from .recorded_calls import results_of
 from .retracing import raised_by_jax, remember_direct_call
 from .runs import Looker, Run, Runs
 from .watching import Watcher, attach, current, detach, unwatched, users_position
 
 
-__all__ = ["Calls", "Looker", "Missing", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
+__all__ = ["Calls", "Looker", "MissingName", "Mistake", "ProgramOfCall", "Run", "Runs", "Watcher", "arrays_of", "ask", "attach",
            "buffer_of", "capabilities", "current", "detach", "is_array", "is_flag", "is_tracer", "is_tree",
            "is_tree_class", "keep", "layout_document", "may_change_objects", "mistake", "options", "raised_by_jax", "readable",
            "rebuilds", "remember_direct_call", "results_of", "room_of", "run_again", "set_back", "staging", "stopped",

@@ -14,14 +14,14 @@ from jitscope.core import source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
-from jitscope.core.unfinished import LAST, MOST, Unfinished
+from jitscope.core.unfinished_traces import LAST, MOST, UnfinishedTrace
 
 from ..observe.positions import CellOf, no_cell
 from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
 from ..source_code.rewrites import path_at
 from . import private
-from .handed import renamed
+from .library_arguments import renamed
 from .retracing import raised_by_jax, remembered
 from .translating import Translation, debug_of
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.stopped import StoppedDocument
 
 
-class _Stopped(Exception):
+class _TraceStop(Exception):
     """Carries what was traced, as an error of the compiler's own does."""
 
-    def __init__(self, unfinished: list[Unfinished]) -> None:
+    def __init__(self, unfinished: list[UnfinishedTrace]) -> None:
         super().__init__()
         self.unfinished = unfinished
 
@@ -48,7 +48,7 @@ class _Frame(NamedTuple):
 def stopped(error: BaseException, cell_of: CellOf = no_cell) -> StoppedDocument | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
     found = _unfinished(error) if private.there() and raised_by_jax(error) else []
-    return stopped_document(_Stopped(found), cell_of) if found else None
+    return stopped_document(_TraceStop(found), cell_of) if found else None
 
 
 def keep(error: BaseException) -> None:
@@ -97,9 +97,9 @@ def _is_jaxs(error: BaseException) -> bool:
     return type(error).__module__.startswith("jax")
 
 
-def _unfinished(error: BaseException) -> list[Unfinished]:
+def _unfinished(error: BaseException) -> list[UnfinishedTrace]:
     """The traces that the error ended, the innermost first."""
-    found: list[Unfinished] = []
+    found: list[UnfinishedTrace] = []
     met: set[int] = set()
     for one in _frames(error):
         trace = _trace(one.frame)
@@ -145,7 +145,7 @@ def _tracers(value: Any, depth: int = 4) -> Iterator[Any]:
             yield from _tracers(part, depth - 1)
 
 
-def _one(trace: Any, one: _Frame, misused: bool) -> Unfinished:
+def _one(trace: Any, one: _Frame, misused: bool) -> UnfinishedTrace:
     eqns = private.equations(trace)
     left_out = max(0, len(eqns) - LAST) if len(eqns) > MOST else 0
     eqns = eqns[left_out:]
@@ -155,7 +155,7 @@ def _one(trace: Any, one: _Frame, misused: bool) -> Unfinished:
     translated = Translation(program)
     guilty = _guilty(translated, trace, one, misused)
     jaxpr = translated.jaxpr
-    return Unfinished(
+    return UnfinishedTrace(
         jaxpr.invars, jaxpr.constvars, jaxpr.eqns, guilty, one.where, debug_of(program), _stopped_here, (), left_out, [], True
     )  # fmt: skip
 

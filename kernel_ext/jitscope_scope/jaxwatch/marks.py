@@ -24,7 +24,7 @@ MARK = re.compile(r"~([0-9a-z]+)\.(\d+)")
 """A mark in a name: the process that made it, and the number."""
 
 
-class _Marked:
+class _MarkedEquation:
     __slots__ = ("eqn", "number", "original", "users")
 
     def __init__(self, eqn: Any, original: Any, number: int):
@@ -32,7 +32,7 @@ class _Marked:
 
 
 _lock = threading.RLock()
-_marked: dict[int, _Marked] = {}
+_marked: dict[int, _MarkedEquation] = {}
 _numbers = itertools.count(1)
 _process = (0, "")
 tokens: list[str] = []
@@ -82,7 +82,7 @@ def _put(eqn: Any, scoped: Callable[[Any, str], Any], prefix: str) -> int:
         return entry.number
     number, original = next(_numbers), eqn.source_info
     eqn.source_info = scoped(original, f"{prefix}{number}")
-    _marked[id(eqn)] = _Marked(eqn, original, number)
+    _marked[id(eqn)] = _MarkedEquation(eqn, original, number)
     return number
 
 

@@ -19,7 +19,7 @@ from jitscope.xla.errors import translate
 
 from . import lineage, private, reading
 from .lineage import Lineage
-from .private import Compiled
+from .private import Compilation
 from .translating import Translation
 
 
@@ -27,7 +27,7 @@ MOST_KEPT = 64
 """So many programs are kept for looking at them, the latest."""
 
 
-class _Module(hlo_module.Renamed):
+class _Module(hlo_module.RenamedModule):
     """An optimised module whose text has paths for names. It is not made anew of its text, which would hold all its constants."""
 
     def __init__(self, module: Any, known: Lineage):
@@ -45,7 +45,7 @@ class Executable:
     instead_of: Any = None
     """What jax runs, where the program was compiled once more to be looked at."""
 
-    def __init__(self, compiled: Compiled, lineage_of: Callable[[], Lineage], jaxpr: Jaxpr):
+    def __init__(self, compiled: Compilation, lineage_of: Callable[[], Lineage], jaxpr: Jaxpr):
         self.raw, self._lineage = compiled.executable, lineage_of
         self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
         self.devices = len(compiled.devices) if compiled.devices is not None else 1
@@ -117,7 +117,7 @@ class Entry:
 
     library = "jax"
 
-    def __init__(self, compiled: Compiled, translation: Translation, loaded: bool, constants: Sequence[Any] = ()):
+    def __init__(self, compiled: Compilation, translation: Translation, loaded: bool, constants: Sequence[Any] = ()):
         self._compiled, self._module, self._loaded, self._translation = compiled, compiled.module, loaded, translation
         self._constants = CallArguments(constants)
         self._kept = None if compiled.kept is None else sorted(compiled.kept)

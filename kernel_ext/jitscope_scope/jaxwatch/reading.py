@@ -27,11 +27,11 @@ from . import marks, private
 ir: Any = import_module("jaxlib.mlir.ir")
 
 
-class _Reading(threading.local):
+class _ReaderState(threading.local):
     marked = False
 
 
-_local = _Reading()
+_local = _ReaderState()
 
 
 @contextlib.contextmanager

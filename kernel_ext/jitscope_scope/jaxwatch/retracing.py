@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from jitscope.core.unfinished import is_count
+from jitscope.core.unfinished_traces import is_count
 
 from . import private
-from .private import Entered
+from .private import TracedCall
 
 
 _ATTRIBUTE, _ORIGIN = "traced_by_jax", "raised_by_jax"
@@ -25,7 +25,7 @@ class FailedCall:
     are the values of the arguments that are single booleans and integers, by their place;
     `by_jax` tells whether code of jax's raised the error (later its frames are taken out of the traceback)."""
 
-    def __init__(self, entered: Entered, by_jax: bool, jitted: bool = True, names: Sequence[str] = ()):
+    def __init__(self, entered: TracedCall, by_jax: bool, jitted: bool = True, names: Sequence[str] = ()):
         self.by_jax, self.names = by_jax, names
         tree, info = private.module("jax.tree_util"), entered.info
         self._fun = entered.fun
@@ -57,7 +57,7 @@ class FailedCall:
             jax.make_jaxpr(call)(*[leaf for i, leaf in enumerate(self._leaves) if i not in fixed])
 
 
-def remember(error: BaseException, entered: Entered, names: Sequence[str]) -> None:
+def remember(error: BaseException, entered: TracedCall, names: Sequence[str]) -> None:
     """Keep the call on the error that ended its trace; `names` see `FailedCall`."""
     with suppress(Exception):
         setattr(error, _ATTRIBUTE, FailedCall(entered, raised_by_jax(error), names=names))

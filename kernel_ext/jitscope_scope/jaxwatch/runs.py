@@ -19,7 +19,7 @@ from ..observe.stacks import is_installed
 from ..observe.values import Evaluable
 from . import private
 from .evaluating import has_references, of_arrays
-from .private import Entered
+from .private import TracedCall
 from .programs import calls_python
 from .signatures import written
 from .translating import Translation, debug_of
@@ -140,7 +140,7 @@ class Runs:
 
         self._show(run, frame)
 
-    def _compiled(self, frame: FrameType, compiled: private.Compiled) -> None:
+    def _compiled(self, frame: FrameType, compiled: private.Compilation) -> None:
         self._hook.stay()
 
         def run() -> tuple[Any, Any]:
@@ -149,7 +149,7 @@ class Runs:
 
         self._show(run, frame)
 
-    def _traced(self, jaxpr: Any, entered: Entered) -> None:
+    def _traced(self, jaxpr: Any, entered: TracedCall) -> None:
         self._hook.stay()
         if not self._looking:
             fun = written(entered)
@@ -202,7 +202,7 @@ def _can_be_seen(args: Sequence[Any]) -> bool:
     return single and sum(x.nbytes for x in arrays) <= MOST_BYTES
 
 
-def _run(compiled: private.Compiled, run: private.Run) -> list[Any]:
+def _run(compiled: private.Compilation, run: private.Run) -> list[Any]:
     """The results of a program that was compiled for a run; what it would take over is copied."""
     jnp = private.module("jax.numpy")
     arrays = [jnp.asarray(x, dtype=aval.dtype) for x, aval in zip(run.args, run.closed.in_avals, strict=True)]

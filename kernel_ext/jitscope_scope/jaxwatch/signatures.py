@@ -18,9 +18,9 @@ from jitscope.core.words import cut
 from ..observe.differences import BY_NAME
 from ..observe.stacks import is_installed
 from . import private
-from .handed import handed, of_lifted, wrapped
 from .layouts import layout_text
-from .private import Entered
+from .library_arguments import handed, of_lifted, wrapped
+from .private import TracedCall
 from .programs import CallArguments
 from .translating import OtherAval, aval_of, one_line
 
@@ -46,7 +46,7 @@ class Call:
     """What is kept of a call: its signature and, weakly, the arrays it was given (`leaves` has them until they are recorded); `names` are what the user calls these, where a library
     gave jax others, and `own_result` leads to what the user's function gave. `frame` is below the call."""
 
-    def __init__(self, entered: Entered, frame: FrameType | None):
+    def __init__(self, entered: TracedCall, frame: FrameType | None):
         tree = private.module("jax.tree_util")
         fun, info = entered.fun, entered.info
         self.function = fun_name(fun)
@@ -136,7 +136,7 @@ def python_function(fun: Any) -> Any:
     return fun
 
 
-def written(entered: Entered, frame: FrameType | None = None) -> Any:
+def written(entered: TracedCall, frame: FrameType | None = None) -> Any:
     """The function that runs: that of the call, or where a library jits one of its own, the one that this wraps, or the user's among its
     static arguments. `frame` is below the call."""
     if private.lifted(entered.fun, entered.args) is not None:
@@ -193,7 +193,7 @@ def _bundled(value: Any, depth: int = 6) -> Iterator[Any]:
         yield value
 
 
-def _parted(entered: Entered) -> tuple[dict[int, Any], dict[str, Any], list[tuple[str, Any]]]:
+def _parted(entered: TracedCall) -> tuple[dict[int, Any], dict[str, Any], list[tuple[str, Any]]]:
     """Arguments by position, by name, and the static ones by name, however these were given."""
     numbers, named = set(entered.info.static_argnums or ()), set(entered.info.static_argnames or ())
     count = len(entered.args)
@@ -293,7 +293,7 @@ def _options(info: Any) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _by_name(entered: Entered) -> tuple[str, str]:
+def _by_name(entered: TracedCall) -> tuple[str, str]:
     """Which static arguments are given by name: jax makes a program of its own for each way."""
     return BY_NAME, ", ".join(sorted(set(entered.info.static_argnames or ()) & set(entered.kwargs)))
 

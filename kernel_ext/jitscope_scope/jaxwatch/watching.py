@@ -28,12 +28,12 @@ from jitscope.core.records import Record
 from jitscope.core.source import Position
 
 from ..observe import made_by
-from ..observe.recorded import Recorded, recorder
+from ..observe.recorded_calls import RecordedCall, recorder
 from ..observe.stacks import is_installed
-from . import marks, printed, private, programs, reading
-from .handed import directly, of_lowered
+from . import marks, number_texts, private, programs, reading
+from .library_arguments import directly, of_lowered
 from .marks import Marking
-from .recorded import record
+from .recorded_calls import record
 from .retracing import remember
 from .signatures import Call, elsewhere, python_function, written
 from .translating import Place, Translation, debug_of
@@ -49,12 +49,12 @@ class _Trace(NamedTuple):
     position: Position | None
     call_site: Position | None
     around: Place | None
-    recorded: Recorded | None
+    recorded: RecordedCall | None
     direct: bool
     lowered: bool = False
 
 
-class _Lowered(NamedTuple):
+class _LoweredProgram(NamedTuple):
     """A program that was lowered and waits for its compilation. `record` begins its steps."""
 
     record: Record | None
@@ -69,7 +69,7 @@ class _Lowered(NamedTuple):
 class _Local(threading.local):
     def __init__(self) -> None:
         self.markings: list[Marking | None] = []
-        self.lowered: _Lowered | None = None
+        self.lowered: _LoweredProgram | None = None
         self.cache: dict[str, float] = {}
         self.off = 0
 
@@ -103,7 +103,7 @@ class Watcher:
         if private.jax() is None:
             raise Unavailable("jax is not imported")
         self._undo.append(source.add_internal(private.folder()))
-        self._undo.append(printed.install())
+        self._undo.append(number_texts.install())
         self.attached = True
         if self.marking:
             reading.install()
@@ -254,7 +254,7 @@ class Watcher:
         trace = trace if trace is not None and trace.jaxpr() is traced else None
         site = users_position(frame)
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
-            self._local.lowered = _Lowered(None, None, None, seconds, _operation(name, frame), ())
+            self._local.lowered = _LoweredProgram(None, None, None, seconds, _operation(name, frame), ())
             _tell_square(closed.jaxpr, site)
             return
         around = trace.around if trace else _users_place(frame)
@@ -291,7 +291,7 @@ class Watcher:
             return
         self._emit(begin.step_of("lower", seconds))
         held = tuple(getattr(closed, "consts", ()))
-        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, held)
+        self._local.lowered = _LoweredProgram(begin, translation, trace, seconds, "", donated, held)
 
     def _wrappers(self, name: str, defined: Position | None) -> list[tuple[str, ...]]:
         """What wraps the function whose program a transformation made another of; nothing for the second part of one, and each function of
@@ -393,7 +393,7 @@ def _tell_square(jaxpr: Any, site: Position | None) -> None:
     """Tell of an operation outside of jit that makes a square of a column and a row."""
     if notices.listeners and len(jaxpr.invars) == 2:
         for eqn in jaxpr.eqns:
-            notices.tell_square(eqn.primitive.name, *[var.aval for var in jaxpr.invars], site)
+            notices.tell_square(eqn.primitive.name, jaxpr.invars[0].aval, jaxpr.invars[1].aval, site)
 
 
 def _under_pmap(jaxpr: Any) -> CodeType | None:

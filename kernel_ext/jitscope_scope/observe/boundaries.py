@@ -17,7 +17,12 @@ from .hlo_flow import Flow, Op, scopes_around
 
 if TYPE_CHECKING:
     from jitscope_widgets.documents.compilation import CompilationDocument
-    from jitscope_widgets.documents.fusion import Boundary as BoundaryDocument, FusionDocument, Observed, ObservedKind
+    from jitscope_widgets.documents.fusion import (
+        Boundary as BoundaryDocument,
+        BoundaryObservation,
+        FusionDocument,
+        ObservedKind,
+    )
     from jitscope_widgets.documents.graph import GraphDocument
 
 
@@ -84,7 +89,7 @@ class Boundaries:
         for (source, target), between in self.pairs().items():
             yield {"from": source, "to": target, "observed": self.observed(between)}
 
-    def observed(self, between: list[Boundary]) -> list[Observed]:
+    def observed(self, between: list[Boundary]) -> list[BoundaryObservation]:
         """What can be seen between two kernels, each kind once."""
         seen: dict[ObservedKind, str] = {kind: text for one in between for kind, text in self._observed(one)}
         return [{"kind": kind, "text": text} for kind, text in seen.items()]

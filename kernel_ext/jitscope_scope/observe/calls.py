@@ -26,7 +26,7 @@ class Function(NamedTuple):
     name: str
 
 
-class Called(NamedTuple):
+class FunctionCall(NamedTuple):
     """A call: of which function, in which other call (None: the traced function itself), from which line. The calls of a loop's
     iterations are one."""
 
@@ -49,11 +49,11 @@ class CallTree:
 
     def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None, stacks: Stacks | None = None):
         self.functions: list[Function] = []
-        self.calls: list[Called] = []
+        self.calls: list[FunctionCall] = []
         self.of: dict[str, tuple[int, int]] = {}
         self.marks: dict[tuple[int, int], Mark] = {}
         self.stacks = stacks or Stacks()
-        self._numbers: dict[Called, int] = {}
+        self._numbers: dict[FunctionCall, int] = {}
         self.titles: dict[Function, str] = {}
         self._indices: dict[Function, int] = {}
         if defined is not None:
@@ -142,7 +142,7 @@ class CallTree:
         index = self._indices.setdefault(function, len(self.functions))
         if index == len(self.functions):
             self.functions.append(function)
-        called = Called(index, parent, caller.position.line if caller else None)
+        called = FunctionCall(index, parent, caller.position.line if caller else None)
         number = self._numbers.setdefault(called, len(self.calls))
         if number == len(self.calls):
             self.calls.append(called)

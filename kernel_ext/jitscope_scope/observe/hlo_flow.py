@@ -15,7 +15,7 @@ from itertools import chain
 from jitscope.xla.cpu_tuning import IN_ONE_PIECE
 from jitscope.xla.hlo_module import Computation, Instruction
 
-from .generated import is_generated
+from .generated_code import is_generated
 
 
 FREE = ("bitcast",)

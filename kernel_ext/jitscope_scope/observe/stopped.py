@@ -10,7 +10,7 @@ from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
 from jitscope.core.primitive import Primitive
 from jitscope.core.source import Position
-from jitscope.core.unfinished import Unfinished, unfinished
+from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
 from jitscope.core.words import cut
 
 from ..source_code.rewrites import path_at, within
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.stopped import StepKind, StoppedDocument, StoppedStep
 
 
-class _Stopped(Primitive):
+class _FailedOperation(Primitive):
     """Stands for the operation that failed."""
 
 
-stopped_p = _Stopped("stopped")
+stopped_p = _FailedOperation("stopped")
 
 
 def stopped_document(
@@ -75,7 +75,7 @@ def stopped_document(
     }
 
 
-def _program(traces: list[Unfinished]) -> tuple[Jaxpr, list[str]]:
+def _program(traces: list[UnfinishedTrace]) -> tuple[Jaxpr, list[str]]:
     """The traces as one program, each inside the operation of the outer one that it belongs to; the paths of the operations that
     failed, the innermost first."""
     inner: Jaxpr | None = None

@@ -22,7 +22,7 @@ _OF_THEIR_OWN = ("copy", "sum", "mean", "max", "min", "std", "dot")
 """Methods whose results share no memory with their array."""
 
 
-class Changed:
+class StoringCalls:
     """Finds such calls. `of` are the parameters that each function called so stores into, in the function's order."""
 
     def __init__(self, values: Mapping[str, object], definitions: Definitions) -> None:

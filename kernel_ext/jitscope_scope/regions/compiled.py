@@ -80,7 +80,7 @@ class Compiled:
         if self.arrays != "numpy":
             yield
             return
-        from .lifted import numpy_traced
+        from .traced_arrays import numpy_traced
 
         with self._library.enable_x64(True), numpy_traced():
             yield
@@ -88,7 +88,7 @@ class Compiled:
     def _given_back(self, results: Any) -> Any:
         if self.arrays != "numpy":
             return results
-        return sys.modules["jitscope_scope.regions.lifted"].values_of(results)
+        return sys.modules["jitscope_scope.regions.traced_arrays"].values_of(results)
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

@@ -21,18 +21,18 @@ from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, joined, proof
 from .replaying import Replay, harmless, replay
-from .watching import Recorder, Seen
-from .writing import Written, written
+from .watching import Observation, Recorder
+from .writing import EditText, written
 
 
 @dataclass
-class _Tried:
+class _Trial:
     place: Place
     cell: Cell
     eager_s: float
     runs: int
     main: int
-    edit: Written | None = None
+    edit: EditText | None = None
     proof: Proof | None = None
     cut: Cut | None = None
     text: str | None = None
@@ -111,21 +111,21 @@ class Watch:
             if code is not None and code.co_freevars == f.__code__.co_freevars:
                 f.__code__ = code
 
-    def _seen(self, place: Place) -> Seen:
+    def _seen(self, place: Place) -> Observation:
         called = set().union(*(naming.loaded(f.body) for f in self.definitions.values())) if self.definitions else set()
         reached = naming.loaded(place.body)
         for _ in range(4):
             functions = [f for n in reached if isinstance(f := self.names.get(n), FunctionType)]
             reached = reached.union(*(f.__code__.co_names for f in functions))
         names = reached | naming.bound(place.body) | naming.stored_into(place.body) | called
-        return Seen(
+        return Observation(
             frozenset(names),
             frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place) | acted_on(place.body)),
         )
 
     def regions(self) -> list[Region]:
         """The verdict on each place that took time, outermost first; what stands in a compiled place is not told again."""
-        tried: list[_Tried] = []
+        tried: list[_Trial] = []
         covered: set[int] = set()
         inlined: set[str] = set()
         for key, place in sorted(
@@ -147,7 +147,7 @@ class Watch:
         ]
         return self._decided(told)
 
-    def _tried(self, place: Place, seen: Seen) -> _Tried | None:
+    def _tried(self, place: Place, seen: Observation) -> _Trial | None:
         cell = self.of[place.key]
         spent = [self.seconds.get((place.key, k), 0.0) for k in range(len(self.cells))]
         weights = [s * c.runs for s, c in zip(spent, self.cells, strict=True)]
@@ -155,7 +155,7 @@ class Watch:
         eager, runs = spent[main], self.cells[main].runs
         if not place.loop and eager * runs < pricing.LEAST_COMPILE:
             return None
-        one = _Tried(place, cell, eager, runs, main)
+        one = _Trial(place, cell, eager, runs, main)
         line = place.body[0].lineno
         try:
             if seen.too_large or seen.visit is None:
@@ -181,7 +181,7 @@ class Watch:
             )
         return one
 
-    def _decided(self, tried: list[_Tried]) -> list[Region]:
+    def _decided(self, tried: list[_Trial]) -> list[Region]:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]
         if good and self.whole and harmless([c.source for c in self.cells]):
             good = self._replayed(good)
@@ -191,14 +191,14 @@ class Watch:
         kept = [r for r in regions if r is not None]
         return sorted(kept, key=lambda r: (r.cell, r.line))
 
-    def _price(self, t: _Tried, margin: float = pricing.MARGIN) -> tuple[bool, float, float]:
+    def _price(self, t: _Trial, margin: float = pricing.MARGIN) -> tuple[bool, float, float]:
         assert t.proof is not None
         calls = max(1, self.recorder.seen[t.place.key].count)
         compiled = t.proof.again_s * calls
         compile_s = max(0.0, t.proof.first_s - t.proof.again_s)
         return pricing.pays(t.eager_s, compiled, compile_s, t.runs, margin), compiled, compile_s
 
-    def _replayed(self, good: list[_Tried]) -> list[_Tried]:
+    def _replayed(self, good: list[_Trial]) -> list[_Trial]:
         """Those that keep the whole program's values and make their cell faster. Together first; one by one where that fails."""
         plain, runs = [c.source for c in self.cells], [c.runs for c in self.cells]
         try:
@@ -227,7 +227,7 @@ class Watch:
                 )
         return kept
 
-    def _twice_if_close(self, good: list[_Tried], again: Callable[[], Replay]) -> Replay:
+    def _twice_if_close(self, good: list[_Trial], again: Callable[[], Replay]) -> Replay:
         """What a replay says; the sum of two, per run, where one alone does not decide."""
         found = again()
         shares = [found.edited_s[t.main] / max(found.plain_s[t.main], 1e-9) for t in good]
@@ -239,12 +239,12 @@ class Watch:
             mean(found.plain_s, other.plain_s), mean(found.edited_s, other.edited_s), joined([found.same, other.same])
         )
 
-    def _spent_elsewhere(self, t: _Tried, found: Replay) -> float:
+    def _spent_elsewhere(self, t: _Trial, found: Replay) -> float:
         """Seconds that the edit added to the cell it stands in, where that is another one than the one that runs it."""
         k = self.cells.index(t.cell)
         return 0.0 if k == t.main else found.edited_s[k] - found.plain_s[k]
 
-    def _applied(self, good: list[_Tried]) -> list[str]:
+    def _applied(self, good: list[_Trial]) -> list[str]:
         sources = []
         for cell in self.cells:
             lines = cell.source.splitlines()
@@ -255,7 +255,7 @@ class Watch:
             sources.append("\n".join(lines) + "\n")
         return sources
 
-    def _edit(self, t: _Tried, good: list[_Tried]) -> tuple[int, int, str | None]:
+    def _edit(self, t: _Trial, good: list[_Trial]) -> tuple[int, int, str | None]:
         """First and last line, and the text; None where another region of the same statement has it."""
         mine = [g for g in good if g.cell is t.cell and g.place.top is t.place.top]
         first, last = t.place.body[0].lineno, t.place.body[-1].end_lineno or 0
@@ -279,7 +279,7 @@ class Watch:
         visit = self.recorder.seen[place.key].visit
         return {**visit.values, **visit.after} if visit is not None else {}
 
-    def _region(self, t: _Tried, good: list[_Tried]) -> Region | None:
+    def _region(self, t: _Trial, good: list[_Trial]) -> Region | None:
         offset = t.cell.first - 1
         first, last = t.place.body[0].lineno, t.place.body[-1].end_lineno or 0
         base = Region(t.cell.number, first + offset, last + offset, "cannot", "", eager_s=t.eager_s)

@@ -14,7 +14,7 @@ from .answers import CannotCompile
 
 
 _LAMBDA = "lambda"
-Written = Callable[[ast.FunctionDef, "set[str]"], "list[str]"]
+EditText = Callable[[ast.FunctionDef, "set[str]"], "list[str]"]
 
 
 class Functions:
@@ -25,7 +25,7 @@ class Functions:
         self.lines: list[str] = []
         self.reads: set[str] = set()
         self.names: set[str] = set()
-        self.write: Written | None = None
+        self.write: EditText | None = None
         self.changed: Mapping[str, tuple[str, ...]] = {}
         """The parameters that functions store into and hand back."""
         self.outside: Callable[[str, object], bool] = lambda name, value: False

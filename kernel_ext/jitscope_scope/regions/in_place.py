@@ -17,7 +17,7 @@ _AT = {"add": "add", "subtract": "add", "multiply": "multiply", "maximum": "max"
 """What gathers at an index, by the name of NumPy's function; differences are sums of the negative."""
 
 
-class Gathered(ast.AugAssign):
+class GatheredStore(ast.AugAssign):
     """A store that adds (or multiplies, …) once for each time that a place stands in the index; `word` says what it does."""
 
     word: str
@@ -177,7 +177,7 @@ class _Stores(ast.NodeTransformer):
             case [ast.Name() as target, index, value] if function.__name__ in _AT and not call.keywords:
                 if function is np.subtract:
                     value = ast.UnaryOp(ast.USub(), value)
-                made = Gathered(ast.Subscript(target, index, ast.Store()), ast.Add(), value)
+                made = GatheredStore(ast.Subscript(target, index, ast.Store()), ast.Add(), value)
                 made.word = _AT[function.__name__]
                 return made
         return None

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Picked:
+class MaskedExpression:
     """An expression with the masks taken out of it, the mask, how many axes each picked place has, and what has to be the same for two of
     them to go together."""
 
@@ -155,7 +155,7 @@ class _Masks(ast.NodeTransformer):
                 return self.is_mask(a) and self.is_mask(b)
         return False
 
-    def pick(self, node: ast.expr) -> Picked | None:
+    def pick(self, node: ast.expr) -> MaskedExpression | None:
         """`x[m]`, and `x[m, j]` for a column."""
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
             return None
@@ -163,7 +163,7 @@ class _Masks(ast.NodeTransformer):
             whole, mask = self.axes(node.value), self.axes(node.slice)
             if whole is None or mask is None or whole < mask:
                 return None
-            return Picked(_loaded(node.value), node.slice, whole - mask, ast.unparse(node.slice))
+            return MaskedExpression(_loaded(node.value), node.slice, whole - mask, ast.unparse(node.slice))
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
             first, *rest = node.slice.elts
             if self.axes(first) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
@@ -171,10 +171,10 @@ class _Masks(ast.NodeTransformer):
             if self.axes(node.value) != 1 + len(rest):
                 return None
             column = ast.Subscript(_loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
-            return Picked(column, first, 0, ast.unparse(first))
+            return MaskedExpression(column, first, 0, ast.unparse(first))
         return self._part(node, node.value)
 
-    def _part(self, node: ast.Subscript, array: ast.Name) -> Picked | None:
+    def _part(self, node: ast.Subscript, array: ast.Name) -> MaskedExpression | None:
         """A part along one axis whose size is not known while tracing: `x[:k]`, `A[i, k:]`."""
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         found = self.known.get(array.id)
@@ -188,9 +188,9 @@ class _Masks(ast.NodeTransformer):
         inside = [ast.Slice() if k in places else copy.deepcopy(p) for k, p in enumerate(indices)]
         index = ast.Tuple(inside, ast.Load()) if len(inside) > 1 else inside[0]
         whole = _loaded(array) if len(inside) == 1 else ast.Subscript(_loaded(array), index, ast.Load())
-        return Picked(whole, mask, 0, f"{ast.unparse(indices[places[0]])} of {found.shape[places[0]]}")
+        return MaskedExpression(whole, mask, 0, f"{ast.unparse(indices[places[0]])} of {found.shape[places[0]]}")
 
-    def picked(self, node: ast.expr) -> Picked | None:
+    def picked(self, node: ast.expr) -> MaskedExpression | None:
         """An expression that works place by place on picked values, all by one mask."""
         if (one := self.pick(node)) is not None:
             return one
@@ -211,7 +211,7 @@ class _Masks(ast.NodeTransformer):
                 return self._joined([a], lambda p: ast.Call(f, p, []))
         return None
 
-    def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> Picked | None:
+    def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> MaskedExpression | None:
         parts = [self.picked(n) for n in nodes]
         found = [p for p in parts if p is not None]
         if not found or len({p.key for p in found}) > 1:
@@ -224,9 +224,9 @@ class _Masks(ast.NodeTransformer):
             if p is not None and p.rows != rows:
                 return None
         whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
-        return Picked(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key)
+        return MaskedExpression(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key)
 
-    def _over(self, picked: Picked) -> ast.expr:
+    def _over(self, picked: MaskedExpression) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
         mask = copy.deepcopy(picked.mask)
         if not picked.rows:
@@ -276,13 +276,13 @@ class _Masks(ast.NodeTransformer):
         under = lambda p: ast.IfExp(copy.deepcopy(p.mask), p.whole, ast.Constant(0))
         return ast.copy_location(ast.BinOp(under(a), ast.MatMult(), under(b)), at)
 
-    def _reduces(self, one: Picked, axis: ast.expr | None) -> bool:
+    def _reduces(self, one: MaskedExpression, axis: ast.expr | None) -> bool:
         """Whether the places that the mask picks are gone afterwards."""
         if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
             return True
         return isinstance(axis, ast.Constant) and axis.value == 0 and self.axes(one.mask) == 1
 
-    def _counted(self, one: Picked, at: ast.expr) -> ast.expr:
+    def _counted(self, one: MaskedExpression, at: ast.expr) -> ast.expr:
         if self.axes(one.mask) != 1:
             return at
         self.done = True
@@ -305,7 +305,7 @@ class _Masks(ast.NodeTransformer):
             return self._stored(node, node.target, place, ast.copy_location(ast.BinOp(load, node.op, node.value), node))
         return self.generic_visit(node)
 
-    def _stored(self, node: ast.stmt, target: ast.Subscript, place: Picked, value: ast.expr) -> ast.AST:
+    def _stored(self, node: ast.stmt, target: ast.Subscript, place: MaskedExpression, value: ast.expr) -> ast.AST:
         value = self.visit(value)
         one, axes = self.picked(value), self.axes(value)
         if one is not None and (one.key != place.key or one.rows != place.rows):

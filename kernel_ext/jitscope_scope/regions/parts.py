@@ -19,7 +19,7 @@ ALLOWED_32 = 2e-4
 
 
 @dataclass(frozen=True)
-class Written:
+class EditText:
     """The text of an edit in two parts: what defines the function, and what calls it in the region's place."""
 
     imports: tuple[str, ...]

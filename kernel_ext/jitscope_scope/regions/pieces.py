@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from . import growing, naming
-from .parts import Written, placed_at
+from .parts import EditText, placed_at
 from .stops import Writing
 from .watching import Visit
 
@@ -24,7 +24,7 @@ def in_pieces(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
     write: Writing,
-) -> Written | None:
+) -> EditText | None:
     """The region with its loop as one over a range that is left by the value, gone through until it says so; None for other regions.
     Raises CannotCompile where that has no compiled form."""
     loop = body[-1]

@@ -20,7 +20,7 @@ from . import words
 from .answers import CannotCompile, Sameness
 from .clock import Stopwatch
 from .homes import data_of, is_array, is_users_object
-from .parts import ALLOWED, ALLOWED_32, Written
+from .parts import ALLOWED, ALLOWED_32, EditText
 from .watching import Visit, snapshot
 
 
@@ -48,7 +48,7 @@ class Proof:
     again_s: float
 
 
-def proof(body: tuple[ast.stmt, ...], edit: Written, visit: Visit, live: set[str], line: int) -> Proof:
+def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
     """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of."""
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")

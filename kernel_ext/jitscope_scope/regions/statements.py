@@ -14,7 +14,7 @@ from .answers import CannotCompile
 from .expressions import MISSING, Expressions, difference
 from .functions import Functions
 from .homes import Home
-from .in_place import Gathered
+from .in_place import GatheredStore
 from .loops import Loop, indent
 from .merging import merged
 
@@ -329,7 +329,7 @@ class Statements:
         for node in ast.walk(load):
             if hasattr(node, "ctx"):
                 node.ctx = ast.Load()  # type: ignore[attr-defined]
-        if isinstance(s, Gathered):
+        if isinstance(s, GatheredStore):
             return [self._gathered(s, guard)]
         whole = ast.copy_location(ast.BinOp(load, s.op, s.value), s)
         if isinstance(s.target, ast.Subscript):
@@ -338,7 +338,7 @@ class Statements:
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.target)}` is an attribute of an object")
         return [f"{s.target.id} = {self.text(whole)}"]
 
-    def _gathered(self, s: Gathered, guard: str | None) -> str:
+    def _gathered(self, s: GatheredStore, guard: str | None) -> str:
         assert isinstance(s.target, ast.Subscript) and isinstance(s.target.value, ast.Name)
         name, value = s.target.value.id, self.text(s.value)
         index = self.expressions.index(copy.deepcopy(s.target.slice))

@@ -12,11 +12,11 @@ import numpy as np
 from . import naming
 from .answers import CannotCompile
 from .effects import Effects
-from .parts import Written
+from .parts import EditText
 from .watching import Visit
 
 
-Writing = Callable[[naming.Statements, Visit, "set[str]"], Written]
+Writing = Callable[[naming.Statements, Visit, "set[str]"], EditText]
 
 
 def between(
@@ -26,7 +26,7 @@ def between(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
     write: Writing,
-) -> Written | None:
+) -> EditText | None:
     """The region with its loop cut at the turns that a branch on the loop's count names (`if i % 100 == 0: print(…)`); None where there is
     no such branch. Raises CannotCompile where the branch does more than print and keep, or the stretches have no compiled form."""
     loop = body[-1]
@@ -102,7 +102,7 @@ def _appends(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == "append"
 
 
-class _Silent(ast.NodeTransformer):
+class _PrintRemover(ast.NodeTransformer):
     """Takes calls of `print` out of statements; what they print is looked at instead."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
@@ -116,7 +116,7 @@ class _Silent(ast.NodeTransformer):
 
 def only_said(stops: list[ast.If], visit: Visit, definitions: Mapping[tuple[str, int], ast.FunctionDef]) -> None:
     """Refuses branches that have other effects than printing: the edit could not be tried by running them."""
-    silent = [_Silent().visit(copy.deepcopy(s)) for s in stops]
+    silent = [_PrintRemover().visit(copy.deepcopy(s)) for s in stops]
     Effects(definitions).of_region(silent, visit.values)
     for s in silent:
         for n in ast.walk(s):

@@ -72,7 +72,7 @@ def _equal(a: object, b: object) -> bool:
 
 
 @dataclass
-class Seen:
+class Observation:
     """What was noted of one region."""
 
     names: frozenset[str]
@@ -93,7 +93,7 @@ class Recorder:
     """Stands in a watched cell under one name; regions call `enter` and `leave`."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, Seen] = {}
+        self.seen: dict[int, Observation] = {}
         self.lost: Pair = (0.0, 0.0)
         """What the notes themselves took."""
         self.release: Callable[[int], bool] = lambda key: False

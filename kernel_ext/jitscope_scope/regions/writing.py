@@ -9,21 +9,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import ends, growing, in_place, kept, masks, naming, texts, words
+from . import ends, growing, in_place, list_buffers, masks, naming, texts, words
 from .answers import CannotCompile
-from .arguments import Changed
+from .arguments import StoringCalls
 from .bounds import Bounds, own_part
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number, shares
-from .leaving import left
+from .library_statements import unchanged
+from .loop_ends import left
 from .loops import indent
-from .parts import Written, allowed_in, free_name, imports_of, numpy_in
+from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .stand_ins import stand_ins
 from .statements import Statements
 from .stops import between
-from .unchanged import unchanged
 from .watching import Visit
 
 
@@ -33,7 +33,7 @@ def written(
     live: set[str],
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> Written:
+) -> EditText:
     """The region as a function of what it reads. `visit` has the values at its start and end, `live` the names read afterwards.
     Raises CannotCompile with the line that has no compiled form."""
     found = stand_ins(body, visit, definitions)
@@ -47,7 +47,7 @@ def _written(
     live: set[str],
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> Written:
+) -> EditText:
     home = home_of(body, visit.values)
     try:
         return _translated(body, visit, live, name, home, definitions)
@@ -69,7 +69,7 @@ def _cut_at_stops(
     live: set[str],
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> Written | None:
+) -> EditText | None:
     for way in (between, left, in_pieces):
         with contextlib.suppress(CannotCompile):
             cut = way(body, visit, live, name, definitions, lambda b, v, n: _written(b, v, n, name, definitions))
@@ -85,7 +85,7 @@ def _translated(
     name: str,
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> Written:
+) -> EditText:
     numbers = growing.number_lists(body, visit.values) if home.numpy else set()
     letters = texts.letters(body, visit.values) if home.numpy else set()
     coded = {n: texts.codes(visit.values[n]) for n in letters}
@@ -93,9 +93,9 @@ def _translated(
     jnp, lax = free_name("jnp", visit, f"{home.library}.numpy"), free_name("lax", visit, f"{home.library}.lax")
     body = texts.in_codes(body, letters) if letters else body
     body, at_ends = ends.beside(body, values)
-    changed = Changed(values, definitions)
+    changed = StoringCalls(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
-    body, in_rows = kept.in_rows(body, values, visit.after) if home.numpy else (body, [])
+    body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
     body, again = _unmasked(body, values, visit, jnp) if home.numpy else (body, [])
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
@@ -170,7 +170,7 @@ def _translated(
         *(["import numpy"] if (numbers | letters) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
-    return Written(
+    return EditText(
         tuple(imports),
         tuple(definition),
         tuple(call),

@@ -6,4 +6,4 @@ it as plain data). Nothing here runs a program: what is told of it is XLA's mode
 from .asking import compiled_for as compiled_for, target_document as target_document
 from .chips import CHIPS as CHIPS, Chip as Chip
 from .names import Target as Target, target_of as target_of, targets_in as targets_in
-from .ready import Listed as Listed, targets as targets
+from .ready import ListedChip as ListedChip, targets as targets

@@ -20,11 +20,11 @@ from jitscope.xla.hlo_module import Computation
 from ..observe.hlo_flow import Flow, flow_of
 from ..observe.hlo_origins import with_origins
 from ..observe.ledger import Row
-from . import decisions, dumped, resources
+from . import decisions, dumps, resources
 from .helper import CompilerLost, Helper, helper_for, limit
-from .lowered import Lowered, lowered_for
 from .names import Target, target_of
 from .ready import Plugin, plugin_for
+from .target_modules import TargetModule, lowered_for
 
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ _PAGE = "_fusion."
 
 
 @dataclass
-class Compiled:
+class TargetProgram:
     """A program compiled for a target. hlo: the optimised program's text; files: what XLA wrote on the way; memory: bytes by what for, on
     each device; seconds: compiling; told_device: what the plugin calls the chip."""
 
     target: Target
     plugin: Plugin
     function: str
-    lowered: Lowered
+    lowered: TargetModule
     hlo: str
     files: Sequence[DumpFile]
     memory: dict[str, int]
@@ -81,19 +81,19 @@ class Compiled:
         return decisions.decisions_of(self.files)
 
     @cached_property
-    def thunks(self) -> list[dumped.Thunk]:
+    def thunks(self) -> list[dumps.Thunk]:
         """The schedule."""
-        return dumped.thunks_of(self.files)
+        return dumps.thunks_of(self.files)
 
     @cached_property
     def ptx(self) -> dict[str, str]:
         """PTX by kernel."""
-        return dumped.ptx_of(self.files)
+        return dumps.ptx_of(self.files)
 
     @cached_property
     def llvm(self) -> dict[str, str]:
         """LLVM's IR after its passes, by kernel."""
-        return dumped.llvm_of(self.files)
+        return dumps.llvm_of(self.files)
 
     @cached_property
     def resources(self) -> dict[str, resources.Resources]:
@@ -101,7 +101,7 @@ class Compiled:
         return resources.resources_of(self.executable)
 
     @cached_property
-    def functions(self) -> dict[str, dumped.Thunk]:
+    def functions(self) -> dict[str, dumps.Thunk]:
         """The thunk that starts the code of an instruction, by the instruction's name; its `kernel` is the name in PTX."""
         found = {thunk.instruction: thunk for thunk in self.thunks if thunk.instruction and thunk.kernel}
         by_kernel = {thunk.kernel: thunk for thunk in self.thunks if thunk.kernel}
@@ -115,7 +115,7 @@ class Compiled:
 
 def compiled_for(
     row: Row, target: Target | str, waiting: Waiting | None = None, helper: Helper | None = None
-) -> Compiled:
+) -> TargetProgram:
     """A row's program compiled for a target, once: the last few are kept while the row is there. Raises ValueError for an unknown target and
     for a program that its compiler refuses, Unavailable where the compiler is not installed or does not fit or the program is gone,
     NotImplementedError for programs that only the CPU can run, CompilerLost where the helper process crashed or took too long."""
@@ -129,7 +129,7 @@ def compiled_for(
     return kept[key]
 
 
-_kept: weakref.WeakKeyDictionary[Row, dict[Any, Compiled]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[Row, dict[Any, TargetProgram]] = weakref.WeakKeyDictionary()
 
 
 def target_document(row: Row, target: Target | str, waiting: Waiting | None = None) -> TargetDocument:
@@ -139,7 +139,7 @@ def target_document(row: Row, target: Target | str, waiting: Waiting | None = No
     return document_of(row, compiled_for(row, target, waiting))
 
 
-def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> Compiled:
+def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper | None) -> TargetProgram:
     platform = target.chip.platform
     plugin = plugin_for(platform)
     if isinstance(plugin, str):
@@ -171,7 +171,7 @@ def _compile(row: Row, target: Target, waiting: Waiting | None, helper: Helper |
             executable = (folder / "executable").read_bytes()
         files = _files(folder)
         record, remarks = _record(request, files, asked, waiting) if platform == "cuda" else ([], ())
-    return Compiled(
+    return TargetProgram(
         target,
         plugin,
         row.title,
@@ -213,7 +213,7 @@ def _files(folder: Path) -> list[DumpFile]:
 _OURS = ("given.mlir", "optimised.hlo", "executable")
 
 
-def _devices(row: Row, target: Target, lowered: Lowered) -> int:
+def _devices(row: Row, target: Target, lowered: TargetModule) -> int:
     """For how many devices it is compiled: those it was written for. Raises ValueError where the target has others."""
     if lowered.devices > target.devices:
         several = (

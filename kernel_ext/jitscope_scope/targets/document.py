@@ -18,7 +18,7 @@ from ..observe.hlo import bytes_of, collective_of, graph_of, types_in
 from ..observe.hlo_flow import Op
 from ..observe.ledger import Row
 from ..observe.timing import quantity
-from .asking import Compiled
+from .asking import TargetProgram
 from .chips import Chip
 from .decisions import Apart, Decision
 from .models import PRODUCTS, exchange, roofline, unit_of
@@ -50,18 +50,18 @@ _CYCLES = re.compile(r'"estimated_cycles":"?(\d+)')
 _UNKNOWN = "XLA does not tell"
 
 
-def document_of(row: Row, made: Compiled) -> TargetDocument:
+def document_of(row: Row, made: TargetProgram) -> TargetDocument:
     """The target document of a compiled program."""
     return _Document(row, made).document()
 
 
-class _Costed(NamedTuple):
+class _KernelCost(NamedTuple):
     kernel: Kernel
     document: TargetKernel
 
 
 class _Document:
-    def __init__(self, row: Row, made: Compiled):
+    def __init__(self, row: Row, made: TargetProgram):
         self.row, self.made, self.chip = row, made, made.target.chip
         self.positions = row.positions()
         self.kernels = Kernels(made.flow, self.positions, {})

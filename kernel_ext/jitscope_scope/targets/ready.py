@@ -26,7 +26,7 @@ class Plugin(NamedTuple):
     problem: str = ""
 
 
-class Listed(NamedTuple):
+class ListedChip(NamedTuple):
     """A chip as the list of targets has it: its name, how several of it are asked for, what it is, whether its compiler is ready here, and
     otherwise what to do."""
 
@@ -43,11 +43,11 @@ def jaxlib_version() -> str:
     return metadata.version("jaxlib")
 
 
-def targets() -> list[Listed]:
+def targets() -> list[ListedChip]:
     """Every chip that is known, with whether its compiler is ready here. Nothing is loaded."""
     states = {platform: _state(platform) for platform in ("cuda", "tpu")}
     return [
-        Listed(
+        ListedChip(
             c.name,
             f"{c.name}:{EXAMPLES.get(c.name, '8')}",
             c.title,

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from jitscope.backend.tuned import Kept
+from jitscope.backend.tuning_records import TuningRecord
 from jitscope.core.errors import Unavailable
 from jitscope.core.words import counted, duration
 from jitscope.xla import client
@@ -87,7 +87,7 @@ class Tuning:
 
 
 @dataclasses.dataclass
-class _Standing:
+class _Candidate:
     """A form that was compiled and checked."""
 
     candidate: Candidate
@@ -109,7 +109,7 @@ class _Race:
         self.start = time.perf_counter()
         self.compilations = 0
         self.outcomes: dict[str, Outcome] = {}
-        self.standing: dict[str, _Standing] = {}
+        self.standing: dict[str, _Candidate] = {}
         self.stopped, self.plain_s = "", 0.0
 
     @property
@@ -203,7 +203,7 @@ class _Race:
             self._end(one, "failed", f"XLA refuses it: {str(refused).splitlines()[0][:200]}")
             return False
         self.usual = max(self.usual, form.seconds)
-        standing = _Standing(one, form, [])
+        standing = _Candidate(one, form, [])
         if form.same.why:
             self._end(one, "other results", form.same.why, standing)
         elif form.memory > self._memory_for(one):
@@ -301,7 +301,7 @@ class _Race:
             self._end(standing.candidate, _said(ratio), why, standing, ratio)
             return None, ""
         self._end(standing.candidate, "taken", "", standing, ratio)
-        kept = Kept(choice, best, ratio.centre, ratio.low, ratio.high)
+        kept = TuningRecord(choice, best, ratio.centre, ratio.low, ratio.high)
         why = self.subject.take(kept, code, self.subject.module(choice), standing.form.seconds)
         return self.outcomes[best], why
 
@@ -337,7 +337,7 @@ class _Race:
         one: Candidate,
         outcome: Result,
         why: str,
-        standing: _Standing | None = None,
+        standing: _Candidate | None = None,
         ratio: Ratio | None = None,
     ) -> None:
         found = Outcome(one.words, one.choice, outcome, why)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jitscope.backend.tuned import Kept
+from jitscope.backend.tuning_records import TuningRecord
 from jitscope.core.errors import Unavailable
 from jitscope.xla.choice import Choice
 
@@ -16,7 +16,7 @@ from ..jaxwatch import ask, with_options
 from ..jaxwatch.programs import run as run_raw
 from ..observe import ledger
 from ..observe.rerunning import rerun_of
-from .space import Known
+from .space import ProgramFacts
 
 
 WHY_NOT = "jax keeps no such thing: the call with compiler_options has to stand in the code"
@@ -44,7 +44,7 @@ class JaxSubject:
         if self.jaxpr.effects:
             raise Unavailable(f"{self.name} has effects, so it is not run again and again: it is not tuned")
         own = dict(executable.own_options)
-        self.known = Known(own, own, lowers=False)
+        self.known = ProgramFacts(own, own, lowers=False)
         self.outputs: Sequence[tuple[tuple[int, ...], str]] = [
             (tuple(shape), np.dtype(dtype).name) for shape, dtype in executable.outputs
         ]
@@ -74,7 +74,7 @@ class JaxSubject:
         rerun = self._rerun._replace(entry=SimpleNamespace(executable=executable))
         return rerun.prepared, rerun.run
 
-    def take(self, kept: Kept, code: bytes, module: bytes, seconds: float) -> str:
+    def take(self, kept: TuningRecord, code: bytes, module: bytes, seconds: float) -> str:
         """Nothing is kept."""
         return WHY_NOT
 

@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
         return Candidate(f"{self.knob}, {other.knob}", f"{self.words}; {other.words}", self.choice.joined(other.choice))
 
 
-class Known(NamedTuple):
+class ProgramFacts(NamedTuple):
     """What is known of a program: the flags it is compiled with, those among these that it needs or that its call asks for, and whether it
     can be lowered in another way (one of jax's cannot)."""
 
@@ -71,7 +71,7 @@ _MOST_UNROLLED = 400
 _LOOPS = ("scan", "while")
 
 
-def space(jaxpr: Jaxpr, known: Known) -> list[Candidate]:
+def space(jaxpr: Jaxpr, known: ProgramFacts) -> list[Candidate]:
     """Other ways to compile a program, the likeliest to be faster first."""
     equations = list(equations_in(jaxpr))
     names = Counter(eqn.primitive.name for eqn in equations)
@@ -102,7 +102,7 @@ def _flag(knob: str, words: str, name: str, value: Any) -> Candidate:
     return Candidate(knob, words, Choice(flags=((name, value),)))
 
 
-def _libraries(equations: list[JaxprEqn], known: Known) -> Iterator[Candidate]:
+def _libraries(equations: list[JaxprEqn], known: ProgramFacts) -> Iterator[Candidate]:
     """Every other set of the kinds of operations that the program has."""
     there = sorted({KINDS[eqn.primitive.name] for eqn in equations if eqn.primitive.name in KINDS and _is_large(eqn)})
     now = without_library(known.flags)
@@ -177,7 +177,7 @@ def _processor() -> frozenset[str]:
     return frozenset(line.split())
 
 
-def _emitters(names: Counter[str], known: Known) -> Iterator[Candidate]:
+def _emitters(names: Counter[str], known: ProgramFacts) -> Iterator[Candidate]:
     if not HAS_OLDER_EMITTER:
         return
     if not _OTHER_NUMBERS & set(names):
@@ -186,7 +186,7 @@ def _emitters(names: Counter[str], known: Known) -> Iterator[Candidate]:
         yield _flag("emitter", "without XLA's newest emitter", _TILED, "true")
 
 
-def _loops(names: Counter[str], known: Known) -> Iterator[Candidate]:
+def _loops(names: Counter[str], known: ProgramFacts) -> Iterator[Candidate]:
     if not any(name in names for name in _LOOPS) or not known.lowers or not JAXLIB.startswith(SMALL_LOOPS.jaxlibs):
         return
     name, limit = SMALL_LOOPS.value

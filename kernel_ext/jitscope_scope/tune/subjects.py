@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 import jitscope
-from jitscope.backend import tuned
+from jitscope.backend import tuning_records
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.caches import forget_calls
 from jitscope.backend.call_arguments import CallArguments, copied
-from jitscope.backend.compile import Prepared, forget_program, prepared
+from jitscope.backend.compile import PreparedProgram, forget_program, prepared
 from jitscope.backend.disk import programs as on_disk
 from jitscope.backend.disk.key import DiskQuery
 from jitscope.backend.guards import needs
@@ -26,7 +26,7 @@ from jitscope.xla.program import Executable, compile_options
 
 from ..observe import Row, ledger
 from ..observe.rerunning import rerun_of
-from .space import Known
+from .space import ProgramFacts
 
 
 MOST_BYTES = 4 << 30
@@ -41,7 +41,7 @@ class Subject(Protocol):
     on: str
     """What it runs on, in words."""
     jaxpr: Jaxpr
-    known: Known
+    known: ProgramFacts
 
     @property
     def outputs(self) -> Sequence[tuple[tuple[int, ...], str]]:
@@ -69,7 +69,7 @@ class Subject(Protocol):
         """What makes the buffers of a run, and what runs on them to the end and gives the results, in this process."""
         ...
 
-    def take(self, kept: tuned.Kept, code: bytes, module: bytes, seconds: float) -> str:
+    def take(self, kept: tuning_records.TuningRecord, code: bytes, module: bytes, seconds: float) -> str:
         """Compile it so from now on; "" where later sessions do, too, else why they do not."""
         ...
 
@@ -82,7 +82,9 @@ class Subject(Protocol):
         ...
 
 
-def prepared_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Prepared, Any]:
+def prepared_call(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any, PreparedProgram, Any]:
     """The jitted function of a call, its trace, what is compiled of it, and the call's leaves. The function is traced, not run. Raises
     Unavailable for a program that cannot be compiled in other ways."""
     jitted = function if hasattr(function, "trace") else jitscope.jit(function, auto_static=True)
@@ -100,7 +102,7 @@ def prepared_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 _REFERENCES = "{} changes references, so running it again would change them: it is not tuned"
 
 
-def prepared_row(row: Row) -> Prepared:
+def prepared_row(row: Row) -> PreparedProgram:
     """What is compiled for a row of the ledger. Raises Unavailable where that is not known any more, and as `prepared_call`."""
     if row.library:
         raise Unavailable(f"programs of {row.library} are tuned one by one: %tune {row.function}(…)")
@@ -115,7 +117,7 @@ def prepared_row(row: Row) -> Prepared:
     return made
 
 
-def _check(name: str, made: Prepared) -> None:
+def _check(name: str, made: PreparedProgram) -> None:
     jaxpr = made.closed.jaxpr
     if jaxpr.effects or calls_python(jaxpr):
         raise Unavailable(f"{name} calls Python functions or prints, so it is not run again and again: it is not tuned")
@@ -140,7 +142,7 @@ class OwnSubject:
 
     library = ""
 
-    def __init__(self, name: str, jitted: Any, made: Prepared, bufs: list[Any], on: str):
+    def __init__(self, name: str, jitted: Any, made: PreparedProgram, bufs: list[Any], on: str):
         size = sum(map(client.nbytes, bufs))
         if size > MOST_BYTES:
             raise Unavailable(
@@ -151,7 +153,7 @@ class OwnSubject:
         self._modules: dict[Any, bytes] = {}
         flags = made.flags()
         fixed = {*dict(made.options), *needs(made.lifted.jaxpr)}
-        self.known = Known(flags, fixed, lowers=True)
+        self.known = ProgramFacts(flags, fixed, lowers=True)
         self.outputs: Sequence[tuple[tuple[int, ...], str]] = [(shape, dtype.name) for shape, dtype in made.outputs]
         self.donated: Sequence[int] = made.taken
 
@@ -196,13 +198,13 @@ class OwnSubject:
 
         return make, run
 
-    def take(self, kept: tuned.Kept, code: bytes, module: bytes, seconds: float) -> str:
+    def take(self, kept: tuning_records.TuningRecord, code: bytes, module: bytes, seconds: float) -> str:
         """Compile it so from now on."""
         made = self._made
         place = made.place_on_disk(kept.choice)
         if isinstance(place, DiskQuery):
             on_disk.keep_code(place, self.name, code, module, seconds)
-        why = tuned.keep(made.where, made.place_on_disk(), kept)
+        why = tuning_records.keep(made.where, made.place_on_disk(), kept)
         _compile_anew(made)
         return why
 
@@ -215,7 +217,7 @@ class OwnSubject:
         return ""
 
 
-def _compile_anew(made: Prepared) -> None:
+def _compile_anew(made: PreparedProgram) -> None:
     entry = forget_program(made)
     if entry is not None:
         forget_calls(entry)
@@ -231,8 +233,8 @@ def forget_row(row: Row) -> bool:
     return _forget(prepared_row(row))
 
 
-def _forget(made: Prepared) -> bool:
-    known = tuned.forget(made.where, made.place_on_disk())
+def _forget(made: PreparedProgram) -> bool:
+    known = tuning_records.forget(made.where, made.place_on_disk())
     if known:
         _compile_anew(made)
     return known

@@ -16,7 +16,7 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend.disk import environment, key as disk_key, known, report, source
+from jitscope.backend.disk import environment, key as disk_key, known_operations, report, source
 from jitscope.backend.disk.answer import Answer
 from jitscope.core.primitive import Primitive
 from jitscope.ops.families import Elementwise
@@ -330,7 +330,7 @@ def test_all_operations_of_the_library_are_known():
     everything = [x for m in modules for x in list(vars(m).values()) if isinstance(x, Primitive)]
     # one without rules is a mark in a graph: no program has it
     written = {id(x): x.name for x in everything if type(x).abstract is not Primitive.abstract}
-    library = {id(x) for x in known.library_primitives()}
+    library = {id(x) for x in known_operations.library_primitives()}
     assert {"sin", "scan", "cond", "dot_general", "jit", "sort"} <= set(written.values())
     assert [name for i, name in written.items() if i not in library] == []
 

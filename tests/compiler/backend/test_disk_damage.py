@@ -74,7 +74,7 @@ def test_names_that_are_no_unicode_are_kept():
 def test_every_changed_byte_is_noticed(at, change):
     damaged = bytearray(WHOLE)
     damaged[at] ^= change
-    with pytest.raises(disk_entry.Damaged):
+    with pytest.raises(disk_entry.DamagedEntry):
         disk_entry.unpack(bytes(damaged), KEY.name)
 
 
@@ -82,13 +82,13 @@ def test_every_changed_byte_is_noticed(at, change):
                  st.binary(min_size=1, max_size=20).map(lambda b: WHOLE + b),
                  st.binary(max_size=200).map(lambda b: WHOLE[: disk_entry.HEAD] + b)))  # fmt: skip
 def test_anything_else_is_no_entry(data):
-    with pytest.raises(disk_entry.Damaged):
+    with pytest.raises(disk_entry.DamagedEntry):
         disk_entry.unpack(data, KEY.name)
 
 
 def test_an_entry_of_another_program_is_not_taken():
     for name in ((b"q" * 16, b"e" * 16), (b"p" * 16, b"f" * 16)):
-        with pytest.raises(disk_entry.Damaged, match="another program"):
+        with pytest.raises(disk_entry.DamagedEntry, match="another program"):
             disk_entry.unpack(WHOLE, name)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend import tuned
+from jitscope.backend import tuning_records
 from jitscope.backend.compile import compile_jaxpr, forget_program, prepared
-from jitscope.backend.disk import in_use, report, tuned as on_disk
+from jitscope.backend.disk import in_use, report, tuning_records as on_disk
 from jitscope.xla.choice import PLAIN, RECOMPUTED, Choice, choosing
 from jitscope.xla.cpu_tuning import SHORT_AXES, SWITCHES
 from jitscope.xla.program import Executable, compile_options
@@ -17,7 +17,7 @@ from tests.compiler.disk_folders import cache_in
 
 
 FUSION = Choice(flags=(("xla_disable_hlo_passes", "fusion"),))
-KEPT = tuned.Kept(FUSION, "without fusion", 0.5, 0.4, 0.6)
+KEPT = tuning_records.TuningRecord(FUSION, "without fusion", 0.5, 0.4, 0.6)
 
 
 def program(x):
@@ -29,7 +29,7 @@ def made(tmp_path, monkeypatch):
     """A program, where the cache on disk is a folder of its own."""
     with cache_in(tmp_path, monkeypatch):
         yield prepared(jx.make_jaxpr(program)(jnp.ones(50)))
-    tuned._here.clear()
+    tuning_records._here.clear()
 
 
 def compiled(made):
@@ -39,16 +39,16 @@ def compiled(made):
 
 def test_a_kept_choice_is_compiled_with_and_forgotten(made, tmp_path) -> None:
     assert compiled(made).entry.tuned == ""
-    assert tuned.keep(made.where, made.place_on_disk(), KEPT) == ""
+    assert tuning_records.keep(made.where, made.place_on_disk(), KEPT) == ""
     first = compiled(made)
     assert "without fusion: 0.50 of the time when it was tuned, 0.40 to 0.60" in first.entry.tuned
     assert first.entry.overrides["xla_disable_hlo_passes"] == "fusion"
     np.testing.assert_allclose(np.asarray(first.run([jnp.ones(50).buf])[0]), np.sin(1) * np.cos(1) + 1, rtol=1e-6)
     assert report.folder().tuned == 1
-    tuned._here.clear()  # as in a later session
+    tuning_records._here.clear()  # as in a later session
     assert compiled(made).entry.tuned == first.entry.tuned
-    assert tuned.forget(made.where, made.place_on_disk())
-    assert not tuned.forget(made.where, made.place_on_disk())
+    assert tuning_records.forget(made.where, made.place_on_disk())
+    assert not tuning_records.forget(made.where, made.place_on_disk())
     assert compiled(made).entry.tuned == ""
     assert not list(tmp_path.rglob("*.tuned"))
 
@@ -61,10 +61,10 @@ def test_a_choice_holds_in_its_environment_alone(made) -> None:
 
 @pytest.mark.parametrize("text", (b"", b"{", b"[]", b'{"x": 1}'))
 def test_damaged_records_are_passed_over(made, tmp_path, text: bytes) -> None:
-    tuned.keep(made.where, made.place_on_disk(), KEPT)
+    tuning_records.keep(made.where, made.place_on_disk(), KEPT)
     (path,) = tmp_path.rglob("*.tuned")
     path.write_bytes(text)
-    tuned._here.clear()
+    tuning_records._here.clear()
     assert compiled(made).entry.tuned == ""
 
 
@@ -79,11 +79,11 @@ def test_damaged_records_are_passed_over(made, tmp_path, text: bytes) -> None:
     ),
 )
 def test_records_of_no_use_are_no_reason_to_fail(made, tmp_path, change) -> None:
-    tuned.keep(made.where, made.place_on_disk(), KEPT)
+    tuning_records.keep(made.where, made.place_on_disk(), KEPT)
     (path,) = tmp_path.rglob("*.tuned")
     records = json.loads(path.read_text())
     path.write_text(json.dumps({key: {**record, **change} for key, record in records.items()}))
-    tuned._here.clear()
+    tuning_records._here.clear()
     found = compiled(made)
     assert found.entry.tuned == ""
     np.testing.assert_allclose(np.asarray(found.run([jnp.ones(50).buf])[0]), np.sin(1) * np.cos(1) + 1, rtol=1e-6)
@@ -107,9 +107,11 @@ def test_the_stages_show_what_was_compiled(made) -> None:
     lowered = distances.lower(x)
     other = prepared(distances.trace(x).jaxpr)
     on = SHORT_AXES.holds()
-    kept = tuned.Kept(Choice((("short axes written out", not on),)), "the rule turned round", 0.5, 0.4, 0.6)
+    kept = tuning_records.TuningRecord(
+        Choice((("short axes written out", not on),)), "the rule turned round", 0.5, 0.4, 0.6
+    )
     before = lowered.as_text()
-    tuned.keep(other.where, other.place_on_disk(), kept)
+    tuning_records.keep(other.where, other.place_on_disk(), kept)
     forget_program(other)
     compiled = lowered.compile()
     assert lowered.as_text() != before

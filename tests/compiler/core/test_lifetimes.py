@@ -15,7 +15,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.core.recent import Recent
+from jitscope.core.forgetful_caches import RecencyCache
 from jitscope.errors import DeletedArrayError
 from tests.compiler.programs import in_new_process, needs_proc
 from tests.extent import some
@@ -208,7 +208,7 @@ def test_what_is_made_of_a_program_is_bounded() -> None:
 
 
 def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
-    cache = Recent(8)
+    cache = RecencyCache(8)
     for i in range(100):
         cache.keep(i, str(i))
         if cache.get(0) is None:

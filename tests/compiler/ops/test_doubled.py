@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from benchmarks.ulps import FUNCTIONS, numbers, worst
-from jitscope.ops.elementwise import doubled
+from jitscope.ops.elementwise import double_precision
 from jitscope.xla.cpu_tuning import IN_DOUBLE
 from tests.compiler.with_rules import with_and_without
 
@@ -56,9 +56,9 @@ def test_the_digits_are_those_of_two_over_pi() -> None:
         return total
 
     pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
-    assert int(Fraction(2 << bits, pi) * 2**224) == doubled._TWO_OVER_PI
-    parts, left = doubled._parts()
-    assert sum(map(Fraction, parts)) == Fraction(doubled._TWO_OVER_PI, 1 << 224)
+    assert int(Fraction(2 << bits, pi) * 2**224) == double_precision._TWO_OVER_PI
+    parts, left = double_precision._parts()
+    assert sum(map(Fraction, parts)) == Fraction(double_precision._TWO_OVER_PI, 1 << 224)
     assert all(p == math.ldexp(round(math.ldexp(p, 28 * (k + 1))), -28 * (k + 1)) for k, p in enumerate(parts))
     assert left[0] == 2 / math.pi
 

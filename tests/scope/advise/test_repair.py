@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import jitscope
 import jitscope.lax
 import jitscope.numpy
-from jitscope.core.unfinished import unfinished
+from jitscope.core.unfinished_traces import unfinished
 from jitscope_scope import observe
 from jitscope_scope.advise.diagnostic import Fix, applied
 from jitscope_scope.advise.repair import repaired

@@ -21,9 +21,9 @@ import jitscope as jx
 from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
 from jitscope_scope.observe.ledger import Ledger
-from jitscope_scope.observe.recompiling.cards import Edited, recompilations_document
+from jitscope_scope.observe.recompiling.cards import FileEdit, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
-from jitscope_scope.observe.recorded import Recorder, recorder
+from jitscope_scope.observe.recorded_calls import Recorder, recorder
 from tests.scope.edited_programs import PROGRAMS
 from tests.scope.recompiling_programs import HEADER
 
@@ -58,10 +58,10 @@ def test_an_edit_that_is_offered_keeps_the_results_and_its_count(program: str) -
     before, ledger = run(text)
     (group,) = groups(ledger)
     found = edited(group)
-    assert isinstance(found, Edited) is offered, found
+    assert isinstance(found, FileEdit) is offered, found
     (card,) = recompilations_document(ledger, "", edited)["cards"]
     assert bool(card["fix"]["checked"]) is bool(card["fix"]["edits"]) is offered
-    if not isinstance(found, Edited):
+    if not isinstance(found, FileEdit):
         return
     changed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in found.edits])
     after, ledger = run(changed)

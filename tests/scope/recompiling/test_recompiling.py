@@ -28,11 +28,11 @@ from jitscope_scope.advise.recompiling.rowwise import result_axis
 from jitscope_scope.advise.run.misses import missed
 from jitscope_scope.observe.differences import PARTS
 from jitscope_scope.observe.ledger import Ledger
-from jitscope_scope.observe.recompiling.cards import Edited
+from jitscope_scope.observe.recompiling.cards import FileEdit
 from jitscope_scope.observe.recompiling.groups import groups
 from jitscope_scope.observe.recompiling.remedies import remedy
 from jitscope_scope.observe.recompiling.stale import stale, stale_cards
-from jitscope_scope.observe.recorded import recorder
+from jitscope_scope.observe.recorded_calls import recorder
 from jitscope_widgets import validate
 from tests.scope.recompiling_programs import HEADER, PROGRAMS, QUIET
 from tests.scope.redefinitions import CHANGES
@@ -87,7 +87,7 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
     assert found.replay.before == made(ledger) > found.replay.after
     if not fixed:
         edits = edited(group)
-        assert isinstance(edits, Edited), edits
+        assert isinstance(edits, FileEdit), edits
         assert edits.programs == found.replay.after
         fixed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits])
         ast.parse(fixed)

@@ -14,7 +14,7 @@ from jitscope.xla.hlo_module import parse
 from jitscope_scope.observe.cost import Work
 from jitscope_scope.targets.chips import CHIPS
 from jitscope_scope.targets.decisions import SLOWER, Apart, decisions_of, labels_of, size_before
-from jitscope_scope.targets.dumped import llvm_of, ptx_of, thunks_of
+from jitscope_scope.targets.dumps import llvm_of, ptx_of, thunks_of
 from jitscope_scope.targets.models import exchange, roofline
 from jitscope_scope.targets.resources import Resources, resources_of
 from jitscope_scope.targets.riegeli import records

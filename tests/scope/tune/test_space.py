@@ -8,7 +8,7 @@ from jitscope import lax
 from jitscope.backend.guards import guards, needs
 from jitscope.xla import cpu_tuning
 from jitscope.xla.choice import Choice
-from jitscope_scope.tune.space import Known, space, without_library
+from jitscope_scope.tune.space import ProgramFacts, space, without_library
 
 
 LIBRARY = cpu_tuning.LIBRARY_FLAG
@@ -17,7 +17,7 @@ LIBRARY = cpu_tuning.LIBRARY_FLAG
 def candidates(function, *args, **known):
     jaxpr = jx.make_jaxpr(function)(*args).jaxpr
     fixed = {*needs(jaxpr), *known.get("fixed", ())}
-    return space(jaxpr, Known(known.get("flags", guards(jaxpr)), fixed, known.get("lowers", True)))
+    return space(jaxpr, ProgramFacts(known.get("flags", guards(jaxpr)), fixed, known.get("lowers", True)))
 
 
 def knobs(*args, **known):

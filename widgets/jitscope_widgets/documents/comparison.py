@@ -93,7 +93,7 @@ class ComparedSources(TypedDict):
     b: SourceDocument | None
 
 
-class Joint(TypedDict):
+class JointGraph(TypedDict):
     """Both programs as one graph, what both have once. `mark` says what differs: removed (only in A), added (only in B), rewired, changed; an edge
     that is `gone` is in A alone. Equations have the paths of B, those of A alone an A in the name; groups are calls and named scopes of
     both, or of one with all in them."""
@@ -134,7 +134,7 @@ class ComparisonDocument(TypedDict):
     verdict: Literal["faster", "slower", "no difference found"]
     """Of B; the last where the interval includes 1."""
     equations: ComparedEquations
-    joint: NotRequired[Joint]
+    joint: NotRequired[JointGraph]
     kernels: ComparedKernels
     results: ComparedResults
     cost: Quantity

@@ -29,7 +29,7 @@ ObservedKind = Literal[
 ]
 
 
-class Observed(TypedDict):
+class BoundaryObservation(TypedDict):
     """Something that can be seen between two kernels."""
 
     kind: ObservedKind
@@ -43,7 +43,7 @@ class Boundary(_Ends):
     """Two kernels of which the second reads what the first gives, and what can be seen between them. None of it is proved to be why they
     are two: XLA's own reasons are another document (`reasons`)."""
 
-    observed: list[Observed]
+    observed: list[BoundaryObservation]
 
 
 class Kernel(TypedDict):

@@ -61,7 +61,7 @@ class MemoryPeak(TypedDict):
     """What each line holds then, the largest first: together they are `bytes`."""
 
 
-class Reserved(TypedDict):
+class ReservedMemory(TypedDict):
     """What XLA reserves for a run."""
 
     argument: Quantity
@@ -164,7 +164,7 @@ class MemoryDocument(TypedDict):
     peak: MemoryPeak
     kept: NotRequired[KeptForBackward]
     """Without it, nothing is kept for a backward pass."""
-    reserved: Reserved
+    reserved: ReservedMemory
     curve: MemoryCurve
     scopes: list[MemoryScope]
     buffers: list[MemoryBuffer]

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypedDict
 
-from .fusion import Observed
+from .fusion import BoundaryObservation
 from .parts import Position, Quantity
 
 
@@ -24,7 +24,7 @@ class KernelPair(TypedDict):
     """Of what goes between them."""
     reason: str
     """XLA's words; "" where it says nothing of these two."""
-    observed: list[Observed]
+    observed: list[BoundaryObservation]
     """What can be seen between them, none of it proved to be the cause."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from ..plain import clean_text
+from ..escapes import clean_text
 from .parts import KINDS, Bar, Part, Place, Row, Stretch, Text
 
 

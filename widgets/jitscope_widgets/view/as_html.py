@@ -10,12 +10,12 @@ from typing import Any
 
 from .. import code as programs
 from ..budget import Part as Piece
+from ..escapes import clean, escape
 from ..fixes import fix_html
 from ..guard import Pieces, part as guarded
 from ..origins import placed
 from ..painter import line_hues
 from ..palette import HUES
-from ..plain import clean, escape
 from ..program_html import picture, source_lines
 from .as_text import more_lines
 from .chart_svg import chart_svg, heatmap_svg, timeline_svg

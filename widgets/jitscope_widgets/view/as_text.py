@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 
+from ..escapes import clean, columns
 from ..fixes import fix_text
-from ..plain import clean, columns
 from ..quantities import number
 from ..words import plural
 from ..wrap import table as aligned, wrap

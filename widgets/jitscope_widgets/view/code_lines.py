@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..plain import clean
+from ..escapes import clean
 from .parts import Block, Code, CodeLine, Diff, Ref, Run
 
 

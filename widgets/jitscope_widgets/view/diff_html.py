@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .. import code
-from ..plain import escape
+from ..escapes import escape
 from ..words import plural
 from .code_lines import runs_of
 from .parts import Diff, Run

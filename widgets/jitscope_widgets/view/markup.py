@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..plain import escape
+from ..escapes import escape
 
 
 class Markup(str):

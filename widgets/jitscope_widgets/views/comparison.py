@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..escapes import clean
 from ..looks import BACKWARD, is_backward
-from ..plain import clean
 from ..quantities import amount, number, show
 from ..sentences import TABLES
 from ..view import inline

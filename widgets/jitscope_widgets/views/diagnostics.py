@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean, sentence
+from ..escapes import clean, sentence
 from ..view import inline
 from ..view.parts import Card, Cards, Code, CodeLine, Content, Edit, Ignore, Part, Place, Section, Sentence, View
 from ..words import plural

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from .. import words
 from ..conversions import conversions
+from ..escapes import clean
 from ..kernel_groups import grouped, share_of
 from ..looks import MOVES
-from ..plain import clean
 from ..sentences import say
 from ..view import inline
 from ..view.parts import (

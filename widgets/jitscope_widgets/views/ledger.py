@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..plain import clean, shorten
+from ..escapes import clean, shorten
 from ..quantities import seconds
 from ..view import inline
 from ..view.parts import Column, Grouped, Part, Ref, Row, Sentence, Stretch, Table, View

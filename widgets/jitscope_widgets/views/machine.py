@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import amount, percent, show
 from ..view import inline
 from ..view.parts import (

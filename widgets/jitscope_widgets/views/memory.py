@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import origin, show, size
 from ..view import inline
 from ..view.chart_svg import nice

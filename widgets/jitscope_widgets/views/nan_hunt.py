@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import show
 from ..view import inline
 from ..view.parts import (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import words
+from ..escapes import clean
 from ..looks import CHANGES
-from ..plain import clean
 from ..quantities import amount, origin, seconds, show
 from ..sentences import TABLES
 from ..view.parts import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import size
 from ..sentences import TABLES, say
 from ..view import inline

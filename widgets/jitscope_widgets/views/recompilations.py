@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import origin, seconds, show
 from ..view import inline
 from ..view.parts import Card, Cards, Column, Content, Edit, Inline, Part, Place, Row, Sentence, Table, View

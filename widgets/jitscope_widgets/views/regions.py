@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..plain import clean, clean_lines
+from ..escapes import clean, clean_lines
 from ..view import inline
 from ..view.parts import Code, CodeLine, Column, Content, Edit, Part, Row, Section, Sentence, Table, View
 from ..words import plural

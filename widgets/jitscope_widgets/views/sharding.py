@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import size
 from ..view.parts import Part, Sentence, Tiles, View
 from ..words import plural

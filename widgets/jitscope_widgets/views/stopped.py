@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..view import inline
 from ..view.parts import Content, Edit, Graph, List, Part, Place, Sentence, View
 from ..words import plural

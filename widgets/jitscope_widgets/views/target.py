@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import amount, origin, seconds, show
 from ..view import inline
 from ..view.parts import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import amount, origin, show
 from ..view import inline
 from ..view.parts import Action, Column, Content, Facts, Part, Row, Section, Sentence, Stretch, Table, Text, View

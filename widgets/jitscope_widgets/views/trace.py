@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..plain import clean
+from ..escapes import clean
 from ..view import inline
 from ..view.parts import Beside, Code, CodeLine, Column, Content, Part, Row, Section, Sentence, Step, Steps, Table, View
 from ..words import plural

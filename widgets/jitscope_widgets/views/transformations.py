@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..sentences import TABLES
 from ..view.parts import Beside, Code, CodeLine, Part, Ref, Section, Sentence, Step, Steps, View
 from ..words import plural

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import amount, number, show
 from ..view import inline
 from ..view.parts import Code, CodeLine, Column, Content, Part, Row, Sentence, Stretch, Table, View

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from .. import words
-from ..plain import clean
+from ..escapes import clean
 from ..quantities import number, origin, percent
 from ..view import inline
 from ..view.chart_svg import nice

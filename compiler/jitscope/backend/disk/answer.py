@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...core.words import duration
-from .entry import Damaged, told
+from .entry import DamagedEntry, told
 
 
 class Answer(NamedTuple):
@@ -40,7 +40,7 @@ def differences(text: bytes, parts: dict[str, str]) -> tuple[tuple[str, str, str
     """(component, there, here) where the environment in an entry's text is another one."""
     try:
         there = told(text)["parts"]
-    except Damaged:
+    except DamagedEntry:
         return ()
     names = dict.fromkeys([*parts, *there])
     shown = [(name, str(there.get(name, "unknown")), parts.get(name, "unknown")) for name in names]

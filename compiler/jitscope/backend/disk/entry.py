@@ -62,7 +62,7 @@ class Entry(NamedTuple):
         return partial(zlib.decompress, self.bytecode)
 
 
-class Damaged(ValueError):
+class DamagedEntry(ValueError):
     """Bytes that are no entry, or not the one that was asked for."""
 
 
@@ -79,10 +79,10 @@ def pack(key: Key, function: str, seconds: float, lowered: bytes, executable: by
 def read_head(data: bytes) -> Head:
     """The fixed part, which `data` begins with. Raises Damaged."""
     if len(data) < HEAD:
-        raise Damaged("it is cut off")
+        raise DamagedEntry("it is cut off")
     head = Head(*_HEAD.unpack_from(data))
     if head.magic != MAGIC:
-        raise Damaged("it is something else")
+        raise DamagedEntry("it is something else")
     return head
 
 
@@ -90,18 +90,18 @@ def unpack(data: bytes, name: tuple[bytes, bytes] | None = None) -> Entry:
     """The entry in these bytes, checked; `name`: program and environment that were asked for. Raises Damaged."""
     head = read_head(data)
     if len(data) != head.size:
-        raise Damaged("it is cut off" if len(data) < head.size else "something follows it")
+        raise DamagedEntry("it is cut off" if len(data) < head.size else "something follows it")
     if name is not None and head.name != name:
-        raise Damaged("it is another program's")
+        raise DamagedEntry("it is another program's")
     middle = HEAD + head.text_size
     end = middle + head.bytecode_size
     text, bytecode, code = data[HEAD:middle], data[middle:end], data[end:]
     if _checksum(head, text, bytecode, code) != head.checksum:
-        raise Damaged("its checksum is wrong")
+        raise DamagedEntry("its checksum is wrong")
     try:
         return Entry(head, text, bytecode, zlib.decompress(code))
     except zlib.error as error:
-        raise Damaged(str(error)) from None
+        raise DamagedEntry(str(error)) from None
 
 
 _ESCAPES = {**{i: f"\\u{i:04x}" for i in range(32)}, ord('"'): '\\"', ord("\\"): "\\\\"}
@@ -124,7 +124,7 @@ def told(text: bytes) -> dict[str, Any]:
         found = _json().loads(text)
         return {"function": str(found["function"]), "made": float(found["made"]), "parts": dict(found["parts"])}
     except (ValueError, KeyError, TypeError) as error:
-        raise Damaged(f"its text cannot be read: {error}") from None
+        raise DamagedEntry(f"its text cannot be read: {error}") from None
 
 
 def _checksum(head: Head, *parts: bytes) -> bytes:

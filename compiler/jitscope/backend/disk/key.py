@@ -14,7 +14,7 @@ from ...core.digest import blake2b
 from ...core.hashing import StructuralHash
 from ...core.jaxpr import ClosedJaxpr, equations_in
 from .environment import Options, asks_for_dumps, program_parts
-from .known import changed_lowerings, strangers
+from .known_operations import changed_lowerings, strangers
 from .source import PACKAGE, source_version
 
 

@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 from ...core.config import value_of
 from ...xla import client
 from .answer import differences, short_name
-from .entry import Damaged, Head, told
+from .entry import DamagedEntry, Head, told
 from .folder import default_folder
 from .key import process_parts
 from .store import UNLIMITED, Store
-from .tuned import SUFFIX as TUNED
+from .tuning_records import SUFFIX as TUNED
 
 
 ANYWHERE = ("options", "device")
 """Components that belong to the program: with another one it is another program, for this process as for any."""
 
 
-class Stored(NamedTuple):
+class EntryReport(NamedTuple):
     """An entry. Times are seconds since 1970, `seconds` is what compiling took, `differs` has (component, there, here)
     where it was made for another environment than this process's: then it is not used here."""
 
@@ -44,7 +44,7 @@ class Folder(NamedTuple):
     path: str
     size: int
     limit: int | None
-    entries: list[Stored]
+    entries: list[EntryReport]
     tuned: int = 0
 
 
@@ -69,13 +69,13 @@ def folder_in_use() -> str:
     return value_of("compilation_cache_dir") or default_folder()
 
 
-def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> Stored | None:
+def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> EntryReport | None:
     try:
         found: dict[str, Any] = told(text)
-    except Damaged:
+    except DamagedEntry:
         return None
     parts = found["parts"]
     differs = differences(text, {**parts, **{name: here[name] for name in here if name not in ANYWHERE}})
-    return Stored(
+    return EntryReport(
         found["function"], short_name(head.program), head.size, found["made"], used, head.seconds, parts, differs
     )  # fmt: skip

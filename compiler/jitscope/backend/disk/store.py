@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from .entry import HEAD, Damaged, Entry, Head, read_head, unpack
+from .entry import HEAD, DamagedEntry, Entry, Head, read_head, unpack
 from .folder import open_mine, prepare, replace_by
 
 
@@ -69,7 +69,7 @@ class Store:
                 entry = unpack(file.read(), name)
         except FileNotFoundError:
             return None
-        except (OSError, Damaged):
+        except (OSError, DamagedEntry):
             self.discard(name)
             return None
         if use:
@@ -91,7 +91,7 @@ class Store:
     def heads(self) -> Iterator[tuple[float, Head, bytes]]:
         """All entries: when they were used last, their fixed part and their text; what cannot be read is left out."""
         for found in self.files():
-            with suppress(OSError, Damaged), os.fdopen(open_mine(found.path), "rb") as file:
+            with suppress(OSError, DamagedEntry), os.fdopen(open_mine(found.path), "rb") as file:
                 head = read_head(file.read(HEAD))
                 yield found.used, head, file.read(head.text_size)
 

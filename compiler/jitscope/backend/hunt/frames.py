@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core import source
+from ...core.forgetful_caches import RecencyCache
 from ...core.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Var, subpath
-from ...core.recent import Recent
 from ..array import to_array
 from ..watching import Test, has_bad, nans
 from .finding import Iteration
@@ -179,7 +179,7 @@ class Loop:
         self.frame, self.index, self.eqn = frame, index, eqn
         self.operands = frame.values(eqn.invars)
         self.entered: dict[int, LoopIteration] = {}
-        self._runs = Recent(8)
+        self._runs = RecencyCache(8)
 
     def until(self, stop: int, test: Test) -> tuple[int, list[Any], dict[int, int], int]:
         """The number of iterations before `stop`, the carry then, since when each part of it has been bad, and since when any

@@ -24,7 +24,7 @@ _late, _known = late(
 )
 
 
-class Inlined(Primitive):
+class InlineCall(Primitive):
     """A call that leaves no trace: the equations of what it calls stand in its place, in every program."""
 
     multiple_results = call_primitive = True
@@ -36,8 +36,8 @@ class Inlined(Primitive):
         return eval_jaxpr(getattr(call_jaxpr, "jaxpr", call_jaxpr), getattr(call_jaxpr, "consts", ()), *args)
 
 
-call_p = Inlined("call")
-closed_call_p = Inlined("closed_call")
+call_p = InlineCall("call")
+closed_call_p = InlineCall("closed_call")
 
 
 def __getattr__(name: str) -> Any:

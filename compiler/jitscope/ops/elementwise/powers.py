@@ -11,7 +11,7 @@ from ..linear import add_p, convert, full, mul_p, sub_p, where
 from .bits import and_p
 from .comparison import eq_p, ge_p
 from .division import div_p
-from .doubled import computed, power_in_double
+from .double_precision import computed, power_in_double
 from .numbers import number_like, times
 
 

@@ -7,7 +7,7 @@ from ..families import Elementwise, scalar_like
 from ..linear import add_p, mul_p, neg_p, sub_p, where
 from .comparison import eq_p, is_finite_p
 from .division import div_p
-from .doubled import computed, in_double
+from .double_precision import computed, in_double
 from .numbers import number_like, times
 from .parts import complex_p, imag_p, real_p
 from .powers import expm1_p, one_minus_square_p, rsqrt_p

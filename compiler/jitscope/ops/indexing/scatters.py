@@ -80,7 +80,7 @@ scatter_min_p = ScatterChoose("scatter-min", "minimum")
 scatter_max_p = ScatterChoose("scatter-max", "maximum")
 
 
-class Scattering(Protocol):
+class ScatterFunction(Protocol):
     """`scatter` and its like."""
 
     def __call__(
@@ -96,7 +96,7 @@ class Scattering(Protocol):
     ) -> Array: ...
 
 
-def _scatter(primitive: Scatter, doing: str, refuses: str = "") -> Scattering:
+def _scatter(primitive: Scatter, doing: str, refuses: str = "") -> ScatterFunction:
     def function(operand: Any, scatter_indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers, *,
                  indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:  # fmt: skip
         if refuses and dtypes.kind(aval_of(operand).dtype) in refuses:

@@ -117,7 +117,7 @@ def _round(A: Any, unit: Any, size: Any, enough: Any, restart: int, early: bool)
     dtype = jnp.result_type(*tree.leaves(unit))
     # Columns not reached stay those of the identity, so that the triangular factor has an inverse.
     columns, zero = jnp.eye(restart, restart + 1, dtype=dtype), jnp.zeros((), "int32")
-    start = _Round(zero, jnp.asarray(False), basis, columns)
+    start = _RestartState(zero, jnp.asarray(False), basis, columns)
     right = jnp.zeros(restart + 1, dtype).at[0].set(size.astype(dtype))
     make = _round_with_rotations if early else _round_at_once
     end, factor, right = make(A, start, right, enough, restart, dtype)
@@ -125,19 +125,21 @@ def _round(A: Any, unit: Any, size: Any, enough: Any, restart: int, early: bool)
     return end.basis, solve_triangular(factor, right)
 
 
-class _Round(NamedTuple):
+class _RestartState(NamedTuple):
     k: Any
     closed: Any
     basis: Any
     columns: Any
 
 
-def _round_at_once(A: Any, start: _Round, right: Any, enough: Any, restart: int, dtype: Any) -> tuple[_Round, Any, Any]:
+def _round_at_once(
+    A: Any, start: _RestartState, right: Any, enough: Any, restart: int, dtype: Any
+) -> tuple[_RestartState, Any, Any]:
     """All images, then one factorization; the triangular factor, and the residual in the basis that makes it so."""
 
-    def body(s: _Round) -> _Round:
+    def body(s: _RestartState) -> _RestartState:
         basis, column, closed = _step(A, s.basis, s.k, dtype)
-        return _Round(s.k + 1, closed, basis, _with_row(s.columns, column, s.k))
+        return _RestartState(s.k + 1, closed, basis, _with_row(s.columns, column, s.k))
 
     end = lax.while_loop(lambda s: (s.k < restart) & ~s.closed, body, start)
     turn, factor = linalg.qr(end.columns.T)
@@ -145,8 +147,8 @@ def _round_at_once(A: Any, start: _Round, right: Any, enough: Any, restart: int,
 
 
 def _round_with_rotations(
-    A: Any, start: _Round, right: Any, enough: Any, restart: int, dtype: Any
-) -> tuple[_Round, Any, Any]:
+    A: Any, start: _RestartState, right: Any, enough: Any, restart: int, dtype: Any
+) -> tuple[_RestartState, Any, Any]:
     """As long as the residual is more than `enough`: each column is made part of a triangular one at once, by rotations of
     neighbouring elements; those of the residual leave, at place k + 1, its norm."""
 
@@ -159,7 +161,7 @@ def _round_with_rotations(
         right = _rotated(right, s.k, rotation)
         columns = _with_row(s.columns, _rotated(column, s.k, rotation), s.k)
         left = jnp.abs(dynamic_slice_p(right, s.k + 1, slice_sizes=(1,))[0])
-        return _Round(s.k + 1, closed, basis, columns), right, _with_row(rotations, rotation, s.k), left
+        return _RestartState(s.k + 1, closed, basis, columns), right, _with_row(rotations, rotation, s.k), left
 
     rotations, left = jnp.zeros((restart, 2, 2), dtype), jnp.abs(right[0])
     going = lambda state: (state[0].k < restart) & ~state[0].closed & (state[3] > enough)

@@ -46,7 +46,7 @@ def _timers(walk: Walk) -> Iterator[Diagnostic]:
     for node in walk.code.of(ast.Call):
         if node.args and walk.code.dotted(node.func) in _TIMERS:
             timed = node.args[0]
-            measured = _Measured(walk)
+            measured = _TimedStretch(walk)
             if isinstance(timed, ast.Lambda):
                 measured.takes(timed.body)
             if measured.work is not None:
@@ -57,7 +57,7 @@ def _magics(walk: Walk) -> Iterator[Diagnostic]:
     """`%timeit f(x)`, `%time y = f(x)`, and cells that begin so."""
     for first, last in [span for cell in walk.code.cells for span in cell.timed]:
         inside = [n for n in walk.code.nodes if isinstance(n, ast.stmt) and first <= n.lineno <= last]
-        measured = _Measured(walk)
+        measured = _TimedStretch(walk)
         for statement in [n for n in inside if walk.code.parents[n] not in inside]:
             measured.takes(statement)
         if measured.work is not None:
@@ -69,7 +69,7 @@ def _contexts(walk: Walk) -> Iterator[Diagnostic]:
     for block in walk.code.of(ast.With):
         if not any(_is_clock(item.context_expr, walk) for item in block.items):
             continue
-        measured = _Measured(walk)
+        measured = _TimedStretch(walk)
         for statement in block.body:
             measured.takes(statement)
         if measured.work is not None:
@@ -125,7 +125,7 @@ def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
 
 def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
-    measured: _Measured | None = None
+    measured: _TimedStretch | None = None
     cell = None
     for statement in block:
         if code.cells and code.cell_of(statement) is not cell:
@@ -141,7 +141,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
                 yield _misleading(walk, reads[-1], measured.work)
             measured = None
         if is_start:
-            measured = _Measured(walk)
+            measured = _TimedStretch(walk)
         elif measured is not None:
             measured.takes(statement)
 
@@ -152,7 +152,7 @@ def _is_computed_with(read: ast.Call, walk: Walk) -> bool:
     return any(walk.functions.compiled_at(one) is not None for one in around)
 
 
-class _Measured:
+class _TimedStretch:
     """What runs between two reads of a clock: `work` is a compiled call whose result nobody waited for so far."""
 
     def __init__(self, walk: Walk) -> None:

@@ -20,11 +20,11 @@ from jitscope.core.source import Position
 from ...observe.ledger import Row
 from ...observe.stacks import Stacks
 from ...observe.values import MEMORY, SECONDS, Evaluable
-from ...observe.values.evaluation import Evaluation, Follower, Stopped
+from ...observe.values.evaluation import Evaluation, EvaluationStop, Follower
 from ...observe.values.summary import numbers
 from . import causes
+from .fused_parts import first_together
 from .report import Answer, Ran, where_around
-from .together import first_together
 
 
 Test = Callable[[np.ndarray], Any]
@@ -180,7 +180,7 @@ class PartsReport(Answer):
         evaluation.followers = [infinities, trail] if self.nan else [infinities]
         try:
             outs = evaluation.program(program.closed, program.arrays)
-        except Stopped as stopped:
+        except EvaluationStop as stopped:
             raise RuntimeError(f"the hunt {stopped}") from None
         bad = [out for out in outs if trail.bad(out)]
         if not bad:

@@ -17,7 +17,7 @@ from ...observe.positions import CellOf, no_cell, position_document, positions_o
 from . import causes
 from .by_parts import PartsReport
 from .report import Report
-from .rewriting import Checked
+from .rewriting import CheckedFix
 
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _value(name: str, x: np.ndarray, nan: bool) -> Numbers:
     }
 
 
-def _fix(fix: Checked, cell_of: CellOf) -> Fix:
+def _fix(fix: CheckedFix, cell_of: CellOf) -> Fix:
     position: Position = fix.position._replace(line=min(e.span.line for e in fix.edits))
     edits = [(e.span.line, e.span.column, e.span.end_line, e.span.end_column, e.text) for e in fix.edits]
     typed = source.edits_typed(fix.position.file, edits)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .report import Answer
 
 
-class Checked(NamedTuple):
+class CheckedFix(NamedTuple):
     """A fix that was run: what it does, its edits, where they are, and how it was proved."""
 
     text: str
@@ -31,14 +31,14 @@ class Checked(NamedTuple):
     checked: str
 
 
-def checked_fixes(report: Answer) -> list[Checked]:
+def checked_fixes(report: Answer) -> list[CheckedFix]:
     """The fixes that keep the results as they were, but for the NaN. The simplest that works is enough."""
     if not report.nan and not report.derivative:
         return []  # the infinity may be meant
     for text, edit, position in _proposals(report):
         proof = _proof(report, position, (edit,))
         if proof:
-            return [Checked(text, (edit,), position, proof)]
+            return [CheckedFix(text, (edit,), position, proof)]
     return []
 
 

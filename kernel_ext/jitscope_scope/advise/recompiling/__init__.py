@@ -9,11 +9,11 @@ from typing import Any
 
 from jitscope.core.source import edits_typed, lines_of
 
-from ...observe.recompiling.cards import Edited, Refused
+from ...observe.recompiling.cards import EditRefusal, FileEdit
 from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
-from .checking import Unchecked, Wrong, prove
+from .checking import UncheckedEdit, Wrong, prove
 from .sites import ProposedEdit
 
 
@@ -32,11 +32,11 @@ _EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {
 }
 
 
-_known: OrderedDict[Any, Edited | Refused | None] = OrderedDict()
+_known: OrderedDict[Any, FileEdit | EditRefusal | None] = OrderedDict()
 _MOST_KNOWN = 64
 
 
-def edited(group: Group) -> Edited | Refused | None:
+def edited(group: Group) -> FileEdit | EditRefusal | None:
     """The edits that do what the remedy of a group says, after they were run on its recorded calls; those that give another result, that
     need no fewer programs, or that cannot be run are refused. None where it takes more than editing, or where the code does not tell."""
     key = (group.cause, *(row.id for row in group.history))
@@ -47,7 +47,7 @@ def edited(group: Group) -> Edited | Refused | None:
     return _known[key]
 
 
-def _edited(group: Group) -> Edited | Refused | None:
+def _edited(group: Group) -> FileEdit | EditRefusal | None:
     make = _EDITS.get(group.cause)
     try:
         found = make(group) if make else None
@@ -60,13 +60,13 @@ def _edited(group: Group) -> Edited | Refused | None:
         proof = prove(group, found)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    except Unchecked as error:
-        return Refused(f"No edit is offered, since none could be run on the recorded calls: {error}.", False)
+    except UncheckedEdit as error:
+        return EditRefusal(f"No edit is offered, since none could be run on the recorded calls: {error}.", False)
     except Wrong as error:
-        return Refused(f"No edit is offered: run on the recorded calls, {error}.", True)
+        return EditRefusal(f"No edit is offered: run on the recorded calls, {error}.", True)
     if proof.programs >= len(group.history):
-        return Refused("No edit is offered: run on the recorded calls, it needs as many programs.", True)
-    return Edited(found.text, found.code.file, lines_of(found.code.file), edits, proof.programs, proof.exact)
+        return EditRefusal("No edit is offered: run on the recorded calls, it needs as many programs.", True)
+    return FileEdit(found.text, found.code.file, lines_of(found.code.file), edits, proof.programs, proof.exact)
 
 
 def _plain(edit: Edit) -> tuple[int, int, int, int, str]:

@@ -25,7 +25,7 @@ from ... import jaxwatch
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import Group
 from ...observe.recompiling.remedies import remedy
-from ...observe.recorded import Lost, Recorded, recorder
+from ...observe.recorded_calls import Lost, RecordedCall, recorder
 from ..code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
 from ..diagnostic import Edit, Span, applied
@@ -37,7 +37,7 @@ MOST_SECONDS = 2.0
 """The seconds that compiling the edited program may take, as far as the programs before tell."""
 
 
-class Unchecked(Exception):
+class UncheckedEdit(Exception):
     """An edit could not be run on the recorded calls; why not, in words."""
 
 
@@ -60,14 +60,14 @@ def prove(group: Group, found: ProposedEdit) -> Proof:
     kind = found.trial
     with _unseen():
         if kind is None:
-            raise Unchecked("the code does not tell how to run it")
+            raise UncheckedEdit("the code does not tell how to run it")
         program = kind(text, calls[0])
         exact = True
         for row, call in calls:
             expected, structure = _expected(row, call)
             try:
                 given = program.call(row, call)
-            except (Lost, Unchecked, Wrong):
+            except (Lost, UncheckedEdit, Wrong):
                 raise
             except Exception as error:
                 raise Wrong(f"the edited program raises {type(error).__name__}") from error
@@ -75,11 +75,11 @@ def prove(group: Group, found: ProposedEdit) -> Proof:
         return Proof(program.programs(), exact)
 
 
-def _calls(group: Group) -> list[tuple[Row, Recorded]]:
+def _calls(group: Group) -> list[tuple[Row, RecordedCall]]:
     found = [(row, recorder.of(row.id)) for row in group.history]
     known = [(row, call) for row, call in found if call is not None]
     if len(known) < len(found):
-        raise Unchecked("the arguments of the calls were not recorded")
+        raise UncheckedEdit("the arguments of the calls were not recorded")
     return known
 
 
@@ -88,17 +88,17 @@ def _refuse(group: Group, found: ProposedEdit) -> None:
     for row in group.history:
         jaxpr, entry = row.jaxpr, row.entry
         if jaxpr is None or entry is None:
-            raise Unchecked("the programs are no longer kept")
+            raise UncheckedEdit("the programs are no longer kept")
         if jaxpr.effects or entry.executable.calls_python:
-            raise Unchecked("the function has effects")
+            raise UncheckedEdit("the function has effects")
     defined = [row.position for row in group.history if row.position is not None]
     if any(acts(found.code, [], [where]) for where in defined) or runs_elsewhere(found.code.file):
-        raise Unchecked("the function does more than compute")
+        raise UncheckedEdit("the function does more than compute")
     remedied = remedy(group)
     after = remedied.replay.after if remedied is not None and remedied.replay is not None else 1
     seconds = max(row.spent for row in group.history) * after
     if seconds > MOST_SECONDS:
-        raise Unchecked(f"it takes {duration(seconds)} to compile")
+        raise UncheckedEdit(f"it takes {duration(seconds)} to compile")
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def _unseen() -> Iterator[None]:
             stack.enter_context(jaxwatch.unwatched())
             yield
     except Lost as lost:
-        raise Unchecked(str(lost)) from None
+        raise UncheckedEdit(str(lost)) from None
     finally:
         records.unseen.reset(token)
 
@@ -118,7 +118,7 @@ def _unseen() -> Iterator[None]:
 # --- results -------------------------------------------------------------------------------------------------------------------
 
 
-def _expected(row: Row, call: Recorded) -> tuple[list[Any], Any]:
+def _expected(row: Row, call: RecordedCall) -> tuple[list[Any], Any]:
     """The arrays that a call gave, and their structure (None where it is not known)."""
     if call.result is None:
         return jaxwatch.results_of(row, call), None
@@ -126,7 +126,7 @@ def _expected(row: Row, call: Recorded) -> tuple[list[Any], Any]:
     return list(leaves), structure
 
 
-def _same(given: Any, expected: list[Any], structure: Any, call: Recorded) -> bool:
+def _same(given: Any, expected: list[Any], structure: Any, call: RecordedCall) -> bool:
     """Whether results are the same to the bit. Raises Wrong for others."""
     leaves, found = call.trees.flatten(given)
     if (structure is not None and found != structure) or len(leaves) != len(expected):
@@ -159,11 +159,11 @@ def _close(one: np.ndarray, other: np.ndarray) -> bool:
 class Program(NamedTuple):
     """An edited program: `call` makes a recorded call in it, `programs` says how many programs that took."""
 
-    call: Callable[[Row, Recorded], Any]
+    call: Callable[[Row, RecordedCall], Any]
     programs: Callable[[], int]
 
 
-Trial = Callable[[str, tuple[Row, Recorded]], Program]
+Trial = Callable[[str, tuple[Row, RecordedCall]], Program]
 """Makes the edited program of the edited text, for a recorded call."""
 
 
@@ -184,13 +184,13 @@ class _CountingJit:
 def of_calls(code: Code, edits: Sequence[Edit]) -> Trial:
     """The calls are written another way."""
 
-    def made(text: str, first: tuple[Row, Recorded]) -> Program:
+    def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         function = first[1].function()
         again = _CountingJit(function, first[1].jit)
 
-        def call(row: Row, recorded: Recorded) -> Any:
+        def call(row: Row, recorded: RecordedCall) -> Any:
             if recorded.function() is not function:
-                raise Unchecked("the function was defined again")
+                raise UncheckedEdit("the function was defined again")
             site = _site(row)
             if site.code.file != code.file:  # a call that stays as it is
                 args, kwargs = recorded.arguments()
@@ -205,7 +205,7 @@ def of_calls(code: Code, edits: Sequence[Edit]) -> Trial:
 def of_declaration(declaration: ast.Call, code: Code, edits: Sequence[Edit], decorates: bool) -> Trial:
     """The function is compiled with other options, which a decorator or a call of `jit` names; the calls stay."""
 
-    def made(text: str, first: tuple[Row, Recorded]) -> Program:
+    def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         names = first[1].names()
         node = ast.parse(_piece(code, text, edits, code.span(declaration)), mode="eval").body
         assert isinstance(node, ast.Call)
@@ -224,22 +224,22 @@ def of_declaration(declaration: ast.Call, code: Code, edits: Sequence[Edit], dec
 def of_fewer_statics(names: Sequence[str]) -> Trial:
     """The function is compiled with fewer static arguments, which the line of a magic names; the calls stay."""
 
-    def made(text: str, first: tuple[Row, Recorded]) -> Program:
+    def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         return _same_calls(first, functools.partial(first[1].jit, traced=names))
 
     return made
 
 
 def _same_calls(
-    first: tuple[Row, Recorded], jit: Callable[[Any], Any], given: Callable[[Any], Any] = lambda x: x
+    first: tuple[Row, RecordedCall], jit: Callable[[Any], Any], given: Callable[[Any], Any] = lambda x: x
 ) -> Program:
     """The calls as they were, of the same function compiled by `jit`; `given` is what is passed for each argument."""
     function = first[1].function()
     again = _CountingJit(function, jit)
 
-    def call(row: Row, recorded: Recorded) -> Any:
+    def call(row: Row, recorded: RecordedCall) -> Any:
         if recorded.function() is not function:
-            raise Unchecked("the function was defined again")
+            raise UncheckedEdit("the function was defined again")
         args, kwargs = recorded.arguments()
         return again.jitted(*map(given, args), **{name: given(x) for name, x in kwargs.items()})
 
@@ -249,7 +249,7 @@ def _same_calls(
 def of_class(node: ast.ClassDef, code: Code, edits: Sequence[Edit]) -> Trial:
     """The class of static objects is defined another way; the calls stay."""
 
-    def made(text: str, first: tuple[Row, Recorded]) -> Program:
+    def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         names = first[1].names()
         exec(textwrap.dedent(_piece(code, text, edits, code.span(node))), names)
 
@@ -268,19 +268,19 @@ def of_class(node: ast.ClassDef, code: Code, edits: Sequence[Edit]) -> Trial:
 def of_definition(definition: str, name: str, site: Site, edits: Sequence[Edit], reads: ast.AST) -> Trial:
     """The function is made once by `definition`, under this name, and called where it was."""
 
-    def made(text: str, first: tuple[Row, Recorded]) -> Program:
+    def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         names = first[1].names()
         if not names:
-            raise Unchecked("the names that it reads are gone")
+            raise UncheckedEdit("the names that it reads are gone")
         if not _makes(reads, site.code):
-            raise Unchecked("what makes the function may do more than that")
+            raise UncheckedEdit("what makes the function may do more than that")
         try:
             exec(compile(textwrap.dedent(definition), site.code.file, "exec", dont_inherit=True), names)
         except NameError as error:
-            raise Unchecked(f"the name {error.name} is gone") from None
+            raise UncheckedEdit(f"the name {error.name} is gone") from None
         function = names[name]
 
-        def call(row: Row, recorded: Recorded) -> Any:
+        def call(row: Row, recorded: RecordedCall) -> Any:
             return _evaluated(_site(row), text, edits, recorded, function, name)
 
         return Program(call, lambda: _programs(function))
@@ -296,7 +296,7 @@ def _programs(function: Any) -> int:
 def _site(row: Row) -> Site:
     site = site_at(row.call_site) if row.call_site is not None else None
     if site is None:
-        raise Unchecked("the code of a call is gone")
+        raise UncheckedEdit("the code of a call is gone")
     return site
 
 
@@ -319,7 +319,9 @@ def _piece(code: Code, text: str, edits: Sequence[Edit], span: Span) -> str:
     return text[begin + before : end + before + within]
 
 
-def _evaluated(site: Site, text: str, edits: Sequence[Edit], recorded: Recorded, function: Any, name: str = "") -> Any:
+def _evaluated(
+    site: Site, text: str, edits: Sequence[Edit], recorded: RecordedCall, function: Any, name: str = ""
+) -> Any:
     """An edited call, made of recorded values."""
     code, call = site
     body = ast.parse(textwrap.dedent(_piece(code, text, edits, code.span(call))), mode="eval").body
@@ -329,14 +331,16 @@ def _evaluated(site: Site, text: str, edits: Sequence[Edit], recorded: Recorded,
         known.setdefault(_written(ast.Name(captured, ast.Load())), value)
     for edit in edits:
         for target, value in _assigned(edit, code, call):
-            known[_written(ast.Name(target, ast.Load()))] = _value(_Substituted(known).visit(value), names, code, known)
+            known[_written(ast.Name(target, ast.Load()))] = _value(
+                _Substitution(known).visit(value), names, code, known
+            )
     target = next(
         (node for node in ast.walk(body) if isinstance(node, ast.Call) and _is_called(node, call, name)), None
     )
     if target is None:
-        raise Unchecked("the code does not tell which call it is")
+        raise UncheckedEdit("the code does not tell which call it is")
     target.func = ast.Name("__function", ast.Load())
-    inner = _Substituted(known)
+    inner = _Substitution(known)
     body = inner.visit(body)
     return _value(body, {**names, "__function": function}, code, known)
 
@@ -361,14 +365,14 @@ def _written(node: ast.AST) -> str:
     return ast.dump(node)
 
 
-def _values(call: ast.Call, recorded: Recorded) -> dict[str, Any]:
+def _values(call: ast.Call, recorded: RecordedCall) -> dict[str, Any]:
     """The recorded values of what a call passes, by the expressions. Raises Unchecked where they do not go together."""
     args, kwargs = recorded.arguments()
     if isinstance(call.func, ast.Attribute) and len(args) == len(call.args) + 1:
-        raise Unchecked("the call is that of a method")
+        raise UncheckedEdit("the call is that of a method")
     starred = any(isinstance(one, ast.Starred) for one in call.args) or any(k.arg is None for k in call.keywords)
     if starred or len(args) != len(call.args) or {k.arg for k in call.keywords} != set(kwargs):
-        raise Unchecked("the code does not tell what the call passes")
+        raise UncheckedEdit("the code does not tell what the call passes")
     found: dict[str, Any] = {}
     pairs = [*zip(call.args, args), *((k.value, kwargs[k.arg]) for k in call.keywords if k.arg is not None)]
     for node, value in pairs:
@@ -379,7 +383,7 @@ def _values(call: ast.Call, recorded: Recorded) -> dict[str, Any]:
 def _take(node: ast.expr, value: Any, found: dict[str, Any]) -> None:
     key = _written(node)
     if key in found and not _alike(found[key], value):
-        raise Unchecked("the call passes two values that the code writes alike")
+        raise UncheckedEdit("the call passes two values that the code writes alike")
     found[key] = value
     match node:
         case ast.Dict(keys=keys, values=values) if type(value) is dict:
@@ -402,7 +406,7 @@ def _alike(one: Any, other: Any) -> bool:
     return type(one) is type(other) and isinstance(one, int | float | str | type(None)) and one == other
 
 
-class _Substituted(ast.NodeTransformer):
+class _Substitution(ast.NodeTransformer):
     """Names for the expressions whose values are known."""
 
     def __init__(self, known: dict[str, Any]):
@@ -418,9 +422,9 @@ def _value(node: ast.expr, names: dict[str, Any], code: Code, known: dict[str, A
     node = copy.deepcopy(node)
     for one in ast.walk(node):
         if isinstance(one, ast.Call) and not _computes(one, code):
-            raise Unchecked("the edited code calls what may do more than compute")
+            raise UncheckedEdit("the edited code calls what may do more than compute")
         if isinstance(one, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            raise Unchecked("the edited code does more than compute")
+            raise UncheckedEdit("the edited code does more than compute")
     own = {f"__recorded_{at}": value for at, value in enumerate((known or {}).values())}
     whole = ast.fix_missing_locations(ast.Expression(node))
     return eval(compile(whole, code.file, "eval", dont_inherit=True), {**names, **own})

@@ -17,7 +17,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictC
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-class Making(NamedTuple):
+class FunctionMaker(NamedTuple):
     """What makes the function anew: the expression that is called, or the statement that gives the called name its value."""
 
     code: Code
@@ -67,10 +67,10 @@ def passed(group: Group) -> ProposedEdit | None:
     return ProposedEdit(words, moved[1], edits, of_definition(edits[0].text, making.name, site, edits, making.node))
 
 
-def _making(site: Site) -> Making | None:
+def _making(site: Site) -> FunctionMaker | None:
     code, call = site
     if isinstance(call.func, ast.Call):
-        return Making(code, call.func, _fresh(code))
+        return FunctionMaker(code, call.func, _fresh(code))
     if not isinstance(call.func, ast.Name):
         return None
     name, around = call.func.id, code.function_around(call)
@@ -82,7 +82,7 @@ def _making(site: Site) -> Making | None:
         and _gives(node, name)
         and node.lineno <= call.lineno
     ]
-    return Making(code, found[0], name) if len(found) == 1 else None
+    return FunctionMaker(code, found[0], name) if len(found) == 1 else None
 
 
 def _gives(node: ast.stmt, name: str) -> bool:
@@ -131,7 +131,7 @@ def _with_parameters(
     return edits
 
 
-def _moved(making: Making, inner: list[Edit], freed: set[str]) -> tuple[str, Code, list[Edit]] | None:
+def _moved(making: FunctionMaker, inner: list[Edit], freed: set[str]) -> tuple[str, Code, list[Edit]] | None:
     """The edits that move what makes the function before the outermost loop or function round it that gives it no names. `inner`
     are edits inside what is moved, `freed` the names it needs no more."""
     code, node, name = making

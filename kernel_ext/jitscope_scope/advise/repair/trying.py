@@ -14,7 +14,7 @@ from typing import Any
 from jitscope.core import source
 from jitscope.core.source import Position
 from jitscope.core.staging import trace_to_jaxpr
-from jitscope.core.unfinished import Unfinished, unfinished
+from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
 
 from ... import jaxwatch
 from ...source_code import rewrites
@@ -65,7 +65,7 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     return both[:MOST]
 
 
-def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[Fix]:
+def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool) -> Iterator[Fix]:
     """The argument that the failing operation was given, as a static one."""
     names, defined = trace.debug.arg_names, trace.debug.defined
     if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
@@ -110,7 +110,7 @@ _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 # --- trying ---------------------------------------------------------------------------------------------------------------------
 
 
-def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: Unfinished, where: Position) -> str:
+def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: UnfinishedTrace, where: Position) -> str:
     """`_TRIED`, or how far the trace went; "" if it failed."""
     text = applied(code.text, one.edits)
     try:
@@ -150,7 +150,7 @@ def _frames(error: BaseException) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
-def _does_more(code: Code, path: list[ast.AST], traces: Sequence[Unfinished]) -> bool:
+def _does_more(code: Code, path: list[ast.AST], traces: Sequence[UnfinishedTrace]) -> bool:
     """Whether the code does something besides computing that a second trace would repeat, or other threads run it now."""
     if any(eqn.effects for trace in traces for eqn in trace.eqns):
         return True

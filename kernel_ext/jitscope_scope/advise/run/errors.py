@@ -30,7 +30,7 @@ from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
 from .nans import told_of_failure
-from .refused import refused
+from .refused_values import refused
 
 
 _OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})

@@ -22,7 +22,7 @@ from ... import jaxwatch
 from ...jaxwatch import Run
 from ...observe.stacks import is_installed
 from ...observe.values import MEMORY
-from ...observe.values.evaluation import Follower, Stopped
+from ...observe.values.evaluation import EvaluationStop, Follower
 from ...observe.values.summary import numbers
 from ..nans.by_parts import PartsReport
 from ..nans.report import where_around
@@ -102,7 +102,7 @@ class JaxLooks:
         needed = backward_slice(closed.jaxpr, {int(path.partition("/")[0][1:]) for path in worth})
         try:
             evaluation.program(closed, run.evaluable.arrays, needed)
-        except (Stopped, Unavailable):
+        except (EvaluationStop, Unavailable):
             return
 
 

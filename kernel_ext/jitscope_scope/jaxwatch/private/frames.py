@@ -32,7 +32,7 @@ def local(frame: FrameType | None, name: str, most: int = _SENDER) -> Any:
     return next((f.f_locals[name] for f in _above(frame, most) if name in f.f_locals), None)
 
 
-class Entered(NamedTuple):
+class TracedCall(NamedTuple):
     """A call of a jitted function that is being traced: the function, what jit was told, the arguments; whether it is part of another
     trace, of which some versions of jax tell, too."""
 
@@ -43,13 +43,15 @@ class Entered(NamedTuple):
     nested: bool
 
 
-def entered(frame: FrameType | None) -> Entered | None:
+def entered(frame: FrameType | None) -> TracedCall | None:
     """The call whose trace sent an event."""
     for f in _above(frame, _SENDER):
         found = f.f_locals
         if {"fun", "args", "kwargs"}.issubset(found) and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
-            here = Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
+            here = TracedCall(
+                found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back)
+            )
             by_pmap = getattr(here.fun, "__name__", "") in OF_PMAP
             return (_pmapped(f, here.nested) if by_pmap else None) or here
     return None
@@ -60,7 +62,7 @@ def jitted(frames: Iterable[FrameType]) -> Any:
     return next((f.f_locals.get("fun") for f in frames if f.f_code.co_name == "_run_python_pjit"), None)
 
 
-def entered_directly(traceback: TracebackType | None) -> Entered | None:
+def entered_directly(traceback: TracebackType | None) -> TracedCall | None:
     """The first call of one of jax's documented functions that an error went through, while its frames are in the traceback."""
     while traceback is not None:
         frame = traceback.tb_frame
@@ -69,7 +71,7 @@ def entered_directly(traceback: TracebackType | None) -> Entered | None:
             if not {"fun", "args", "kwargs"}.issubset(found):
                 return None
             info = SimpleNamespace(static_argnums=(), static_argnames=())
-            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), False)
+            return TracedCall(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), False)
         traceback = traceback.tb_next
     return None
 
@@ -79,7 +81,7 @@ OF_PMAP = ("_fun",)
 """What `pmap` calls the function of its own that it jits."""
 
 
-def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
+def _pmapped(frame: FrameType, nested: bool) -> TracedCall | None:
     """The call of a function under `pmap`, which jits one of its own that takes the leaves of the arguments."""
     for f in _above(frame, _SENDER):
         infer = f.f_locals.get("infer_params") if f.f_code.co_name == "wrapped" else None
@@ -94,7 +96,7 @@ def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
                 axis_name=told["axis_name"],
                 devices=told.get("devices"),
             )
-            return Entered(fun, info, tuple(f.f_locals["args"]), dict(f.f_locals["kwargs"]), nested)
+            return TracedCall(fun, info, tuple(f.f_locals["args"]), dict(f.f_locals["kwargs"]), nested)
     return None
 
 

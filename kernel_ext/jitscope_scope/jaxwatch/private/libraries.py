@@ -49,7 +49,7 @@ def returned(fun: Any, argument: int | str) -> str:
     return f"result[0][{argument}]" if isinstance(argument, int) else f"result[1][{argument!r}]"
 
 
-class Lifted(NamedTuple):
+class LiftedMethod(NamedTuple):
     """A call of a method of linen's under `nn.jit`, for which flax jits a function of its own: it takes a static argument, the module's
     variables and random keys, then what the method takes. `module` is the method's, `key` stands for it in the static argument, `mutable`
     for the collections that the method may change."""
@@ -64,14 +64,14 @@ LIFTED = {"variables[0][0]": "self.variables", "rngs[0][0]": "rngs"}
 LIFTED_RESULT, LIFTED_RETURNED = "result[0]", {"result[1][0][0]": "self.variables"}
 
 
-def lifted(fun: Any, args: Sequence[Any]) -> Lifted | None:
+def lifted(fun: Any, args: Sequence[Any]) -> LiftedMethod | None:
     """The call of linen's that a function of flax's stands for; None where it is another function."""
     code = getattr(fun, "__code__", None)
     if code is None or code.co_qualname != "jit.<locals>.jitted" or not code.co_filename.endswith(_LIFT):
         return None
     (mutable, *_), key = args[0]
     found = getattr(key, "module", None)
-    return Lifted(found, key, mutable) if found is not None else None
+    return LiftedMethod(found, key, mutable) if found is not None else None
 
 
 _LIFT = os.path.join("flax", "core", "lift.py")

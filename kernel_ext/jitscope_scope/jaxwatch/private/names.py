@@ -218,16 +218,16 @@ FRAMES = [
 """Local variables that are read from frames of jax's: by their names alone, whichever function has them; these are the functions that do."""
 
 
-class Missing(NamedTuple):
+class MissingName(NamedTuple):
     """A name that this jax lacks, and what is not shown because of it."""
 
     name: str
     consequence: str
 
 
-def capabilities() -> list[Missing]:
+def capabilities() -> list[MissingName]:
     """What is not shown on the jax that is loaded, and why; nothing on those that are verified (docs/watching-jax.md)."""
-    return [Missing(one.full, one.without) for one in NAMES if _applies(one) and not _there(one)]
+    return [MissingName(one.full, one.without) for one in NAMES if _applies(one) and not _there(one)]
 
 
 def _there(one: Name) -> bool:
@@ -246,14 +246,14 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
 
 
-def unread() -> list[Missing]:
+def unread() -> list[MissingName]:
     """The local variables that functions of this jax lack, and what is not shown because of it. Reads the modules' code, which takes a
     moment."""
     found = []
     for one in FRAMES:
         code = _code(one.where).get(one.function)
         had = set() if code is None else {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-        found += [Missing(f"{one.full}: {name}", one.without) for name in one.variables.split() if name not in had]
+        found += [MissingName(f"{one.full}: {name}", one.without) for name in one.variables.split() if name not in had]
     return found
 
 

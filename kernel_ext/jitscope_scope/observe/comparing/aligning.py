@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jitscope_widgets.documents.parts import Position
 
 
-class Aligned(NamedTuple):
+class Alignment(NamedTuple):
     """The places of what is in both, in order, and of what is in one alone."""
 
     pairs: list[tuple[int, int]]
@@ -33,7 +33,7 @@ class Aligned(NamedTuple):
     only_other: list[int]
 
 
-def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
+def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Alignment:
     """Two sequences, so that as much as can be stands in both in the same order: their longest common subsequence."""
     start = next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
     most = min(len(one), len(other)) - start
@@ -46,26 +46,26 @@ def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
         pairs += [(start + a.start + i, start + b.start + j) for i, j in reversed(_common(mine[a], theirs[b]))]
     in_one, in_other = ({pair[side] for pair in pairs} for side in (0, 1))
     last = [(len(one) - n, len(other) - n) for n in range(end, 0, -1)]
-    return Aligned(
+    return Alignment(
         [*((n, n) for n in range(start)), *pairs, *last],
         [n for n in range(start, len(one) - end) if n not in in_one],
         [n for n in range(start, len(other) - end) if n not in in_other],
     )
 
 
-def matched(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
+def matched(one: Sequence[Hashable], other: Sequence[Hashable]) -> Alignment:
     """The same where the order tells nothing, as that of kernels which do not need each other: each with the next equal one."""
     places: dict[Hashable, deque[int]] = {}
     for n, item in enumerate(other):
         places.setdefault(item, deque()).append(n)
     pairs = [(n, places[item].popleft()) for n, item in enumerate(one) if places.get(item)]
     in_one = {n for n, _ in pairs}
-    return Aligned(
+    return Alignment(
         pairs, [n for n in range(len(one)) if n not in in_one], sorted(n for left in places.values() for n in left)
     )
 
 
-def changed(one: Sequence[Hashable], other: Sequence[Hashable], found: Aligned) -> Aligned:
+def changed(one: Sequence[Hashable], other: Sequence[Hashable], found: Alignment) -> Alignment:
     """Of what is in one alone, what stands at the same place of the other and differs but in part: pairs of equal looser keys, in
     order, between the same neighbours that both have."""
     pairs: list[tuple[int, int]] = []
@@ -78,7 +78,7 @@ def changed(one: Sequence[Hashable], other: Sequence[Hashable], found: Aligned) 
             alike = aligned([one[n] for n in here], [other[n] for n in there])
             pairs += [(here[a], there[b]) for a, b in alike.pairs]
     in_one, in_other = ({pair[side] for pair in pairs} for side in (0, 1))
-    return Aligned(
+    return Alignment(
         pairs, [n for n in found.only_one if n not in in_one], [n for n in found.only_other if n not in in_other]
     )
 

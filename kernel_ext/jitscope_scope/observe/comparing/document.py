@@ -15,7 +15,7 @@ from ..cost import work_of
 from ..positions import positions_of
 from ..timing import quantity
 from .aligning import aligned, changed, equation_text, equations_of, kernels_of, loose_key, matched
-from .joint import Joint, joint_of
+from .joint import JointGraph, joint_of
 from .pairing import METHOD, Pairs, paired
 from .results import apart
 from .sides import Side
@@ -99,7 +99,7 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> ComparedSide:
     }
 
 
-def _equations(one: Side, other: Side) -> tuple[ComparedEquations, Joint]:
+def _equations(one: Side, other: Side) -> tuple[ComparedEquations, JointGraph]:
     """What is said of the equations, and the graph in which they stand."""
     both = [equations_of(side.jaxpr) for side in (one, other)]
     found = aligned(*([key for _, _, key in each] for each in both))

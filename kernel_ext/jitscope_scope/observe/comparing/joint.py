@@ -32,7 +32,7 @@ DIFFERENT, AROUND = 120, 120
 """The nodes of a larger graph that differ, and those next to them, at most."""
 
 
-class Joint(NamedTuple):
+class JointGraph(NamedTuple):
     """The graph of both, how many equations it leaves out, the code of each (None where there is none), and how many equations of
     both read other operands."""
 
@@ -44,7 +44,7 @@ class Joint(NamedTuple):
 
 def joint_of(
     one: Side, other: Side, pairs: Iterable[tuple[str, str]], changes: Sequence[tuple[str, str]] = ()
-) -> Joint:
+) -> JointGraph:
     """Two programs as one graph, from the paths of the equations that both have, and of those that are changed.
 
     A node is called as in the second program; one that the first has alone has an A in its name. Its `mark` says that it is in the
@@ -57,7 +57,7 @@ def joint_of(
     names = _Names({**dict(pairs), **ends}, second["nodes"])
     types = [{node["id"]: node["types"] for node in graph["nodes"]} for graph in (first, second)]
     changed = {path for _, path in changes} | {b for a, b in ends.items() if types[0][a] != types[1][b]}
-    before, now = _Reading(one.jaxpr, names).found, _Reading(other.jaxpr, str).found
+    before, now = _Operands(one.jaxpr, names).found, _Operands(other.jaxpr, str).found
     rewired = {path for path, operands in now.items() if before.get(path, operands) != operands} - changed
     marks: dict[str, NodeMark] = {**dict.fromkeys(rewired, "rewired"), **dict.fromkeys(changed, "changed")}
     nodes = list(_nodes(first["nodes"], second["nodes"], names, marks))
@@ -79,7 +79,7 @@ def joint_of(
         "nodes": shown,
         "edges": flows,
     }
-    return Joint(graph, _equations(nodes) - _equations(shown), sources, len(rewired))
+    return JointGraph(graph, _equations(nodes) - _equations(shown), sources, len(rewired))
 
 
 def _looked_at(side: Side) -> tuple[GraphDocument, SourceDocument | None, Runs]:
@@ -138,7 +138,7 @@ def _shapes(types: Sequence[str]) -> tuple[str, ...]:
     return tuple(one.partition("[")[2] for one in types)
 
 
-class _Reading:
+class _Operands:
     """What the equations of a program read, by what both programs call the equations: who gives it and as which result, or a number.
     Values are followed into and out of calls, so that a call alone changes nothing."""
 

@@ -62,7 +62,7 @@ def checkpointed_again(row: Row, place: Place) -> ClosedJaxpr:
     """The program of a row with `checkpoint` at a place. Raises Unavailable where its function is gone, or takes no derivative of what
     stands at the place when it is traced alone."""
     again = row.needed("again")
-    changing = _Changing(place)
+    changing = _CheckpointTrial(place)
     with recorded(changing), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         closed = again()
     if not changing.changed:
@@ -70,7 +70,7 @@ def checkpointed_again(row: Row, place: Place) -> ClosedJaxpr:
     return closed
 
 
-class _Changing(Recorder):
+class _CheckpointTrial(Recorder):
     """Records nothing; what is linearized is linearized with `checkpoint` at a place."""
 
     def __init__(self, place: Place):

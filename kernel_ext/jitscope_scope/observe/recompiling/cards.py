@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_SITES = 5
 
 
-class Edited(NamedTuple):
+class FileEdit(NamedTuple):
     """The edits of one file that do what a remedy says, and the words for them; `lines` are the file's. `programs` says how many programs
     the recorded calls needed when the edited code ran on them, and `exact` whether the results were the same to the bit."""
 
@@ -42,14 +42,14 @@ class Edited(NamedTuple):
     exact: bool
 
 
-class Refused(NamedTuple):
+class EditRefusal(NamedTuple):
     """An edit that is not offered, and why not, in a sentence. `wrong`: it was run, and gave something else."""
 
     why: str
     wrong: bool
 
 
-Editor = Callable[[Group], Edited | Refused | None]
+Editor = Callable[[Group], FileEdit | EditRefusal | None]
 """Makes edits of the user's code for a group, and runs them; `advise.recompiling` has one."""
 
 
@@ -158,7 +158,7 @@ def _fix(group: Group, editor: Editor | None) -> Fix | None:
         return None
     edited = editor(group) if editor is not None and found.replay is not None else None
     cell_of = group.rows[-1].cell_of
-    if not isinstance(edited, Edited):
+    if not isinstance(edited, FileEdit):
         site = next(iter(group.sites()), None)
         why, would = (
             (edited.why, "" if edited.wrong else proof(found)) if edited else (without_edit(group), proof(found))
@@ -171,7 +171,7 @@ def _fix(group: Group, editor: Editor | None) -> Fix | None:
     return fix_document(edited.text, edited.edits, position, edited.lines, checked)
 
 
-def _checked(group: Group, edited: Edited) -> str:
+def _checked(group: Group, edited: FileEdit) -> str:
     """What came of running the edited code, in a sentence."""
     how = "the same results" if edited.exact else "the same results up to rounding"
     return f"The edited code ran on the recorded calls: {len(group.history):,} {group.noun} become {edited.programs:,}, with {how}."

@@ -25,7 +25,7 @@ _DEEPEST = 8
 Codes = set[types.CodeType]
 
 
-class Redefined(NamedTuple):
+class Redefinition(NamedTuple):
     """A name as the code writes it (`act`, `layers.act`), the function that reads it and where, what it named when that was traced,
     and what it names now."""
 
@@ -47,7 +47,7 @@ class _NameRead(NamedTuple):
     where: Position
 
 
-def redefined(row: Row) -> list[Redefined]:
+def redefined(row: Row) -> list[Redefinition]:
     """What the function of a row called when it was traced and would not call now."""
     assert row.signature is not None
     made = row.signature.made
@@ -87,7 +87,7 @@ class _Search:
             if not source.is_internal(code.co_filename) and not is_installed(code.co_filename):
                 self._by_name.setdefault(code.co_qualname, []).append(code)
 
-    def of(self, function: types.FunctionType, known: dict[str, Inside], depth: int = 0) -> Iterator[Redefined]:
+    def of(self, function: types.FunctionType, known: dict[str, Inside], depth: int = 0) -> Iterator[Redefinition]:
         """What is another one of what a function reads; `known` is what it captured when it was traced."""
         if function.__code__ in self._met or depth > _DEEPEST:
             return
@@ -104,7 +104,7 @@ class _Search:
             if before is None:
                 yield from self.of(called, {}, depth + 1)
             else:
-                yield Redefined(read.path, function.__name__, read.where, before, called.__code__)
+                yield Redefinition(read.path, function.__name__, read.where, before, called.__code__)
 
     def _before(
         self, read: _NameRead, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
@@ -115,14 +115,14 @@ class _Search:
             return known.code if ran and not inside_of(now).is_same(known) else None
         return self._other(read.path.rpartition(".")[2], now.__code__)
 
-    def _of_class(self, read: _NameRead, now: type, reader: types.FunctionType) -> Iterator[Redefined]:
+    def _of_class(self, read: _NameRead, now: type, reader: types.FunctionType) -> Iterator[Redefinition]:
         """The methods that ran of a class of which the code makes an object."""
         for name, method in vars(now).items():
             method = python_function(method)
             if isinstance(method, types.FunctionType):
                 before = self._other(f"{now.__name__}.{name}", method.__code__)
                 if before is not None:
-                    yield Redefined(read.path, reader.__name__, read.where, before, method.__code__)
+                    yield Redefinition(read.path, reader.__name__, read.where, before, method.__code__)
                     return
 
     def _other(self, name: str, now: types.CodeType) -> types.CodeType | None:

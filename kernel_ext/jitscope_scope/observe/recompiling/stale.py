@@ -17,7 +17,7 @@ from ..fixes import fix_document
 from ..ledger import Row
 from ..positions import position_document
 from ..timing import quantity
-from .redefined import Redefined, python_function, redefined
+from .redefined import Redefinition, python_function, redefined
 
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Stale(NamedTuple):
 
     row: Row
     changes: list[tuple[Capture, Capture]]
-    functions: list[Redefined]
+    functions: list[Redefinition]
 
 
 def stale(rows: Iterable[Row]) -> list[Stale]:
@@ -146,7 +146,7 @@ def _fix(one: Stale) -> str:
     return f"Pass {names} as an argument of {row.function}: it reads {it} at each call then."
 
 
-def keeps(function: Redefined, row: Row) -> str:
+def keeps(function: Redefinition, row: Row) -> str:
     """`keeps the act that it was traced with; act was defined again in In [4]`."""
     path = function.path
     place = _place(function.now, row)

@@ -21,7 +21,7 @@ from ..ledger import Row
 from ..positions import positions_of
 from .constants import written
 from .document import SMALL, Values
-from .evaluation import Evaluation, Stopped
+from .evaluation import Evaluation, EvaluationStop
 from .summary import numbers
 
 
@@ -61,7 +61,7 @@ def instrument(
     remarks, outs = [], None
     try:
         outs = evaluation.program(closed, arrays, _needed(closed, path))
-    except Stopped as stopped:
+    except EvaluationStop as stopped:
         remarks.append(f"The evaluation {stopped}; later values are missing.")
     if path is not None and values.asked not in values.details:
         raise Unavailable(

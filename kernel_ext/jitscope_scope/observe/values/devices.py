@@ -17,7 +17,7 @@ from jitscope.core.jaxpr import ClosedJaxpr, JaxprEqn, equations_in, subjaxprs
 from jitscope.core.meshes import AxisType, Mesh
 from jitscope.core.shardings import PartitionSpec, names_of, padded
 from jitscope.core.staging import jaxpr_as_fun, trace_to_jaxpr
-from jitscope.core.varying import Retyped, inside
+from jitscope.core.varying import AxesCast, inside
 from jitscope.ops.linear import reshape
 
 from .evaluation import Evaluation, changed_equation, one_equation
@@ -118,7 +118,7 @@ class OnDevices(Evaluation):
         return self._parts([super(OnDevices, self).element(part, at) for part in x.arrays])
 
     def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
-        if isinstance(eqn.primitive, Retyped) and not eqn.primitive.adds:
+        if isinstance(eqn.primitive, AxesCast) and not eqn.primitive.adds:
             return operands
         return self._exchanged(eqn, operands) if _exchanges(eqn) else self._each(super().apply, eqn, operands)
 
@@ -176,9 +176,9 @@ _OF_THE_MESH = {"shard_map", "reshard", "sharding_constraint"}
 def _exchanges(eqn: JaxprEqn) -> bool:
     """Whether an equation, or one inside of it, is about several devices."""
     primitive = eqn.primitive
-    if isinstance(primitive, Retyped) and not primitive.adds:
+    if isinstance(primitive, AxesCast) and not primitive.adds:
         return False
-    if isinstance(primitive, Retyped) or primitive.name in _OF_THE_MESH:
+    if isinstance(primitive, AxesCast) or primitive.name in _OF_THE_MESH:
         return True
     inner = [sub.jaxpr for _, sub in subjaxprs(eqn.params)]
     return (

@@ -28,7 +28,7 @@ WHOLE_LOOPS = 20_000
 """Equations that the iterations of one loop may come to, if all of them are to be looked at."""
 
 
-class Stopped(Exception):
+class EvaluationStop(Exception):
     """The evaluation took too long or too much memory; the message is a sentence."""
 
 
@@ -69,7 +69,7 @@ class Follower:
 
 class Evaluation:
     """Evaluates programs, and tells its `followers`. After `seconds`, or with more than `memory` bytes of values alive at once, it
-    raises `Stopped`. `iteration` is one that must be among those looked at in every loop."""
+    raises `EvaluationStop`. `iteration` is one that must be among those looked at in every loop."""
 
     def __init__(self, seconds: float, memory: float, iteration: int | None = None):
         self.iteration = iteration
@@ -138,9 +138,11 @@ class Evaluation:
 
     def _check(self, path: str) -> None:
         if time.perf_counter() > self.end:
-            raise Stopped(f"stopped at {path}: it took more than {self.seconds:g} s")
+            raise EvaluationStop(f"stopped at {path}: it took more than {self.seconds:g} s")
         if self.alive > self.memory:
-            raise Stopped(f"stopped at {path}: the values alive at once take more than {self.memory / 1e9:.3g} GB")
+            raise EvaluationStop(
+                f"stopped at {path}: the values alive at once take more than {self.memory / 1e9:.3g} GB"
+            )
 
     def equation(
         self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...], inside: _Inside | None

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ...escapes import clean
 from ...kernel_blocks import WITHIN, Block, Blocks, share_of
-from ...plain import clean
 from ...quantities import percent, seconds
 from ...view import inline
 from ...view.parts import Bar, Column, Content, Grouped, Part, Ref, Row, Table, Text

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from ... import words
-from ...plain import clean
+from ...escapes import clean
 from ...quantities import amount, percent
 from ...view import inline
 from ...view.parts import Bar, Column, Grouped, Part, Place, Ref, Row, Sentence, Table, Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from ...plain import clean
+from ...escapes import clean
 from ...quantities import number, percent, seconds
 from ...view.parts import Axis, Chart, Part, Point, Ref, Sentence, Series
 from ...words import Document, plural

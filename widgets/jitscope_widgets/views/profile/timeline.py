@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...plain import clean
+from ...escapes import clean
 from ...quantities import percent, seconds
 from ...view.parts import Ref, Span, Timeline
 from ...words import Document, plural

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...plain import clean
+from ...escapes import clean
 from ...quantities import amount, number, percent, seconds, show
 from ...view import inline
 from ...view.parts import Text

@@ -14,7 +14,7 @@ def make_room(cache: dict[Any, Any], most: int) -> bool:
     return full
 
 
-class Recent(dict[Any, Any]):
+class RecencyCache(dict[Any, Any]):
     """A cache of at most so many entries. What is used stays: where half of them are new, those older that were not asked
     for since are forgotten.
 
@@ -51,7 +51,7 @@ class Recent(dict[Any, Any]):
         self.old.clear()
 
 
-class Derived(dict[Any, Any]):
+class DerivationCache(dict[Any, Any]):
     """What is made of a program again and again, under any keys; the oldest goes first."""
 
     __slots__ = ()

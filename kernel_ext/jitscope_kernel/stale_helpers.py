@@ -11,7 +11,7 @@ from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.recompiling.stale import Stale, keeps, stale, traced_anew
 
 
-class Kept:
+class StaleHelpers:
     """Each is told once."""
 
     def __init__(self, ledger: observe.Ledger) -> None:

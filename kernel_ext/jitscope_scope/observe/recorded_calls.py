@@ -25,7 +25,7 @@ from jitscope.core import records
 from jitscope.core.source import is_internal, is_stdlib
 
 
-__all__ = ["Recorded", "Recorder", "Trees", "recorder"]
+__all__ = ["RecordedCall", "Recorder", "Trees", "recorder"]
 
 
 MOST_BYTES = 2 << 20
@@ -134,7 +134,7 @@ def _object(x: Any, reference: weakref.ref[Any]) -> Restore:
     return restore
 
 
-class Recorded:
+class RecordedCall:
     """A call: `function` gives the Python function, `jit` compiles a function as that one was compiled, `arguments` gives (args, kwargs) and
     `result` what the call gave (None where it was not recorded), `leaves` the arrays among the arguments (None likewise);
     `captured` are the plain values that the function captured, and `module` is the name of the module whose code made the call."""
@@ -204,7 +204,7 @@ class Recorder:
     """The recorded calls by the number of the program that was made for them."""
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[int, Recorded] = OrderedDict()
+        self._calls: OrderedDict[int, RecordedCall] = OrderedDict()
         self._bytes, self._users, self._lock = 0, 0, threading.Lock()
 
     @property
@@ -226,11 +226,11 @@ class Recorder:
 
         return end
 
-    def of(self, number: int) -> Recorded | None:
+    def of(self, number: int) -> RecordedCall | None:
         """The call that a program was made for; None where it is not recorded."""
         return self._calls.get(number)
 
-    def keep(self, number: int, call: Recorded) -> None:
+    def keep(self, number: int, call: RecordedCall) -> None:
         """File a call; the oldest make room."""
         with self._lock:
             self._calls[number] = call
@@ -242,7 +242,7 @@ class Recorder:
         self, jitted: Any, number: int, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Callable[[Any], None]:
         try:
-            call = Recorded(jitted.__wrapped__, jitted.jit_alike(), args, kwargs, OWN)
+            call = RecordedCall(jitted.__wrapped__, jitted.jit_alike(), args, kwargs, OWN)
         except Exception:  # of classes of the user's: a call that cannot be copied is not recorded
             return lambda result: None
 

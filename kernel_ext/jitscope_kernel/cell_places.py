@@ -48,7 +48,7 @@ class Place(NamedTuple):
     altered: frozenset[int] = frozenset()
 
 
-class Placing:
+class CellPlaces:
     """The cells of one shell, by the names of their code."""
 
     def __init__(self, shell: InteractiveShell) -> None:

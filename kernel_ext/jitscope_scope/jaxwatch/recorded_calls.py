@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..observe.ledger import Row
-from ..observe.recorded import Copy, Lost, Recorded, Restore, Trees
+from ..observe.recorded_calls import Copy, Lost, RecordedCall, Restore, Trees
 from . import private
-from .private import Entered
+from .private import TracedCall
 
 
-def record(entered: Entered, leaves: Sequence[Any]) -> Recorded | None:
+def record(entered: TracedCall, leaves: Sequence[Any]) -> RecordedCall | None:
     """A call whose program is traced now; `leaves` are the arrays among its arguments. None where it cannot be copied."""
     trees, info = _trees(), entered.info
     static = {name: tuple(getattr(info, name) or ()) for name in ("static_argnums", "static_argnames")}
     try:
-        call = Recorded(entered.fun, _jit(static), entered.args, entered.kwargs, trees)
+        call = RecordedCall(entered.fun, _jit(static), entered.args, entered.kwargs, trees)
         call.leaves = copy = Copy(list(leaves), trees)
         call.bytes += copy.bytes
     except Exception:  # of classes of the user's
@@ -26,7 +26,7 @@ def record(entered: Entered, leaves: Sequence[Any]) -> Recorded | None:
     return call
 
 
-def results_of(row: Row, call: Recorded) -> list[Any]:
+def results_of(row: Row, call: RecordedCall) -> list[Any]:
     """What the program of a recorded call gives for its arguments. Raises Lost where the program is not there any more, or takes
     others."""
     arrays = private.module("jax.numpy").asarray

@@ -16,7 +16,7 @@ from .effects import Effects
 from .functions import Functions
 from .homes import Home, is_array, is_number, shares
 from .loops import Loop, indent
-from .parts import Written, allowed_in, free_name, imports_of
+from .parts import EditText, allowed_in, free_name, imports_of
 from .statements import Statements
 from .watching import Visit
 
@@ -32,7 +32,7 @@ def unchanged(
     name: str,
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
-) -> Written:
+) -> EditText:
     """The region as a function that is traced anew in each run. Raises CannotCompile with the line that has no compiled form."""
     effects, line = Effects(definitions), body[0].lineno
     effects.of_region(body, visit.values)
@@ -46,8 +46,8 @@ def unchanged(
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
     lax = free_name("lax", visit, f"{home.library}.lax")
     ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-    theirs = free_name("lifted_arrays", visit, "jitscope_scope.regions.lifted")
-    writer = Unchanged(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
+    theirs = free_name("lifted_arrays", visit, "jitscope_scope.regions.traced_arrays")
+    writer = StatementsAsTheyStand(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body)
     writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
     writer.columns, writer.after = frozenset(columns), visit.after
@@ -74,7 +74,7 @@ def unchanged(
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     owners = _tuple([_owned(p) for p in [*places, *made]])
     call = [*inner, f"{given} = {_tuple([*early, *places])}", f"{results} = {name}_compiled({name}, {given}, {owners})"]
-    ending = Ending(visit, home, outs, out_places, made)
+    ending = Aftermath(visit, home, outs, out_places, made)
     binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
     for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
@@ -88,8 +88,8 @@ def unchanged(
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
     names_of_ours = [f"import jitscope_scope.regions.compiled as {ours}"]
-    names_of_ours += [f"import jitscope_scope.regions.lifted as {theirs}"] if home.numpy else []
-    return Written(
+    names_of_ours += [f"import jitscope_scope.regions.traced_arrays as {theirs}"] if home.numpy else []
+    return EditText(
         (*imports_of(home, jnp, lax, "\n".join(call)), *names_of_ours),
         tuple(definition),
         tuple(call),
@@ -178,7 +178,7 @@ def _made(visit: Visit, new: list[paths.Leaf], line: int) -> list[str]:
     return list(found)
 
 
-class Ending:
+class Aftermath:
     """What stands after the call: each result becomes what the cell had, an array that was stored into stays itself."""
 
     def __init__(self, visit: Visit, home: Home, outs: list[str], places: list[str], made: list[str]) -> None:
@@ -269,7 +269,7 @@ def _tuple(parts: list[str]) -> str:
     return f"({', '.join(parts)},)" if parts else "()"
 
 
-class Unchanged(Statements):
+class StatementsAsTheyStand(Statements):
     """Writes statements as they stand; loops, branches on values, and lists that grow, as the compiler needs them."""
 
     def __init__(
@@ -391,7 +391,7 @@ class LoopOfPlaces(Loop):
 
     def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
         super().__init__(writer, body, live, s)
-        assert isinstance(writer, Unchanged)
+        assert isinstance(writer, StatementsAsTheyStand)
         self.places, self.numpy, self.theirs = writer.places, writer.home.numpy, writer.theirs
         stored = naming.stored_into(body) - naming.bound(body) - writer.stored_names
         stored |= writer.heads

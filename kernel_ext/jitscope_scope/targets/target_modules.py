@@ -18,7 +18,7 @@ from ..observe.ledger import Row
 from .chips import Platform
 
 
-class Lowered(NamedTuple):
+class TargetModule(NamedTuple):
     """A module as bytecode or text, for how many devices it was written, whether its layouts are Shardy's, and what is to be said of it."""
 
     module: bytes
@@ -34,13 +34,13 @@ class Lowered(NamedTuple):
             return ()
 
 
-def lowered_for(row: Row, platform: Platform) -> Lowered:
+def lowered_for(row: Row, platform: Platform) -> TargetModule:
     """A row's program for another platform. Raises Unavailable where it is no longer kept, NotImplementedError for what only the CPU can
     run."""
     return _of_jax(row) if row.library else _own(row, platform)
 
 
-def _own(row: Row, platform: Platform) -> Lowered:
+def _own(row: Row, platform: Platform) -> TargetModule:
     closed = row.closed
     if closed is None:
         raise Unavailable(f"the program of {row.function} is no longer kept; call the function again")
@@ -51,17 +51,17 @@ def _own(row: Row, platform: Platform) -> Lowered:
     donated = row.takes.donated if row.takes is not None else ()
     module = lower_closed(closed, donated, device=spread, platform=platform)
     _refuse_native(row.function, module)
-    return Lowered(module, len(spread.group.devices) if spread else 1, spread.shardy if spread else True)
+    return TargetModule(module, len(spread.group.devices) if spread else 1, spread.shardy if spread else True)
 
 
-def _of_jax(row: Row) -> Lowered:
+def _of_jax(row: Row) -> TargetModule:
     entry = row.needed("entry")
     if entry.executable.calls_python:
         raise NotImplementedError(f"{row.function} calls Python functions, which only the CPU has here")
     module = bytes(entry.lowered)
     _refuse_native(row.function, module)
     remark = "jax lowered it for this machine's own platform: an operation that it lowers otherwise for this chip is compiled as it is here."
-    return Lowered(module, entry.executable.devices, b"sdy." in module, (remark,))
+    return TargetModule(module, entry.executable.devices, b"sdy." in module, (remark,))
 
 
 def _refuse_native(name: str, module: bytes) -> None:

@@ -73,7 +73,7 @@ def check_alike(value: Any, group: Any) -> None:
         )
 
 
-class Outliving:
+class ProgramOfProcesses:
     """Runs a program of one process or more in a process that has joined others (`who`: the numbers of those that run it). Once
     one of the others died, a run begins when its arguments are there, and ends before the call returns: so a value that is not
     there is one that waits for the dead, and nothing is computed from it."""
@@ -97,10 +97,10 @@ class Outliving:
                 "before that ends, which it never does. What to do: end this process, so that those which did not wait go on, or all "
                 "start again; on one of its own devices this process can still compute"
             )
-        return _Waited(self.run(bufs), self.who)
+        return _AwaitedResults(self.run(bufs), self.who)
 
 
-class _Waited:
+class _AwaitedResults:
     """The results of a run, in the form of jaxlib's own, which are waited for."""
 
     __slots__ = ("results", "who")

@@ -30,7 +30,7 @@ _Function = tuple[str, int, str]
 _Place = tuple[str, int]
 
 
-class Followed:
+class FunctionFollower:
     """Follows the functions that a look accuses while a program runs (`with Followed(…) as followed: …`). `place_of` gives the file that
     the running code has for a line of the text, and the line there."""
 
@@ -46,7 +46,7 @@ class Followed:
                 file, first = place_of(around[0])
                 self._lines[file, first, around[1]] |= {place_of(line)[1] for line in _lines(one)}
 
-    def __enter__(self) -> Followed:
+    def __enter__(self) -> FunctionFollower:
         self._on = bool(self._lines) and sys.gettrace() is None
         if self._on:
             sys.settrace(self._called)

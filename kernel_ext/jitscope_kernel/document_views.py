@@ -24,7 +24,7 @@ class Program(str):
         return str(self)
 
 
-class Shown(Generic[D]):
+class DocumentView(Generic[D]):
     """A document that shows itself: as a view in a notebook, as text elsewhere."""
 
     document: D
@@ -53,7 +53,7 @@ class Shown(Generic[D]):
         return jitscope_widgets.text(self.document)
 
 
-class Graph(Shown["GraphDocument"]):
+class Graph(DocumentView["GraphDocument"]):
     """A graph that shows itself, and is also to be had for graphviz."""
 
     document: GraphDocument

@@ -26,7 +26,7 @@ from ..observe.stacks import is_installed
 from . import private
 
 
-class Handed(NamedTuple):
+class LibraryArguments(NamedTuple):
     """What the user calls each of the leaves that a call of `jax.jit` was given; the structure of the arguments in these names, as a tree prints
     it; the plain values in the arguments, which are static; the classes of the outermost objects in them, as (path, name)."""
 
@@ -36,7 +36,7 @@ class Handed(NamedTuple):
     classes: tuple[tuple[str, str], ...] = ()
 
 
-def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]) -> Handed | None:
+def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[str]) -> LibraryArguments | None:
     """What the user gave, from the frames above a listener; None where no library stands between the user and jax, or the leaves are not
     found with it. `by_name` are the arguments that jax was given by name."""
     for function, args, kwargs in _libraries(frame):
@@ -50,7 +50,9 @@ def handed(frame: FrameType | None, leaves: Sequence[Any], by_name: Collection[s
                 held = (one for root, value in given.items() for one in _plain(root, value, set()))
                 attributes = (Static.of(*one) for one in held if one[0] not in names)
                 classes = tuple(one for root, value in given.items() for one in _classes(root, value))
-                return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)), classes)
+                return LibraryArguments(
+                    names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)), classes
+                )
     return None
 
 
@@ -96,11 +98,11 @@ _MOST_PARTS = 100
 _MOST_ATTRIBUTES = 2000
 
 
-def of_lifted(module: Any, paths: Sequence[str], by_name: Collection[str]) -> Handed:
+def of_lifted(module: Any, paths: Sequence[str], by_name: Collection[str]) -> LibraryArguments:
     """What the user gave a method of linen's under `nn.jit`; `paths` are the leaves of what flax gave jax."""
     names = tuple(_begun_anew(path, private.LIFTED).removesuffix(".rng") for path in paths)
     attributes = (Static.of(*one) for one in _plain("self", module, set()))
-    return Handed(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
+    return LibraryArguments(names, _tree(names, by_name), tuple(islice(attributes, _MOST_ATTRIBUTES)))
 
 
 def _begun_anew(path: str, called: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from . import naming
-from .parts import Written, placed_at
+from .parts import EditText, placed_at
 from .stops import Writing, only_said
 from .watching import Visit
 
@@ -21,7 +21,7 @@ def left(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
     write: Writing,
-) -> Written | None:
+) -> EditText | None:
     """The region with its loop's ways out told apart by flags; None where there is nothing at its end that Python has to do. Raises
     CannotCompile where that does more than print and keep, or the loop has no compiled form."""
     loop = body[-1]

@@ -29,7 +29,7 @@ for _kind in (NotNeeded, NotSaveable):
 
 
 @dataclasses.dataclass(frozen=True)
-class Saved:
+class ResidualPlaces:
     """Where each residual is: (True, i) for leaf number `i` of the arguments, (False, i) for number `i` of the others."""
 
     places: tuple[tuple[bool, int], ...]
@@ -53,7 +53,7 @@ class Saved:
 
 def kept_by(
     values: Sequence[Any], residuals: Sequence[Any], in_tree: Any, saveable: Sequence[bool]
-) -> tuple[Saved, list[Any], list[Any]]:
+) -> tuple[ResidualPlaces, list[Any], list[Any]]:
     """Where the residuals are, what is kept of the arguments (`values`, their leaves), and the other residuals."""
     numbers = {id(x): i for i, x in enumerate(values)}
     others: list[Any] = []
@@ -69,7 +69,7 @@ def kept_by(
         NotNeeded() if i not in used else x if s else NotSaveable() for i, (x, s) in enumerate(zip(values, saveable))
     ]
     kept = _in_tuples(in_tree, iter(leaves))
-    return Saved(tuple(places)), list(kept), others
+    return ResidualPlaces(tuple(places)), list(kept), others
 
 
 def _is_leaf(structure: Any) -> bool:

@@ -43,13 +43,13 @@ class ReadByPython(TypeError):
     """Raised where Python asks for the value of a traced array."""
 
 
-class Lifted(NDArrayOperatorsMixin):
+class TracedArray(NDArrayOperatorsMixin):
     """A traced array. A view reads from its base each time, and stores into it."""
 
     __array_priority__ = 1000
 
     def __init__(
-        self, value: Any, base: Lifted | None = None, view: Callable[[Any], Any] | None = None, index: Any = None
+        self, value: Any, base: TracedArray | None = None, view: Callable[[Any], Any] | None = None, index: Any = None
     ) -> None:
         self._value, self._base, self._view, self._index = value, base, view, index
         self.writes = 0
@@ -61,7 +61,7 @@ class Lifted(NDArrayOperatorsMixin):
         return self._value if self._base is None or self._view is None else self._view(self._base.value)
 
     @property
-    def root(self) -> Lifted:
+    def root(self) -> TracedArray:
         """The array that owns the memory."""
         return self if self._base is None else self._base.root
 
@@ -90,12 +90,12 @@ class Lifted(NDArrayOperatorsMixin):
         given = [_lowered(x) for x in inputs]
         result = function(*given) if method == "__call__" else function.reduce(*given, **options)
         if out is None:
-            return tuple(map(Lifted, result)) if isinstance(result, tuple) else Lifted(result)
+            return tuple(map(TracedArray, result)) if isinstance(result, tuple) else TracedArray(result)
         target = out[0]
-        if not isinstance(target, Lifted):
+        if not isinstance(target, TracedArray):
             raise TypeError("a traced value is stored into an array that is not")
         if target.ndim == 0:
-            return Lifted(result)
+            return TracedArray(result)
         target.put(result)
         return target
 
@@ -106,18 +106,18 @@ class Lifted(NDArrayOperatorsMixin):
         found: Any = jnp
         for part in name.split("."):
             found = getattr(found, part)
-        if function.__name__ in _VIEWS and isinstance(args[0], Lifted):
+        if function.__name__ in _VIEWS and isinstance(args[0], TracedArray):
             rest = [_lowered(a) for a in args[1:]]
-            return Lifted(None, args[0], lambda v: found(v, *rest, **options))
-        return tree.map(Lifted, found(*map(_lowered, args), **{k: _lowered(v) for k, v in options.items()}))
+            return TracedArray(None, args[0], lambda v: found(v, *rest, **options))
+        return tree.map(TracedArray, found(*map(_lowered, args), **{k: _lowered(v) for k, v in options.items()}))
 
-    def __getitem__(self, index: Any) -> Lifted:
+    def __getitem__(self, index: Any) -> TracedArray:
         index = _lowered(index)
         parts = index if isinstance(index, tuple) else (index,)
         if all(isinstance(p, (slice, int)) or p is None or p is Ellipsis or np.ndim(p) == 0 for p in parts):
-            view = Lifted(None, self, lambda v: v[index], index)
-            return view if view.ndim else Lifted(view.value)
-        return Lifted(self.value[index])
+            view = TracedArray(None, self, lambda v: v[index], index)
+            return view if view.ndim else TracedArray(view.value)
+        return TracedArray(self.value[index])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         value = _lowered(value)
@@ -128,15 +128,15 @@ class Lifted(NDArrayOperatorsMixin):
         if name.startswith("_"):
             raise AttributeError(name)
         if name == "T":
-            return Lifted(None, self, lambda v: v.T)
+            return TracedArray(None, self, lambda v: v.T)
         if name == "copy":
-            return lambda *_: Lifted(self.value)
+            return lambda *_: TracedArray(self.value)
         if name == "fill":
             return lambda v: self.put(_lowered(v))
         if name in words.STATIC_ATTRIBUTES:
             return getattr(self.value, name)
         if name in ("real", "imag"):
-            return Lifted(getattr(self.value, name))
+            return TracedArray(getattr(self.value, name))
         if name not in words.ARRAY_METHODS or name in (
             "at",
             "set",
@@ -153,15 +153,15 @@ class Lifted(NDArrayOperatorsMixin):
         def method(*args: Any, **options: Any) -> Any:
             given, named = [_lowered(a) for a in args], {k: _lowered(v) for k, v in options.items()}
             if name in _VIEWS:
-                return Lifted(None, self, lambda v: getattr(v, name)(*given, **named))
-            return Lifted(getattr(self.value, name)(*given, **named))
+                return TracedArray(None, self, lambda v: getattr(v, name)(*given, **named))
+            return TracedArray(getattr(self.value, name)(*given, **named))
 
         return method
 
     def __len__(self) -> int:
         return self.value.shape[0]
 
-    def __iter__(self) -> Iterator[Lifted]:
+    def __iter__(self) -> Iterator[TracedArray]:
         if len(self) > _ROWS:
             raise ReadByPython(f"Python goes through {len(self)} rows")
         return (self[k] for k in range(len(self)))
@@ -173,17 +173,17 @@ class Lifted(NDArrayOperatorsMixin):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _flattened(x: Lifted) -> tuple[tuple[Any], None]:
+def _flattened(x: TracedArray) -> tuple[tuple[Any], None]:
     if x._base is not None and x.root.writes:
         raise TypeError("a view outlives a store into its array (aliasing)")
     return (x.value,), None
 
 
-tree_util.register_pytree_node(Lifted, _flattened, lambda _, children: Lifted(children[0]))
+tree_util.register_pytree_node(TracedArray, _flattened, lambda _, children: TracedArray(children[0]))
 
 
 def _lowered(x: Any) -> Any:
-    if isinstance(x, Lifted):
+    if isinstance(x, TracedArray):
         return x.value
     if isinstance(x, (list, tuple)):
         return type(x)(_lowered(v) for v in x)
@@ -194,25 +194,27 @@ def _lowered(x: Any) -> Any:
 
 def lifted(values: Any) -> Any:
     """The same tree with traced arrays in place of arrays and numbers."""
-    return tree.map(lambda v: Lifted(v), values)
+    return tree.map(lambda v: TracedArray(v), values)
 
 
-def counted(k: Any) -> Lifted:
+def counted(k: Any) -> TracedArray:
     """The count of a compiled loop, as NumPy code takes it."""
-    return Lifted(k)
+    return TracedArray(k)
 
 
 def chosen(test: Any, yes: Any, no: Any) -> Any:
     """One of two values: what a branch on a value leaves behind."""
     if yes is no:
         return yes
-    return Lifted(jnp.where(_lowered(test), _lowered(yes), _lowered(no)))
+    return TracedArray(jnp.where(_lowered(test), _lowered(yes), _lowered(no)))
 
 
 def apart(*values: Any) -> tuple[Any, ...]:
     """What a turn hands to the next one. Raises TypeError where one array has two names: a store into one would be lost on the other."""
     arrays = [
-        v for v in tree.leaves(values, is_leaf=lambda v: isinstance(v, Lifted)) if isinstance(v, Lifted) and v.ndim
+        v
+        for v in tree.leaves(values, is_leaf=lambda v: isinstance(v, TracedArray))
+        if isinstance(v, TracedArray) and v.ndim
     ]
     if len({id(a.root) for a in arrays}) < len(arrays):
         raise TypeError("one array has two names in the next turn (aliasing)")
@@ -222,7 +224,11 @@ def apart(*values: Any) -> tuple[Any, ...]:
 def values_of(results: Any) -> Any:
     """NumPy's arrays and scalars in place of compiled ones."""
     taken = jitscope.device_get(
-        tree.map(lambda v: v.value if isinstance(v, Lifted) else v, results, is_leaf=lambda v: isinstance(v, Lifted))
+        tree.map(
+            lambda v: v.value if isinstance(v, TracedArray) else v,
+            results,
+            is_leaf=lambda v: isinstance(v, TracedArray),
+        )
     )
     return tree.map(lambda v: np.array(v)[()], taken)
 
@@ -237,17 +243,17 @@ def numpy_traced() -> Iterator[None]:
             if sys._getframe(1).f_globals.get("__name__") not in ("__main__", "cell"):
                 return before[name](*args, **options)
             if name in ("array", "asarray"):
-                parts = tree.leaves(list(args[:1]), is_leaf=lambda v: isinstance(v, Lifted))
-                if not any(isinstance(p, Lifted) for p in parts):
-                    return Lifted(jnp.asarray(before[name](*args, **options)))
-                if name == "asarray" and isinstance(args[0], Lifted) and not options:
+                parts = tree.leaves(list(args[:1]), is_leaf=lambda v: isinstance(v, TracedArray))
+                if not any(isinstance(p, TracedArray) for p in parts):
+                    return TracedArray(jnp.asarray(before[name](*args, **options)))
+                if name == "asarray" and isinstance(args[0], TracedArray) and not options:
                     return args[0]
-                return Lifted(jnp.array(_lowered(args[0]), *args[1:], **options))
-            if name.endswith("_like") and isinstance(args[0], Lifted):
-                return Lifted(getattr(jnp, name)(*map(_lowered, args), **options))
-            if any(isinstance(a, Lifted) for a in [*args, *options.values()]):
-                return Lifted(getattr(jnp, name)(*map(_lowered, args), **options))
-            return Lifted(jnp.asarray(before[name](*args, **options)))
+                return TracedArray(jnp.array(_lowered(args[0]), *args[1:], **options))
+            if name.endswith("_like") and isinstance(args[0], TracedArray):
+                return TracedArray(getattr(jnp, name)(*map(_lowered, args), **options))
+            if any(isinstance(a, TracedArray) for a in [*args, *options.values()]):
+                return TracedArray(getattr(jnp, name)(*map(_lowered, args), **options))
+            return TracedArray(jnp.asarray(before[name](*args, **options)))
 
         return make
 

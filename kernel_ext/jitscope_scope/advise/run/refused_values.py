@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from jitscope.core.avals import class_name, how_to_pass, is_of_library
 
 
-class Refused(NamedTuple):
+class RefusedValue(NamedTuple):
     """What is wrong with a value, and what to do, each a sentence."""
 
     said: str
     fix: str
 
 
-def refused(known: str, error: BaseException, frame: FrameType) -> Refused | None:
+def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue | None:
     """What to say of the class that an error of jax's names; None where it is not found, or there is nothing more to say of it. `frame`
     is the user's that ran."""
     match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
@@ -29,7 +29,7 @@ def refused(known: str, error: BaseException, frame: FrameType) -> Refused | Non
         return _without_a_hash(kind, frame)
     fix = how_to_pass(kind).lstrip(":. ").replace("@jitscope.", "@jax.")
     said = f"A value of type {class_name(kind)} is not an array, a number or a tree of those."
-    return Refused(said, f"{fix[0].upper()}{fix[1:]}.") if fix else None
+    return RefusedValue(said, f"{fix[0].upper()}{fix[1:]}.") if fix else None
 
 
 def _class(name: str) -> type | None:
@@ -44,7 +44,7 @@ def _class(name: str) -> type | None:
     return found if isinstance(found, type) else None
 
 
-def _without_a_hash(kind: type, frame: FrameType) -> Refused | None:
+def _without_a_hash(kind: type, frame: FrameType) -> RefusedValue | None:
     """Of a dataclass whose hash is that of its fields: the first field that has none, of an object that a name of the user's stands for, or by
     what the class says of it."""
     if is_of_library(kind) or not dataclasses.is_dataclass(kind):
@@ -54,7 +54,7 @@ def _without_a_hash(kind: type, frame: FrameType) -> Refused | None:
         held = type(getattr(value, field.name)) if hasattr(value, field.name) else _annotated(field.type)
         if held is not None and held.__hash__ is None:
             said = f"{class_name(kind)} has no hash: a frozen dataclass has that of its fields, and {field.name} is a {class_name(held)}, which has none."
-            return Refused(said, f"Make {field.name} {_HASHABLE.get(held, 'a value that has a hash')}.")
+            return RefusedValue(said, f"Make {field.name} {_HASHABLE.get(held, 'a value that has a hash')}.")
     return None
 
 

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from ..xla.choice import RECOMPUTED, Choice
 from ..xla.cpu_tuning import SWITCHES
-from .disk import tuned as on_disk
+from .disk import tuning_records as on_disk
 from .disk.in_use import store
 from .disk.key import DiskQuery, Refusal
 from .disk.source import PACKAGE
 
 
-class Kept(NamedTuple):
+class TuningRecord(NamedTuple):
     """What a program was tuned to: the choice, in words, and the time with it as a part of that without, with the ends of its interval."""
 
     choice: Choice
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
         }
 
     @classmethod
-    def of_json(cls, found: Any) -> Kept:
+    def of_json(cls, found: Any) -> TuningRecord:
         """What `as_json` gave. Raises ValueError for anything else."""
         try:
             numbers = [float(found[name]) for name in ("ratio", "low", "high")]
@@ -59,11 +59,11 @@ class Kept(NamedTuple):
 Where = tuple[bytes, Any, Any, Any]
 """What tells a program from others in this process: its digest, the options of its call, the device, the arguments it may overwrite."""
 
-_here: dict[Where, Kept] = {}
+_here: dict[Where, TuningRecord] = {}
 _lock = threading.Lock()
 
 
-def kept_for(where: Where, place: DiskQuery | Refusal | None) -> Kept | None:
+def kept_for(where: Where, place: DiskQuery | Refusal | None) -> TuningRecord | None:
     """What the program was tuned to, in this process or in an earlier one; None where it was not."""
     if where in _here:
         return _here[where]
@@ -74,13 +74,13 @@ def kept_for(where: Where, place: DiskQuery | Refusal | None) -> Kept | None:
     if not records or (key := place.key()) is None or (found := records.get(key.environment.hex())) is None:
         return None
     try:
-        kept = Kept.of_json(found)
+        kept = TuningRecord.of_json(found)
     except ValueError:
         return None
     return kept if all(name in SWITCHES or name == RECOMPUTED for name, _ in kept.choice.rules) else None
 
 
-def keep(where: Where, place: DiskQuery | Refusal | None, kept: Kept) -> str:
+def keep(where: Where, place: DiskQuery | Refusal | None, kept: TuningRecord) -> str:
     """Compile the program so from now on; gives "" where later sessions do so, too, else why they do not."""
     with _lock:
         _here[where] = kept

@@ -26,7 +26,7 @@ MOST, LAST = 3_000, 1_000
 """Equations up to which all are kept; of more, those that lead to the error, and so many that were recorded last."""
 
 
-class Unfinished(NamedTuple):
+class UnfinishedTrace(NamedTuple):
     """A trace that an error ended. `guilty` are the variables that the failing operation was given, `where` the user's line that
     failed. `fun` and `avals` are those of `staging.trace_to_jaxpr`, to try again; `left_out` counts equations that are not kept."""
 
@@ -49,7 +49,7 @@ class Unfinished(NamedTuple):
     """Traces a function of another library once more (see `jaxwatch.retracing`)."""
 
 
-def unfinished(error: BaseException) -> list[Unfinished]:
+def unfinished(error: BaseException) -> list[UnfinishedTrace]:
     """The traces that an error ended, the innermost first."""
     return getattr(error, "unfinished", [])
 
@@ -68,7 +68,7 @@ def keep(
         needed = list(dict.fromkeys(guilty))
         eqns = _kept(trace.eqns, needed)
         captured = list(trace.constants.values())
-        one = Unfinished(
+        one = UnfinishedTrace(
             list(trace.invars), [v for v, _ in captured], eqns, needed, where, trace.debug, fun, avals,
             len(trace.eqns) - len(eqns), [x for _, x in captured if hasattr(x, "tracing")],
             inner[0].in_library if inner else _is_ours(error, frames),
