@@ -49,7 +49,7 @@ help:
 	@echo 'make test-install   the wheel beside the newest jax and libraries written for it: none of their versions moves'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench-peers  everyday programs beside jax, PyTorch, numba and NumPy (installs 5 GB)'
-	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, docs/coverage.md, docs/magics.md'
+	@echo 'make bench    measure against jax           make format   let ruff and Biome rewrite what they can, docs/coverage.md, docs/magics.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
 	@echo 'make release VERSION=x  write the version and the changelog, check the distributions, commit and tag'
 	@echo 'make clean    remove what was built         make distclean    and what was installed'
@@ -87,16 +87,18 @@ lint: $(INSTALLED)
 	$(PY) -m tests.oracle.coverage --check
 	$(PY) docs/site/magic_pages.py --check
 
-format: $(INSTALLED)
+format: $(INSTALLED) $(PACKAGES)
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 	$(PY) -m tests.oracle.coverage --write
 	$(PY) docs/site/magic_pages.py --write
+	npm run --silent format
 
 types: $(INSTALLED)
 	$(PY) -m pyright --warnings
 
 test-front: $(PACKAGES) $(FORMS)
+	npm run --silent lint
 	npm run --silent typecheck
 	npm run --silent test
 

@@ -29,7 +29,9 @@ export function applyTo(source: Source, { edits, before }: Pick<ApplyRequest, "e
   const offset = (line: number, column: number) => starts[line - 1 + by]! + unitsOf(lines[line - 1 + by]!, column);
   source.undoManager?.stopCapturing(); // what was typed before is undone by itself
   source.transact(() => {
-    for (const { line, column, end_line, end_column, text } of [...edits].sort((a, b) => b.line - a.line || b.column - a.column))
+    for (const { line, column, end_line, end_column, text } of [...edits].sort(
+      (a, b) => b.line - a.line || b.column - a.column,
+    ))
       source.updateSource(offset(line, column), offset(end_line, end_column), text);
   });
   source.undoManager?.stopCapturing();
@@ -39,7 +41,12 @@ export function applyTo(source: Source, { edits, before }: Pick<ApplyRequest, "e
 function find(tracker: INotebookTracker, id: string, near: Node): NotebookPanel | null {
   const found: NotebookPanel[] = [];
   tracker.forEach((panel) => void (panel.content.widgets.some((cell) => cell.model.id === id) && found.push(panel)));
-  return found.find(({ node }) => node.contains(near)) ?? found.find((panel) => panel === tracker.currentWidget) ?? found[0] ?? null;
+  return (
+    found.find(({ node }) => node.contains(near)) ??
+    found.find((panel) => panel === tracker.currentWidget) ??
+    found[0] ??
+    null
+  );
 }
 
 function apply(tracker: INotebookTracker, event: CustomEvent<ApplyRequest>): void {
@@ -48,9 +55,15 @@ function apply(tracker: INotebookTracker, event: CustomEvent<ApplyRequest>): voi
   const cell = panel?.content.widgets.find(({ model }) => model.id === id);
   if (!panel || !cell) return; // the button copies instead
   event.preventDefault();
-  if (cell.model.getMetadata("editable") === false || cell.readOnly) return tell("This cell is read-only.", false);
+  if (cell.model.getMetadata("editable") === false || cell.readOnly) {
+    tell("This cell is read-only.", false);
+    return;
+  }
   const by = applyTo(cell.model.sharedModel as unknown as Source, { edits, before });
-  if (by === null) return tell("The cell was edited since: these lines are no longer in it. Run it again for a fix that fits.", false);
+  if (by === null) {
+    tell("The cell was edited since: these lines are no longer in it. Run it again for a fix that fits.", false);
+    return;
+  }
   const line = Math.min(...edits.map((edit) => edit.line)) + by;
   tell("Done. Undo takes it back; run the cell to see the difference.", true);
   void goToCell(panel, { file: id, line, column: edits[0]!.column });

@@ -4,7 +4,7 @@ import type { ICommandPalette } from "@jupyterlab/apputils";
 import type { Cell } from "@jupyterlab/cells";
 import { EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import type { INotebookTracker } from "@jupyterlab/notebook";
-import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import { type EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { IgnoreRequest } from "../../widgets/jitscope_widgets/js/parts/cards";
 import { close, marks, marksIn, open, show, type Mark } from "./marks";
 import type { Bit, Session, Sessions } from "./sessions";
@@ -27,7 +27,9 @@ export class Bits {
     tracker: INotebookTracker,
     private sessions: Sessions,
   ) {
-    sessions.onChange(() => sessions.all().forEach((session) => this.show(session)));
+    sessions.onChange(() => {
+      for (const session of sessions.all()) this.show(session);
+    });
     tracker.widgetAdded.connect((_, { content }) => {
       const edited = () => this.sessionOf(content.node)?.edited();
       content.modelContentChanged.connect(() => content.model?.cells.changed.connect(edited));
@@ -43,7 +45,10 @@ export class Bits {
     const edited = (update: ViewUpdate) => {
       if (update.docChanged) this.sessionOf(update.view.dom)?.edited();
     };
-    const watcher = ViewPlugin.define((view) => (made(view), { update: edited }));
+    const watcher = ViewPlugin.define((view) => {
+      made(view);
+      return { update: edited };
+    });
     registry.addExtension({
       name: "jitscope-sharp-bits",
       factory: ({ inline }) => (inline ? EditorExtensionRegistry.createImmutableExtension([marks, watcher]) : null),
@@ -77,7 +82,12 @@ export class Bits {
     const { commands } = this.app;
     const add = (id: string, label: string, by: number, keys: string[]) => {
       const isEnabled = () => !!this.sessions.current()?.bits;
-      commands.addCommand(id, { label, caption: "Sharp bits that jitscope found in this notebook", isEnabled, execute: () => this.step(by) });
+      commands.addCommand(id, {
+        label,
+        caption: "Sharp bits that jitscope found in this notebook",
+        isEnabled,
+        execute: () => this.step(by),
+      });
       commands.addKeyBinding({ command: id, keys, selector: `.${MARKED}` });
       palette?.addItem({ command: id, category: "jitscope" });
     };

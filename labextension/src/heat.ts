@@ -17,7 +17,10 @@ export class HeatedCells {
   }
 
   register(registry: IEditorExtensionRegistry): void {
-    const watcher = ViewPlugin.define((view) => (setTimeout(() => this.met(view)), { update: (update) => this.edited(update) }));
+    const watcher = ViewPlugin.define((view) => {
+      setTimeout(() => this.met(view));
+      return { update: (update) => this.edited(update) };
+    });
     registry.addExtension({
       name: "jitscope-heat",
       factory: ({ inline }) => (inline ? EditorExtensionRegistry.createImmutableExtension([heat, watcher]) : null),
@@ -40,7 +43,7 @@ export class HeatedCells {
 
   private cells(): Cell[] {
     const found: Cell[] = [];
-    this.tracker.forEach((panel) => found.push(...panel.content.widgets));
+    this.tracker.forEach((panel) => void found.push(...panel.content.widgets));
     return found;
   }
 

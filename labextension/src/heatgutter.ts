@@ -65,7 +65,8 @@ const place = new Compartment();
 const room = EditorView.updateListener.of(({ view, state, startState }) => {
   const before = startState.field(field, false);
   const now = state.field(field, false);
-  if (before !== now && !now?.size && place.get(state) === bands) setTimeout(() => view.dispatch({ effects: place.reconfigure([]) }));
+  if (before !== now && !now?.size && place.get(state) === bands)
+    setTimeout(() => view.dispatch({ effects: place.reconfigure([]) }));
 });
 
 const told = EditorView.contentAttributes.compute([field], (state): Record<string, string> => {

@@ -62,7 +62,9 @@ function ranges(items: Bit[], state: EditorState): Range<Decoration>[] {
 /** The marks between two places, in the order of the text. */
 export function marksIn(state: EditorState, from = 0, to = state.doc.length): Mark[] {
   const found: Mark[] = [];
-  state.field(field, false)?.between(from, to, (start, end, { spec }) => void found.push({ from: start, to: end, item: spec.item }));
+  state
+    .field(field, false)
+    ?.between(from, to, (start, end, { spec }) => void found.push({ from: start, to: end, item: spec.item }));
   return found;
 }
 
@@ -80,7 +82,10 @@ function fill(place: HTMLElement, marks: Mark[]): () => void {
     const staged = stage(place, cards);
     end = () => staged.dispose();
   });
-  return () => ((gone = true), end());
+  return () => {
+    gone = true;
+    end();
+  };
 }
 
 function card(marks: Mark[], below: boolean): Pick<Tooltip, "create" | "pos" | "end" | "above"> {
@@ -96,10 +101,15 @@ function card(marks: Mark[], below: boolean): Pick<Tooltip, "create" | "pos" | "
   return { pos: from, end: to, above: !below, create };
 }
 
-const hover = hoverTooltip((view, pos, side) => {
-  const marks = marksIn(view.state, pos, pos).filter(({ from, to }) => (side < 0 ? from < pos : to > pos) || (from < pos && pos < to));
-  return marks.length ? { ...card(marks, true) } : null;
-}, { hoverTime: 250 });
+const hover = hoverTooltip(
+  (view, pos, side) => {
+    const marks = marksIn(view.state, pos, pos).filter(
+      ({ from, to }) => (side < 0 ? from < pos : to > pos) || (from < pos && pos < to),
+    );
+    return marks.length ? { ...card(marks, true) } : null;
+  },
+  { hoverTime: 250 },
+);
 
 /** Opened by key or click: it takes the focus, Escape gives it back. */
 function dialog(marks: Mark[]): Tooltip {
@@ -109,7 +119,10 @@ function dialog(marks: Mark[]): Tooltip {
     const { dom } = made;
     dom.tabIndex = -1;
     dom.setAttribute("role", "dialog");
-    dom.setAttribute("aria-label", marks.map(({ item }) => `${NAMES[item.severity]}, ${item.id}: ${item.message}`).join("; "));
+    dom.setAttribute(
+      "aria-label",
+      marks.map(({ item }) => `${NAMES[item.severity]}, ${item.id}: ${item.message}`).join("; "),
+    );
     const leave = (focus: boolean) => {
       if (view.state.field(opened, false) === tooltip) close(view);
       if (focus) view.focus();

@@ -81,7 +81,7 @@ export function provideKeep(tracker: INotebookTracker): void {
 
 function panelsOf(tracker: INotebookTracker): NotebookPanel[] {
   const found: NotebookPanel[] = [];
-  tracker.forEach((panel) => found.push(panel));
+  tracker.forEach((panel) => void found.push(panel));
   return found;
 }
 
@@ -115,7 +115,11 @@ function watch(panel: NotebookPanel): void {
   let waiting = 0;
   const later = () => {
     // many changes come together; look once
-    if (!waiting && !panel.isDisposed) waiting = window.setTimeout(() => ((waiting = 0), look(panel)), 50);
+    if (!waiting && !panel.isDisposed)
+      waiting = window.setTimeout(() => {
+        waiting = 0;
+        look(panel);
+      }, 50);
   };
   const observer = new MutationObserver(later);
   observer.observe(panel.content.node, { childList: true, subtree: true });

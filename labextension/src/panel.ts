@@ -23,7 +23,11 @@ type Tabs = Awaited<ReturnType<typeof viewCode>> extends { tabs: (...given: any[
 const UNLOADED = "jitscope is not loaded in this notebook. Run %load_ext jitscope in a cell; ";
 
 /** A document that says a sentence. */
-const said = (kind: string, content: string) => ({ kind, version: 1, view: [{ part: "sentence", content, kind: "note" }] });
+const said = (kind: string, content: string) => ({
+  kind,
+  version: 1,
+  view: [{ part: "sentence", content, kind: "note" }],
+});
 
 export class SidePanel extends Widget {
   private live: Record<string, Live> = {};
@@ -98,16 +102,43 @@ export class SidePanel extends Widget {
   }
 
   private recompiles(): unknown {
-    return this.sessions.current()?.ledger?.recompilations ?? said("recompilations", "Nothing was compiled or traced more than once.");
+    return (
+      this.sessions.current()?.ledger?.recompilations ??
+      said("recompilations", "Nothing was compiled or traced more than once.")
+    );
   }
 
   private bits(): unknown {
     const current = this.sessions.current();
     const items = current?.items() ?? [];
-    if (items.length) return { kind: "diagnostics", version: 1, items, view: [{ part: "cards", name: "Sharp bits", cards: items.map(({ card }) => card), filters: ["severity", "sharp bit"] }] };
-    if (!current) return said("diagnostics", "Open a notebook to see its sharp bits: code that means something else to a tracing compiler than to Python.");
-    if (current.bits === null) return said("diagnostics", `${UNLOADED}what in its code means something else to a tracing compiler than to Python then appears here.`);
-    return said("diagnostics", "No sharp bits were found by looking at the code of this notebook. %sharpbits on looks at the values of runs too.");
+    if (items.length)
+      return {
+        kind: "diagnostics",
+        version: 1,
+        items,
+        view: [
+          {
+            part: "cards",
+            name: "Sharp bits",
+            cards: items.map(({ card }) => card),
+            filters: ["severity", "sharp bit"],
+          },
+        ],
+      };
+    if (!current)
+      return said(
+        "diagnostics",
+        "Open a notebook to see its sharp bits: code that means something else to a tracing compiler than to Python.",
+      );
+    if (current.bits === null)
+      return said(
+        "diagnostics",
+        `${UNLOADED}what in its code means something else to a tracing compiler than to Python then appears here.`,
+      );
+    return said(
+      "diagnostics",
+      "No sharp bits were found by looking at the code of this notebook. %sharpbits on looks at the values of runs too.",
+    );
   }
 
   private goTo(place: Place): void {

@@ -107,8 +107,7 @@ export class Session {
       if (own.has(cell)) found.set(cell, [...(found.get(cell) ?? []), { ...item, card: cards[n]! }]);
     }
     const read = cells ? new Set(cells) : null;
-    for (const [cell, items] of this.bits ?? [])
-      if (read && own.has(cell) && !read.has(cell)) found.set(cell, items);
+    for (const [cell, items] of this.bits ?? []) if (read && own.has(cell) && !read.has(cell)) found.set(cell, items);
     this.bits = found;
     this.seconds = seconds;
   }
@@ -132,7 +131,13 @@ export class Session {
     if (!this.comm) return;
     this.wanted = true;
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => ((this.waiting = undefined), this.look()), Math.max(PAUSE, (1000 * this.seconds) / SHARE));
+    this.waiting = setTimeout(
+      () => {
+        this.waiting = undefined;
+        this.look();
+      },
+      Math.max(PAUSE, (1000 * this.seconds) / SHARE),
+    );
   }
 
   private look(): void {
@@ -170,7 +175,7 @@ export class Sessions {
   constructor(private tracker: INotebookTracker) {
     tracker.widgetAdded.connect((_, panel) => this.add(panel));
     tracker.currentChanged.connect(() => this.tell());
-    tracker.forEach((panel) => this.add(panel));
+    tracker.forEach((panel) => void this.add(panel));
   }
 
   onChange(listener: () => void): void {

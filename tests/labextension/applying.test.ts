@@ -27,7 +27,10 @@ const edit = (line: number, column: number, end_line: number, end_column: number
 
 test("edits are one step, and stand where the lines stand now", () => {
   const source = new Source("a\nb = 1\nc = 2");
-  assert.equal(applyTo(source, { edits: [edit(2, 4, 2, 5, "10"), edit(3, 4, 3, 5, "x\n+ 1")], before: ["b = 1", "c = 2"] }), 0);
+  assert.equal(
+    applyTo(source, { edits: [edit(2, 4, 2, 5, "10"), edit(3, 4, 3, 5, "x\n+ 1")], before: ["b = 1", "c = 2"] }),
+    0,
+  );
   assert.equal(source.getSource(), "a\nb = 10\nc = x\n+ 1");
   assert.equal(source.steps, 1);
 

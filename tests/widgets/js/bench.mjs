@@ -21,7 +21,9 @@ for (const [name, make] of Object.entries(documents)) rows.push({ name, ...(awai
 await browser.close();
 
 const COLUMNS = ["paint", "still", "open", "openMost", "frame", "frameFar", "search"];
-console.log("| graph | first paint | longest standstill | open p95 | most open | frame p95 | frame p95, all in view | search |");
+console.log(
+  "| graph | first paint | longest standstill | open p95 | most open | frame p95 | frame p95, all in view | search |",
+);
 console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
 for (const row of rows) console.log(`| ${row.name} | ${COLUMNS.map((key) => `${row[key]} ms`).join(" | ")} |`);
 
@@ -35,7 +37,10 @@ async function measure(document) {
   await page.waitForTimeout(300);
   const paint = await page.evaluate(firstPaint);
   await page.waitForTimeout(300);
-  const still = await page.evaluate((begun) => Math.max(0, ...tasks.filter((t) => t.startTime >= begun - 1).map((t) => t.duration)), paint.begun);
+  const still = await page.evaluate(
+    (begun) => Math.max(0, ...tasks.filter((t) => t.startTime >= begun - 1).map((t) => t.duration)),
+    paint.begun,
+  );
   const opened = await page.evaluate(openScopes);
   const frames = {};
   for (const zoom of ["near", "all"]) frames[zoom] = percentile(await page.evaluate(move, zoom), 0.95);

@@ -33,7 +33,10 @@ const tree = new CallTree(source);
 
 test("calls come in the order of the lines they stand in", () => {
   assert.deepEqual([...tree.inOrder()], [0, 2, 1]);
-  assert.deepEqual([0, 1, 2].map((call) => tree.depthOf(call)), [0, 1, 1]);
+  assert.deepEqual(
+    [0, 1, 2].map((call) => tree.depthOf(call)),
+    [0, 1, 1],
+  );
 });
 
 test("a line has what was written in it and what it calls", () => {

@@ -23,7 +23,11 @@ test("the blocks of a network are open, its arguments and results are not", () =
   assert.ok(!open.some((id) => /^(in|out):/.test(id)));
 });
 
-for (const [name, document] of Object.entries({ network: grouped(48), flat: synthetic(5000, { branching: 0 }), scoped: synthetic(5000) }))
+for (const [name, document] of Object.entries({
+  network: grouped(48),
+  flat: synthetic(5000, { branching: 0 }),
+  scoped: synthetic(5000),
+}))
   test(`${name}: the first look has operations or blocks, and not too many`, () => {
     const model = Model.of(document);
     openFirst(model);

@@ -38,7 +38,10 @@ test("where a long level has few scopes these stay in sight, and what is most in
 });
 
 test("many side by side become a few and the rest", () => {
-  const document = graph(["a", ...ids(60), "z"], ids(60).flatMap((id) => [`a>${id}`, `${id}>z`]));
+  const document = graph(
+    ["a", ...ids(60), "z"],
+    ids(60).flatMap((id) => [`a>${id}`, `${id}>z`]),
+  );
   const model = Model.of(document);
   const labels = model.childrenOf(model.root).map((i) => model.node(i).label);
   assert.equal(labels.length, 2 + 17 + 1);
@@ -50,11 +53,17 @@ test("folds close no circle: data still flows downwards", () => {
   const layout = layoutOf(document, "none");
   for (let scope = 0; scope <= layout.model.root; scope++)
     if (scope === layout.model.root || layout.model.isScope(scope))
-      assert.ok(layout.structure(scope).chains.lines.every((line) => !line.turned), `a line of ${scope} is turned`);
+      assert.ok(
+        layout.structure(scope).chains.lines.every((line) => !line.turned),
+        `a line of ${scope} is turned`,
+      );
 });
 
 test("rows are never wide", () => {
-  const document = graph(["a", ...ids(20), "z"], ids(20).flatMap((id) => [`a>${id}`, `${id}>z`]));
+  const document = graph(
+    ["a", ...ids(20), "z"],
+    ids(20).flatMap((id) => [`a>${id}`, `${id}>z`]),
+  );
   const layout = layoutOf(document);
   const rows = new Map<number, number>();
   for (const node of layout.model.visible()) {

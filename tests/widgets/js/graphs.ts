@@ -42,6 +42,6 @@ export function graph(ids: string[], edges: string[], more: Record<string, Parti
 
 export function layoutOf(document: GraphDoc, open: "all" | "none" = "all"): Layout {
   const model = Model.of(document);
-  model.nodes.forEach((n, i) => model.setOpen(i, open === "all" || n.kind === "hull"));
+  model.nodes.forEach((n, i) => void model.setOpen(i, open === "all" || n.kind === "hull"));
   return new Layout(model, (i) => ({ w: 40 + model.node(i).label.length * 8, h: model.isScope(i) ? 42 : 30 }));
 }

@@ -47,11 +47,28 @@ test("hues follow the order of the lines; a node of several lines has none of it
 });
 
 test("a scope leads to its own line and to those of all that is in it", () => {
-  const place = (line: number) => ({ file: "f", cell: null, line, end_line: line, column: 0, end_column: 1, function: "f", text: "" });
+  const place = (line: number) => ({
+    file: "f",
+    cell: null,
+    line,
+    end_line: line,
+    column: 0,
+    end_column: 1,
+    function: "f",
+    text: "",
+  });
   const node = (id: string, kind: string, scope: string | null, line: number) =>
     ({ id, kind, scope, label: id, types: [], paths: kind === "group" ? [] : [id], positions: [place(line)] }) as any;
-  const nodes = [node("e0", "equation", null, 2), node("e1", "scope", null, 7), node("e1/e0", "equation", "e1", 4), node("e1/e1", "equation", "e1", 5)];
-  const graph = { ...compilation.graph, nodes: [...nodes, node("g0", "group", null, 9), node("e2", "equation", "g0", 3)] };
+  const nodes = [
+    node("e0", "equation", null, 2),
+    node("e1", "scope", null, 7),
+    node("e1/e0", "equation", "e1", 4),
+    node("e1/e1", "equation", "e1", 5),
+  ];
+  const graph = {
+    ...compilation.graph,
+    nodes: [...nodes, node("g0", "group", null, 9), node("e2", "equation", "g0", 3)],
+  };
   const own = new Links(null, graph);
   const picked = (id: string) => [...own.fromNode(graph, "jaxpr", id).lines].sort();
   assert.deepEqual([picked("e0"), picked("e1"), picked("e1/e1"), picked("g0")], [[2], [4, 5, 7], [5], [3, 9]]);

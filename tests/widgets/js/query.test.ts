@@ -7,8 +7,19 @@ import { node } from "./graphs";
 const NODES = [
   node("e0", null, { label: "dot_general", types: ["f32[64,20]"], bytes: 5120, text: "c = dot_general a b" }),
   node("e1", null, { label: "dot_general", types: ["bf16[1024,1024]"], bytes: 2097152 }),
-  node("e2", null, { label: "broadcast_in_dim", types: ["f32[]"], bytes: 4, number: { name: "cost", value: -0.5, unit: "" } }),
-  node("e3", null, { label: "mul", types: ["f32[64,7]", "i32[7]"], bytes: 1792, transforms: ["transpose"], number: { name: "cost", value: 0.25, unit: "" } }),
+  node("e2", null, {
+    label: "broadcast_in_dim",
+    types: ["f32[]"],
+    bytes: 4,
+    number: { name: "cost", value: -0.5, unit: "" },
+  }),
+  node("e3", null, {
+    label: "mul",
+    types: ["f32[64,7]", "i32[7]"],
+    bytes: 1792,
+    transforms: ["transpose"],
+    number: { name: "cost", value: 0.25, unit: "" },
+  }),
   node("in0", null, { kind: "input", label: "params['w']", types: ["f32[20]"], bytes: 80 }),
 ];
 const FACTS: Facts = {
@@ -63,8 +74,20 @@ for (const [text, wanted] of Object.entries(EXPECTED))
   test(`“${text}” finds ${wanted.join(", ") || "nothing"}`, () => assert.deepEqual(found(text), wanted));
 
 test("words are found in the code that wrote a node, its function, and what is a library's", () => {
-  const place = { file: "f.py", cell: null, line: 3, end_line: 3, column: 4, end_column: 9, function: "attention", text: "    scores = q @ k.T" };
-  const nodes = [node("e5", null, { label: "dot_general", positions: [place] }), node("k1", null, { label: "fusion", kind: "library" })];
+  const place = {
+    file: "f.py",
+    cell: null,
+    line: 3,
+    end_line: 3,
+    column: 4,
+    end_column: 9,
+    function: "attention",
+    text: "    scores = q @ k.T",
+  };
+  const nodes = [
+    node("e5", null, { label: "dot_general", positions: [place] }),
+    node("k1", null, { label: "fusion", kind: "library" }),
+  ];
   const widely = (text: string) => nodes.filter(parse(text, FACTS, true).test).map(({ id }) => id);
   assert.deepEqual(widely("scores"), ["e5"]);
   assert.deepEqual(widely("attention -fusion"), ["e5"]);

@@ -20,7 +20,10 @@ test("of a repeat one block is drawn", () => {
   const drawn = [...model.visible()].map((i) => model.node(i).id);
   assert.ok(drawn.includes("g0/0") && !drawn.includes("g0/1"));
   model.chooseBlock(named(model, "g0"), 4);
-  assert.deepEqual([...model.visible()].map((i) => model.node(i).id).filter((id) => /^g0\/\d+$/.test(id)), ["g0/4"]);
+  assert.deepEqual(
+    [...model.visible()].map((i) => model.node(i).id).filter((id) => /^g0\/\d+$/.test(id)),
+    ["g0/4"],
+  );
 });
 
 test("a step beyond the last block stays there", () => {
@@ -41,7 +44,10 @@ test("a block gets its values from outside and from the block before it", () => 
   const model = network(["g0"]);
   const from = (block: number) => {
     model.chooseBlock(named(model, "g0"), block);
-    return model.level(named(model, "g0")).inPorts.map((i) => model.node(i).id).sort();
+    return model
+      .level(named(model, "g0"))
+      .inPorts.map((i) => model.node(i).id)
+      .sort();
   };
   assert.deepEqual(from(0), ["e0", "in:params"]);
   assert.deepEqual(from(3), ["g0/2", "in:params"]);
@@ -60,7 +66,9 @@ test("every block is drawn alike", () => {
 
 test("a closed scope of many values has one line, an open one a line for each", () => {
   const lines = (model: Model) =>
-    model.level(model.root).edges.filter(({ from }) => model.node(model.childrenOf(model.root)[from]!).id === "in:params");
+    model
+      .level(model.root)
+      .edges.filter(({ from }) => model.node(model.childrenOf(model.root)[from]!).id === "in:params");
   assert.deepEqual([...new Set(lines(network([])).map(({ source }) => source))], [-1]);
   assert.ok(new Set(lines(network(["in:params"])).map(({ source }) => source)).size === 12);
 });

@@ -62,7 +62,7 @@ for (const dark of [false, true])
       cell,
       "7-fusion-graphs",
       () => scope.open("fusion"),
-      () => document.querySelectorAll('[data-panel=fusion] input[value="graphs"]').forEach((i) => i.click()),
+      () => document.querySelectorAll('[data-panel=fusion] input[value="graphs"]').forEach((i) => void i.click()),
     );
     await open(cell, "8-timing", () => scope.open("timing"));
     await open(cell, "9-recompiles", () => scope.open("recompiles"));

@@ -45,7 +45,7 @@ test("a way is the same as walking edge by edge", () => {
   const operations = model.nodes.flatMap((_, i) => (model.isScope(i) ? [] : [i]));
   const reachable = (start: number, ends: Int32Array, others: Int32Array) => {
     const seen = new Set([start]);
-    for (let grew = true; grew;) {
+    for (let grew = true; grew; ) {
       grew = false;
       ends.forEach((end, e) => {
         if (seen.has(end) && others[e]! >= 0 && !seen.has(others[e]!)) {

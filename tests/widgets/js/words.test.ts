@@ -20,7 +20,10 @@ test("modelled and unknown quantities are marked", () => {
 });
 
 test("an at sign begins a decorator at the start of a line alone", () => {
-  const marked = (text: string) => pythonTokens(text).filter(([kind]) => kind === "op").map(([, piece]) => piece);
+  const marked = (text: string) =>
+    pythonTokens(text)
+      .filter(([kind]) => kind === "op")
+      .map(([, piece]) => piece);
   assert.deepEqual(marked("    @jax.jit"), ["@jax.jit"]);
   assert.deepEqual(marked("    y = x @w + A@b.T"), []);
 });

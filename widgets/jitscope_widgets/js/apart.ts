@@ -17,34 +17,71 @@ interface Context {
 }
 
 /** One line for each of the readers: in one kernel with the maker, or why not. */
-export function whyApart(maker: GraphNode, readers: GraphNode[], graph: GraphDoc, { compilation, showFusion }: Context): HTMLElement[] {
+export function whyApart(
+  maker: GraphNode,
+  readers: GraphNode[],
+  graph: GraphDoc,
+  { compilation, showFusion }: Context,
+): HTMLElement[] {
   const kernels = (compilation.fusion?.kernels ?? []).filter(({ kind }) => kind !== "loop");
   if (!kernels.length) return [];
-  const names = new Map(kernelNames(compilation.fusion!.kernels).map((name, i) => [compilation.fusion!.kernels[i]!.name, name]));
+  const names = new Map(
+    kernelNames(compilation.fusion!.kernels).map((name, i) => [compilation.fusion!.kernels[i]!.name, name]),
+  );
   const holding = (node: GraphNode): Kernel[] => {
     const paths = new Set(pathsOf(graph, node));
-    return graph.level === "jaxpr" || node.paths.length ? kernels.filter((kernel) => touches(kernelPaths(kernel), paths)) : [];
+    return graph.level === "jaxpr" || node.paths.length
+      ? kernels.filter((kernel) => touches(kernelPaths(kernel), paths))
+      : [];
   };
   const gives = holding(maker);
   const said = new Map<string, HTMLElement>();
   for (const reader of readers) {
     const reads = holding(reader);
     const both = gives.find((one) => reads.includes(one));
-    if (both) said.set(both.name, h("span", { class: "jitscope-apart" }, h("span", { class: "jitscope-muted" }, "fused: both in "), names.get(both.name)!));
+    if (both)
+      said.set(
+        both.name,
+        h(
+          "span",
+          { class: "jitscope-apart" },
+          h("span", { class: "jitscope-muted" }, "fused: both in "),
+          names.get(both.name)!,
+        ),
+      );
     else for (const [key, line] of linesOf(gives, reads, names, compilation, showFusion)) said.set(key, line);
   }
   return [...said.values()].slice(0, MOST);
 }
 
-function* linesOf(gives: Kernel[], reads: Kernel[], names: Map<string, string>, compilation: CompilationDoc, showFusion?: () => void): Generator<[string, HTMLElement]> {
+function* linesOf(
+  gives: Kernel[],
+  reads: Kernel[],
+  names: Map<string, string>,
+  compilation: CompilationDoc,
+  showFusion?: () => void,
+): Generator<[string, HTMLElement]> {
   const pairs = compilation.instruments?.reasons?.pairs ?? [];
   const asked = compilation.instruments?.reasons !== undefined;
   for (const { from, to, observed } of compilation.fusion?.boundaries ?? []) {
     if (!gives.some(({ name }) => name === from) || !reads.some(({ name }) => name === to)) continue;
     const reason = pairs.find(({ giver, reader }) => giver.kernel === from && reader.kernel === to)?.reason;
     const seen = observed.map(({ text }) => text).join("; ") || say("nothing seen");
-    const ask = !asked && showFusion ? [" ", h("button", { type: "button", class: "jitscope-link", onclick: showFusion }, "XLA's own reason")] : [];
-    const told = reason ? [inPlainWords(reason)] : [asked ? `${say("xla says nothing")}; what can be seen: ${seen}` : seen, ...ask];
-    yield [`${from} ${to}`, h("span", { class: "jitscope-apart", title: reason ? `XLA: ${reason}` : null }, h("span", { class: "jitscope-muted" }, `not fused, ${names.get(from)} and ${names.get(to)}: `), ...told)];
+    const ask =
+      !asked && showFusion
+        ? [" ", h("button", { type: "button", class: "jitscope-link", onclick: showFusion }, "XLA's own reason")]
+        : [];
+    const told = reason
+      ? [inPlainWords(reason)]
+      : [asked ? `${say("xla says nothing")}; what can be seen: ${seen}` : seen, ...ask];
+    yield [
+      `${from} ${to}`,
+      h(
+        "span",
+        { class: "jitscope-apart", title: reason ? `XLA: ${reason}` : null },
+        h("span", { class: "jitscope-muted" }, `not fused, ${names.get(from)} and ${names.get(to)}: `),
+        ...told,
+      ),
+    ];
   }
 }

@@ -71,7 +71,8 @@ export class CallTree {
   *inOrder(call = 0): Generator<number> {
     yield call;
     const lineOf = (other: number) => this.source.calls[other]!.line ?? 0;
-    for (const child of [...this.children[call]!].sort((a, b) => lineOf(a) - lineOf(b) || a - b)) yield* this.inOrder(child);
+    for (const child of [...this.children[call]!].sort((a, b) => lineOf(a) - lineOf(b) || a - b))
+      yield* this.inOrder(child);
   }
 
   marked(call: number, line: number): Marked | null {
@@ -97,7 +98,9 @@ export class CallTree {
   nodesAt(place: number, call?: number): string[] {
     const line = lineNumber(place);
     if (call !== undefined) return this.marked(call, line)?.nodes ?? [];
-    return this.source.calls.flatMap((_, other) => (this.placeOf(other, line) === place ? this.nodesAt(place, other) : []));
+    return this.source.calls.flatMap((_, other) =>
+      this.placeOf(other, line) === place ? this.nodesAt(place, other) : [],
+    );
   }
 
   placeOf(call: number, line: number): number {
@@ -116,7 +119,11 @@ export class CallTree {
     const starts = (one: SourceFunction) => (LAMBDA.test(one.name) && one.first_line === line ? -1 : one.first_line);
     let found: SourceFunction | null = null;
     for (const one of this.source.functions)
-      if (this.files.get(one.file) === file && one.first_line <= line && line < one.first_line + Math.max(one.lines.length, 1))
+      if (
+        this.files.get(one.file) === file &&
+        one.first_line <= line &&
+        line < one.first_line + Math.max(one.lines.length, 1)
+      )
         if (!found || starts(one) > starts(found)) found = one;
     return found;
   }

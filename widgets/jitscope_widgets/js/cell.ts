@@ -45,7 +45,14 @@ class Store {
 }
 
 /** A document of the cell itself, not of a program. */
-function ownView(doc: { kind: string }, title: string, host: Host, memory: unknown, root: HTMLElement, draw = partsView): View {
+function ownView(
+  doc: { kind: string },
+  title: string,
+  host: Host,
+  memory: unknown,
+  root: HTMLElement,
+  draw = partsView,
+): View {
   const parts = viewOf(doc);
   const around = { host, root, memory, links: new Links(null, null), selection: new Selection() };
   return parts ? draw(parts, around, doc.kind) : partsMissing(title);
@@ -64,7 +71,9 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
           "p",
           {},
           h("strong", {}, type),
-          ...(position ? [" in ", positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null] : []),
+          ...(position
+            ? [" in ", positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null]
+            : []),
         ),
         message ? h("details", {}, h("summary", {}, "what it says, as in the traceback"), h("p", {}, message)) : null,
       ),
@@ -72,7 +81,9 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
     if (stopped) found.push(stopped);
   }
   if (doc.reused.length) {
-    const list = doc.reused.map(({ function: name, calls, at_least }) => `${name} (${plural(calls, "call")}${at_least ? " or more" : ""})`).join(", ");
+    const list = doc.reused
+      .map(({ function: name, calls, at_least }) => `${name} (${plural(calls, "call")}${at_least ? " or more" : ""})`)
+      .join(", ");
     found.push(h("p", { class: "jitscope-note" }, "reused without compiling: ", list));
   }
   if (doc.left_alone.length) {
@@ -116,9 +127,12 @@ export class CellView implements View {
     if (!this.groups.some((group) => group.name === this.state.name)) this.state.name = this.groups[0]?.name ?? "";
     const { error, diagnostics, recompilations } = doc;
     const known = this.state.own ?? {};
-    if (error?.stopped) this.own.stopped = ownView(error.stopped, `The trace of ${error.stopped.function}`, host, known.stopped, root);
-    if (recompilations?.cards.length) this.own.again = ownView(recompilations, "What this cell compiled again", host, known.again, root);
-    if (diagnostics?.items.length) this.own.bits = ownView(diagnostics, "What was said of this cell's code", host, known.bits, root, foldedView);
+    if (error?.stopped)
+      this.own.stopped = ownView(error.stopped, `The trace of ${error.stopped.function}`, host, known.stopped, root);
+    if (recompilations?.cards.length)
+      this.own.again = ownView(recompilations, "What this cell compiled again", host, known.again, root);
+    if (diagnostics?.items.length)
+      this.own.bits = ownView(diagnostics, "What was said of this cell's code", host, known.bits, root, foldedView);
     this.element = h(
       "div",
       { class: "jitscope-cell" },
@@ -198,14 +212,23 @@ export class CellView implements View {
     const inLine = focused && this.lines.contains(focused) ? focused.dataset.function : undefined;
     const shown = this.shownAll ? this.groups : this.groups.slice(0, SHOWN_LINES);
     const whole = (shell: CompilationDoc) => this.loaded.get(shell) ?? shell;
-    const lines = shown.map((group) => headline(group, open && group.name === name, () => this.toggle(group.name), whole));
+    const lines = shown.map((group) =>
+      headline(group, open && group.name === name, () => this.toggle(group.name), whole),
+    );
     this.lines.replaceChildren(...lines);
     const more = this.groups.length - shown.length;
     if (more)
       this.lines.append(
         h(
           "button",
-          { type: "button", class: "jitscope-link", onclick: () => ((this.shownAll = true), this.draw()) },
+          {
+            type: "button",
+            class: "jitscope-link",
+            onclick: () => {
+              this.shownAll = true;
+              this.draw();
+            },
+          },
           `${plural(more, "more function")}`,
         ),
       );

@@ -110,6 +110,7 @@ function sums(steps: number[]): number[] {
 
 /** `__proto__` is a name like any other. */
 function put(object: Said, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   else object[key] = value;
 }

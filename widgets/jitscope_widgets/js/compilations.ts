@@ -24,8 +24,17 @@ export function compilationsTable(
     return h(
       "tr",
       { "aria-current": one === now ? "true" : null },
-      h("td", {}, h("button", { type: "button", class: "jitscope-link", onclick: open, title: one.signature }, `${at + 1}`)),
-      h("td", {}, spent === null ? "?" : seconds(spent), spent === slowest && spent ? h("small", {}, " slowest") : null),
+      h(
+        "td",
+        {},
+        h("button", { type: "button", class: "jitscope-link", onclick: open, title: one.signature }, `${at + 1}`),
+      ),
+      h(
+        "td",
+        {},
+        spent === null ? "?" : seconds(spent),
+        spent === slowest && spent ? h("small", {}, " slowest") : null,
+      ),
       h("td", {}, one.headline),
       h("td", {}, why(one)),
     );
@@ -34,14 +43,22 @@ export function compilationsTable(
   return h(
     "details",
     { class: "jitscope-compilations" },
-    h("summary", {}, `${plural(rows.length, "compilation")} of ${name}${spent === null ? "" : `, ${seconds(spent)} in all`}`),
+    h(
+      "summary",
+      {},
+      `${plural(rows.length, "compilation")} of ${name}${spent === null ? "" : `, ${seconds(spent)} in all`}`,
+    ),
     h(
       "div",
       { class: "jitscope-scroll", tabindex: "0", role: "region", "aria-label": `Compilations of ${name}` },
       h(
         "table",
         {},
-        h("thead", {}, h("tr", {}, ...["number", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title)))),
+        h(
+          "thead",
+          {},
+          h("tr", {}, ...["number", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title))),
+        ),
         h("tbody", {}, ...rows),
       ),
     ),

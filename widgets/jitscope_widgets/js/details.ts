@@ -148,13 +148,25 @@ export function detailsPane(context: DetailsContext, selection: Selection): HTML
     const node =
       selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
     const { edges } = selected;
-    const pick = (id: string) => selection.set(context.links.fromNode(context.graphs[selected.node!.level]!, selected.node!.level, id));
+    const pick = (id: string) =>
+      selection.set(context.links.fromNode(context.graphs[selected.node!.level]!, selected.node!.level, id));
     const values = context.compilation?.instruments?.values;
     const card = (row: ValueRow) => valueCard(row, values!, context.host, context.links);
     const { compilation, showFusion } = context;
-    const apart = (maker: GraphNode, readers: GraphNode[]) => (compilation ? whyApart(maker, readers, context.graphs[selected.node!.level]!, { compilation, showFusion }) : []);
+    const apart = (maker: GraphNode, readers: GraphNode[]) =>
+      compilation ? whyApart(maker, readers, context.graphs[selected.node!.level]!, { compilation, showFusion }) : [];
     if (node && edges?.length)
-      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, values, card, (maker) => places(maker, context.host), pick, apart));
+      element.replaceChildren(
+        ...edgeDetails(
+          edges,
+          context.graphs[selected.node!.level]!,
+          values,
+          card,
+          (maker) => places(maker, context.host),
+          pick,
+          apart,
+        ),
+      );
     else if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
     else

@@ -26,7 +26,12 @@ export interface Host {
   /** All that the compilation at a place of the document holds, from a live kernel, packed. */
   fetch?(at: number): Promise<string>;
   /** What an instrument says of a compilation, from a live kernel, packed; with options, a further document of it. `told`: the step it is at. */
-  instrument?(id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void): Promise<string>;
+  instrument?(
+    id: number,
+    name: string,
+    options: Record<string, unknown>,
+    told?: (step: string) => void,
+  ): Promise<string>;
   /** What instruments a live kernel has. */
   offers?(): Promise<Offer[]>;
   /** The document as a page of HTML that needs nothing else. */

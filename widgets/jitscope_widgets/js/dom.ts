@@ -46,8 +46,10 @@ export function revealIn(list: HTMLElement, entry: HTMLElement): void {
 /** Words with `code` in them, as a sentence. */
 export function prose(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  const said = /^(this|the|an?|each|both|these|no|every|its|one|here) /.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
-  said.split(/`([^`\n]+)`/).forEach((piece, i) => fragment.append(i % 2 ? h("code", {}, piece) : piece));
+  const said = /^(this|the|an?|each|both|these|no|every|its|one|here) /.test(text)
+    ? text[0]!.toUpperCase() + text.slice(1)
+    : text;
+  said.split(/`([^`\n]+)`/).forEach((piece, i) => void fragment.append(i % 2 ? h("code", {}, piece) : piece));
   return fragment;
 }
 

@@ -3,10 +3,10 @@ import type { GraphDoc, GraphNode } from "./documents";
 import { numberText, signOf } from "./graph/looks";
 
 const SHAPES: Record<string, string> = {
-  input: 'shape=box style=rounded',
-  output: 'shape=box style=rounded',
-  constant: 'shape=box fontsize=9 height=0.2',
-  library: 'shape=box peripheries=2',
+  input: "shape=box style=rounded",
+  output: "shape=box style=rounded",
+  constant: "shape=box fontsize=9 height=0.2",
+  library: "shape=box peripheries=2",
 };
 
 const quoted = (text: string): string => `"${text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\s+/g, " ")}"`;
@@ -35,7 +35,7 @@ export function dot(graph: GraphDoc): string {
   const inner = byScope(graph);
   const names = new Map(graph.nodes.map(({ id }, at) => [id, `n${at}`]));
   const lines = ["digraph jitscope {", "\tcompound=true fontname=monospace rankdir=TB"];
-  lines.push("\tnode [fontname=monospace fontsize=11 height=0.3 margin=\"0.1,0.05\" shape=box]");
+  lines.push('\tnode [fontname=monospace fontsize=11 height=0.3 margin="0.1,0.05" shape=box]');
   lines.push('\tedge [color="#57606a" fontcolor="#57606a" fontname=monospace fontsize=9]');
   const add = (scope: string | null, indent: string): void => {
     for (const node of inner.get(scope) ?? []) {

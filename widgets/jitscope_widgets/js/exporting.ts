@@ -39,7 +39,8 @@ const TITLES: [Kind, string][] = [
 async function write(kind: Kind, { name, document, host, svg, graph }: Exports): Promise<void> {
   const file = `${fileName(name)}.${kind}`;
   const picture = kind === "svg" || kind === "png" ? svg() : null;
-  if (kind === "json") save(file, new Blob([JSON.stringify(await whole(document), null, 1)], { type: "application/json" }));
+  if (kind === "json")
+    save(file, new Blob([JSON.stringify(await whole(document), null, 1)], { type: "application/json" }));
   else if (kind === "html") save(file, new Blob([await pageOf(document, host, name)], { type: "text/html" }));
   else if (kind === "dot") {
     const shown = graph();

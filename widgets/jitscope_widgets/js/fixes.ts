@@ -124,7 +124,12 @@ function differenceElement(fix: Fix): HTMLElement | null {
         { class: "jitscope-fix-line", "data-sign": sign },
         h("span", { class: "jitscope-fix-number", "aria-hidden": "true" }, number),
         h("span", { class: "jitscope-fix-sign", "aria-hidden": "true" }, sign === "-" ? "−" : sign),
-        h("code", {}, SAID[sign] ? h("span", { class: "jitscope-hidden" }, SAID[sign]) : null, python(text.slice(indent))),
+        h(
+          "code",
+          {},
+          SAID[sign] ? h("span", { class: "jitscope-hidden" }, SAID[sign]) : null,
+          python(text.slice(indent)),
+        ),
       ),
     ),
   );

@@ -8,7 +8,7 @@ import type { GraphMemory, GraphView } from "./graph/view";
 import { isLeftOut } from "./envelope";
 import { hlo } from "./highlight";
 import { iconButton } from "./icons";
-import { Links, type Selection } from "./links";
+import type { Links, Selection } from "./links";
 import { modulesOutline } from "./modules";
 import { say } from "./sentences";
 import { sourcePane } from "./source";
@@ -98,7 +98,7 @@ export class GraphPane {
 
   /** What the numbers of a user's own are, where there are any. */
   private laidOver(): HTMLElement | null {
-    const what = this.documents.jaxpr!.nodes.find(({ number }) => number)?.number!.name;
+    const what = this.documents.jaxpr!.nodes.find(({ number }) => number)?.number?.name;
     return what === undefined ? null : h("span", { class: "jitscope-muted" }, say("numbers laid over", { what }));
   }
 
@@ -153,8 +153,12 @@ export class GraphPane {
         memory: this.memories[level],
         help,
         search,
-        back: () => (selection.clear(), this.graph?.api.search("")),
-        pick: (id, edges) => (id === null ? selection.clear() : selection.set({ ...this.picked(document, level, id), edges })),
+        back: () => {
+          selection.clear();
+          this.graph?.api.search("");
+        },
+        pick: (id, edges) =>
+          id === null ? selection.clear() : selection.set({ ...this.picked(document, level, id), edges }),
       },
       (graph) => this.made(graph),
     );
@@ -178,7 +182,7 @@ export class GraphPane {
   private picked(document: GraphDoc, level: string, id: string) {
     const { links, compilation } = this.options;
     const kernel = id.startsWith("hull:")
-      ? compilation.fusion?.kernels.find((k) => id.endsWith(":" + k.name))
+      ? compilation.fusion?.kernels.find((k) => id.endsWith(`:${k.name}`))
       : undefined;
     return kernel ? links.fromKernel(kernel) : links.fromNode(document, level, id);
   }
@@ -188,7 +192,11 @@ export class GraphPane {
     const document = this.documents[this.level];
     const { node } = selection.current;
     if (this.graph && document)
-      this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current), selection.current.edges);
+      this.graph.mark(
+        node?.level === this.level ? node.id : null,
+        links.related(document, selection.current),
+        selection.current.edges,
+      );
   }
 
   /** Moves a group of the traced program into view. */

@@ -57,7 +57,9 @@ function runsIn({ timing, instruments }: CompilationDoc): HTMLElement | null {
 /** How often a function was compiled again: each card once, which all programs have that it tells of. */
 export function recompilationsOf(compilations: CompilationDoc[]): number {
   const cards = compilations.flatMap(({ recompilations }) => recompilations.cards);
-  const told = new Map(cards.map((card) => [JSON.stringify([card.function, card.cause, card.because, card.definition]), card]));
+  const told = new Map(
+    cards.map((card) => [JSON.stringify([card.function, card.cause, card.because, card.definition]), card]),
+  );
   return [...told.values()].reduce((sum, card) => sum + card.compilations, 0);
 }
 
@@ -83,11 +85,22 @@ function callPicture({ seconds: whole, busy }: BusyCall): HTMLElement {
 /** The program as a strip: its parts, as wide as they have equations. */
 function programPicture({ parts, equations }: CompilationDoc): HTMLElement | null {
   if (!parts?.length || !equations) return null;
-  const words = parts.map(({ label, equations: count, backward }) => `${backward ? "↩ " : ""}${label} · ${grouped(count)}`);
-  const pieces = parts.map(({ equations: count, backward }, i) =>
-    h("i", { "data-backward": String(backward), "data-shade": i % 3, style: { "flex-grow": String(count) }, title: words[i] }),
+  const words = parts.map(
+    ({ label, equations: count, backward }) => `${backward ? "↩ " : ""}${label} · ${grouped(count)}`,
   );
-  return h("span", { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` }, ...pieces);
+  const pieces = parts.map(({ equations: count, backward }, i) =>
+    h("i", {
+      "data-backward": String(backward),
+      "data-shade": i % 3,
+      style: { "flex-grow": String(count) },
+      title: words[i],
+    }),
+  );
+  return h(
+    "span",
+    { class: "jitscope-strip", "aria-hidden": "true", title: `The program: ${words.join(", ")}` },
+    ...pieces,
+  );
 }
 
 /** A small picture: of a recorded call where there is a profile, of the program otherwise. */
@@ -98,7 +111,12 @@ function picture(compilation: CompilationDoc): HTMLElement | null {
 }
 
 /** The line of a function; `whole` gives what was read of a compilation since. */
-export function headline(group: Group, open: boolean, toggle: () => void, whole = (shell: CompilationDoc) => shell): HTMLElement {
+export function headline(
+  group: Group,
+  open: boolean,
+  toggle: () => void,
+  whole = (shell: CompilationDoc) => shell,
+): HTMLElement {
   const last = group.compilations[group.compilations.length - 1]!;
   const facts = [
     h("span", { class: "jitscope-facts-program" }, last.headline),

@@ -19,13 +19,21 @@ const MOST_READ = 4; // compilations that are read although they are closed
 function linesOf({ title, lines }: ProfileDoc): HeatLine[] {
   return lines
     .filter(({ position, whole }) => position.cell !== null && whole.most >= 0.0005)
-    .map(({ position, own, whole }) => ({ ...whole, own, cell: position.file, line: position.line, text: position.text, function: title }));
+    .map(({ position, own, whole }) => ({
+      ...whole,
+      own,
+      cell: position.file,
+      line: position.line,
+      text: position.text,
+      function: title,
+    }));
 }
 
 /** Sends the lines of a profile to whoever shows the cells. */
 export function announce(from: EventTarget, compilations: CompilationDoc[]): void {
   const found = compilations.flatMap(({ instruments }) => (instruments?.profile ? linesOf(instruments.profile) : []));
-  if (found.length) from.dispatchEvent(new CustomEvent<HeatRequest>("jitscope:heat", { bubbles: true, composed: true, detail: found }));
+  if (found.length)
+    from.dispatchEvent(new CustomEvent<HeatRequest>("jitscope:heat", { bubbles: true, composed: true, detail: found }));
 }
 
 /** As `announce`, of what an output carries, where the page shows the cells: a profile that was asked for with the cell is seen at once. */

@@ -8,20 +8,20 @@ const HLO: Rules = [
   ["comment", /\/\/.*|\/\*.*?\*\//y],
   ["string", /"(?:[^"\\]|\\.)*"/y],
   ["keyword", /\b(?:HloModule|ENTRY|ROOT|func\.func|func|module|return|let|in|lambda)\b/y],
-  ["name", /%[\w.\-]+|[\w.\-]+(?= = )/y],
+  ["name", /%[\w.-]+|[\w.-]+(?= = )/y],
   [
     "type",
     /\b(?:pred|bool|bf16|f(?:8\w*|16|32|64)|[suif](?:4|8|16|32|64)|c64|c128|token|key)\b(?:\[[^\]]*\])?(?:\{[\d,]*\})?/y,
   ],
-  ["param", /[A-Za-z_][\w\-]*(?==)/y],
+  ["param", /[A-Za-z_][\w-]*(?==)/y],
   ["op", /[a-z][\w\-.]*(?=[([])/y],
   ["number", /-?\b\d+(?:\.\d*)?(?:e[+-]?\d+)?\b/y],
-  ["", /[\w.\-]+|\s+|./y],
+  ["", /[\w.-]+|\s+|./y],
 ];
 
 const PYTHON: Rules = [
   ["comment", /#.*/y],
-  ["string", /[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)/y],
+  ["string", /[rbfuRBFU]{0,2}(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)/y],
   [
     "keyword",
     /\b(?:def|return|for|in|if|else|elif|while|lambda|import|from|as|with|not|and|or|is|None|True|False|class|yield|await|async|pass|raise|try|except|finally|global|nonlocal|assert|del|break|continue)\b/y,
@@ -34,20 +34,29 @@ const PYTHON: Rules = [
 const LLVM: Rules = [
   ["comment", /;.*/y],
   ["string", /c?"(?:[^"\\]|\\.)*"/y],
-  ["name", /[%@](?:"[^"]*"|[\w.$\-]+)|^[\w.$\-]+(?=:)/y],
+  ["name", /[%@](?:"[^"]*"|[\w.$-]+)|^[\w.$-]+(?=:)/y],
   ["param", /![\w.]*|#\d+/y],
   ["type", /<\d+ x \w+>|\b(?:i\d+|half|bfloat|float|double|ptr|void|label|metadata)\b/y],
-  ["keyword", /\b(?:define|declare|target|source_filename|attributes|type|to|x|nsw|nuw|inbounds|align|internal|noundef|volatile)\b/y],
-  ["op", /\b(?:f?(?:add|sub|mul|neg|rem)|[us]?(?:div|rem)|fdiv|and|or|xor|shl|[al]shr|[fi]cmp|phi|select|call|tail|load|store|getelementptr|alloca|br|switch|ret|unreachable|(?:insert|extract)(?:element|value)|shufflevector|bitcast|trunc|[sz]ext|fptrunc|fpext|[fs]pto[us]i|[us]itofp|fpto[us]i|ptrtoint|inttoptr|freeze|splat|fence)\b/y],
+  [
+    "keyword",
+    /\b(?:define|declare|target|source_filename|attributes|type|to|x|nsw|nuw|inbounds|align|internal|noundef|volatile)\b/y,
+  ],
+  [
+    "op",
+    /\b(?:f?(?:add|sub|mul|neg|rem)|[us]?(?:div|rem)|fdiv|and|or|xor|shl|[al]shr|[fi]cmp|phi|select|call|tail|load|store|getelementptr|alloca|br|switch|ret|unreachable|(?:insert|extract)(?:element|value)|shufflevector|bitcast|trunc|[sz]ext|fptrunc|fpext|[fs]pto[us]i|[us]itofp|fpto[us]i|ptrtoint|inttoptr|freeze|splat|fence)\b/y,
+  ],
   ["number", /-?\b(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b/y],
-  ["", /[\w.\-]+|\s+|./y],
+  ["", /[\w.-]+|\s+|./y],
 ];
 
 const ASSEMBLY: Rules = [
   ["comment", /;.*/y],
   ["op", /^[a-z][\w.]*/y],
   ["type", /\b(?:[xyz]mm\d+|[vqdshbz]\d+(?:\.\d*\w)?|k[0-7])\b/y],
-  ["name", /\b(?:r(?:\d+|[a-ds][ixp]|[abcd]x|[sb]p|ip)[dwb]?|e[a-ds][ixp]|e[sb]p|[abcd][lhx]|[wx]\d+|sp|lr|xzr|wzr)\b/y],
+  [
+    "name",
+    /\b(?:r(?:\d+|[a-ds][ixp]|[abcd]x|[sb]p|ip)[dwb]?|e[a-ds][ixp]|e[sb]p|[abcd][lhx]|[wx]\d+|sp|lr|xzr|wzr)\b/y,
+  ],
   ["keyword", /\b(?:[xyz]mmword|[qd]?word|byte|ptr)\b/y],
   ["number", /#?-?\b(?:0x[0-9a-f]+|\d+)\b/y],
   ["", /[\w.]+|\s+|./y],
@@ -62,7 +71,7 @@ export function tokens(text: string, rules: Rules): [string, string][] {
     for (const [name, rule] of rules) {
       rule.lastIndex = at;
       const match = rule.exec(text);
-      if (match && match[0].length) {
+      if (match?.[0].length) {
         length = match[0].length;
         kind = name;
         break;

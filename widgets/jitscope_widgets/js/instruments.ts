@@ -34,7 +34,13 @@ const offers = new WeakMap<Host, Promise<Offer[]>>();
 
 /** What a kernel says of its instruments; each view asks once. */
 function offersOf(host: Host): Promise<Offer[]> {
-  const known = offers.get(host) ?? host.offers?.().catch(() => (offers.delete(host), [])) ?? Promise.resolve([]);
+  const known =
+    offers.get(host) ??
+    host.offers?.().catch(() => {
+      offers.delete(host);
+      return [];
+    }) ??
+    Promise.resolve([]);
   offers.set(host, known);
   return known;
 }
@@ -91,9 +97,21 @@ export class InstrumentPane implements View {
     const about = h("p", { class: "jitscope-sentence" });
     const price = h("p", { class: "jitscope-muted" });
     if (!this.around.host.instrument)
-      return h("div", { class: "jitscope-offer" }, h("p", { class: "jitscope-muted" }, "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it."));
+      return h(
+        "div",
+        { class: "jitscope-offer" },
+        h(
+          "p",
+          { class: "jitscope-muted" },
+          "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it.",
+        ),
+      );
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, `Show ${this.name}`);
+    const button = h(
+      "button",
+      { type: "button", class: "jitscope-button", "data-run": this.name },
+      `Show ${this.name}`,
+    );
     button.addEventListener("click", () => void this.run(button, answer));
     void offersOf(this.around.host).then((all) => {
       const offer = all.find(({ name }) => name === this.name);

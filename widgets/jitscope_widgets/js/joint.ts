@@ -12,15 +12,24 @@ import { sourcePane } from "./source";
 /** The code of several programs as one document, in which lines of all files are told apart, and the call that each begins with. */
 export function together(sources: SourceDoc[]): { source: SourceDoc | null; roots: number[] } {
   const roots: number[] = [];
-  const source = sources.reduce<SourceDoc | null>((known, one) => {
-    roots.push(known?.calls.length ?? 0);
-    if (!known) return one;
-    const [functions, calls] = [known.functions.length, known.calls.length];
-    const moved = one.calls.map((call) => ({ ...call, function: call.function + functions, parent: call.parent === null ? null : call.parent + calls }));
-    const marks = one.marks.map((mark) => ({ ...mark, call: mark.call + calls }));
-    return { ...known, functions: [...known.functions, ...one.functions], calls: [...known.calls, ...moved], marks: [...known.marks, ...marks] };
-  }, null);
-  return { source, roots };
+  const [first, ...others] = sources;
+  if (!first) return { source: null, roots };
+  const [functions, calls, marks] = [[...first.functions], [...first.calls], [...first.marks]];
+  roots.push(0);
+  for (const one of others) {
+    const [at, from] = [functions.length, calls.length];
+    roots.push(from);
+    functions.push(...one.functions);
+    calls.push(
+      ...one.calls.map((call) => ({
+        ...call,
+        function: call.function + at,
+        parent: call.parent === null ? null : call.parent + from,
+      })),
+    );
+    marks.push(...one.marks.map((mark) => ({ ...mark, call: mark.call + from })));
+  }
+  return { source: { ...first, functions, calls, marks }, roots };
 }
 
 /** The call in which a program differs most from the other one: by equations that it has alone; else by those that read other operands;
@@ -32,7 +41,8 @@ export function changedCall({ marks }: SourceDoc, { nodes, edges }: GraphDoc): n
   const beside = new Set(edges.flatMap(({ from, to }) => (own.has(from) || own.has(to) ? [from, to] : [])));
   for (const wanted of [own, rewired, beside]) {
     const counts = new Map<number, number>();
-    for (const { call, nodes: ids } of marks) counts.set(call, (counts.get(call) ?? 0) + ids.filter((id) => wanted.has(id)).length);
+    for (const { call, nodes: ids } of marks)
+      counts.set(call, (counts.get(call) ?? 0) + ids.filter((id) => wanted.has(id)).length);
     const [call, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0]);
     if (count) return call;
   }
@@ -47,7 +57,11 @@ export class JointView {
   private readonly selection = new Selection();
   private readonly links: Links;
 
-  constructor({ document: graph, codes = [], legend = [], notes = [], height = 560 }: Graph, host: Host, root: HTMLElement) {
+  constructor(
+    { document: graph, codes = [], legend = [], notes = [], height = 560 }: Graph,
+    host: Host,
+    root: HTMLElement,
+  ) {
     const sources = codes.map(([, source]) => source);
     const { source, roots } = together(sources);
     const { selection } = this;
@@ -60,7 +74,8 @@ export class JointView {
         lines: links,
         help: () => new Help(root).show(),
         back: () => selection.clear(),
-        pick: (id, edges) => (id === null ? selection.clear() : selection.set({ ...links.fromNode(graph, "jaxpr", id), edges })),
+        pick: (id, edges) =>
+          id === null ? selection.clear() : selection.set({ ...links.fromNode(graph, "jaxpr", id), edges }),
       },
       (made) => {
         this.graph = made;

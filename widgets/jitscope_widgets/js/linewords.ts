@@ -10,7 +10,9 @@ export function linesInWords(positions: Position[], withHomes = true): string {
     const home = withHomes ? `${cell ?? file.split(/[\\/]/).pop()} ` : "";
     homes.set(home, (homes.get(home) ?? new Set()).add(line));
   }
-  const said = [...homes].map(([home, lines]) => `${home}${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`);
+  const said = [...homes].map(
+    ([home, lines]) => `${home}${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`,
+  );
   return said.join("; ");
 }
 

@@ -48,7 +48,7 @@ export class Links implements Lines {
     private readonly jaxpr: GraphDoc | null,
     readonly kernels: Kernel[] = [],
   ) {
-    this.calls = source && source.functions.length ? new CallTree(source) : null;
+    this.calls = source?.functions.length ? new CallTree(source) : null;
   }
 
   static of(compilation: CompilationDoc): Links {
@@ -76,7 +76,8 @@ export class Links implements Lines {
       const found = (this.callsOfPaths = new Map<string, number[]>());
       const note = (id: string, call: number) => found.get(id)?.push(call) ?? found.set(id, [call]);
       for (const { call, nodes } of this.source?.marks ?? []) for (const id of nodes) note(id, call);
-      for (const { id, call } of this.jaxpr?.nodes ?? []) if (typeof call === "number" && !found.has(id)) note(id, call);
+      for (const { id, call } of this.jaxpr?.nodes ?? [])
+        if (typeof call === "number" && !found.has(id)) note(id, call);
     }
     return this.callsOfPaths.get(path) ?? [];
   }
@@ -88,7 +89,8 @@ export class Links implements Lines {
     if (!this.hues) {
       const lines = new Set<number>();
       const note = (line: number | null) => line !== null && lines.add(line);
-      for (const { positions } of this.jaxpr?.nodes ?? this.kernels) for (const position of positions) note(this.place(position));
+      for (const { positions } of this.jaxpr?.nodes ?? this.kernels)
+        for (const position of positions) note(this.place(position));
       for (const { call, line } of this.source?.marks ?? []) note(this.calls!.placeOf(call, line));
       this.hues = new Map([...lines].sort((a, b) => a - b).map((line, i) => [line, i]));
     }
@@ -107,7 +109,8 @@ export class Links implements Lines {
       };
       for (const node of this.jaxpr?.nodes ?? []) for (const at of this.linesOf(node)) note(at, node.id);
       if (!this.jaxpr)
-        for (const kernel of this.kernels) for (const at of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) note(at, path);
+        for (const kernel of this.kernels)
+          for (const at of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) note(at, path);
       for (const mark of this.source?.marks ?? [])
         for (const id of mark.nodes) note(this.calls!.placeOf(mark.call, mark.line), id);
     }
@@ -123,7 +126,8 @@ export class Links implements Lines {
     let lines = this.places.get(file);
     if (!lines) this.places.set(file, (lines = new Map()));
     let place = lines.get(line);
-    if (place === undefined) lines.set(line, (place = this.calls ? this.calls.place(file, line) : this.numbered(file, line)));
+    if (place === undefined)
+      lines.set(line, (place = this.calls ? this.calls.place(file, line) : this.numbered(file, line)));
     return place;
   }
 
@@ -201,7 +205,9 @@ export class Links implements Lines {
       if (!touches(kernelPaths(kernel), paths)) continue;
       if (kernel.kind !== "loop") found.count++;
       if (typeof kernel.share !== "number") continue;
-      found.share = withKernel(found.share ?? { least: 0, most: 0, estimate: 0 }, kernel, (path) => touches([path], paths));
+      found.share = withKernel(found.share ?? { least: 0, most: 0, estimate: 0 }, kernel, (path) =>
+        touches([path], paths),
+      );
     }
     return found;
   }
@@ -230,7 +236,10 @@ export class Links implements Lines {
     if (!node) return { ...NOTHING, node: { level, id } };
     const paths = pathsInside(graph, node);
     const own = this.linesOf(node);
-    const lines = node.kind === "scope" || node.kind === "group" ? [...own, ...this.linesOfPaths(paths, [])] : this.linesOfPaths(paths, own);
+    const lines =
+      node.kind === "scope" || node.kind === "group"
+        ? [...own, ...this.linesOfPaths(paths, [])]
+        : this.linesOfPaths(paths, own);
     return this.complete(paths, lines, { level, id });
   }
 
@@ -285,7 +294,11 @@ export class Links implements Lines {
         const line = this.place(position);
         if (line === null || !lines.has(line)) continue;
         if (!touches([id], paths)) whole.delete(line);
-        else found.set(line, [...(found.get(line) ?? []), [position.column, position.end_line > position.line ? Infinity : position.end_column]]);
+        else
+          found.set(line, [
+            ...(found.get(line) ?? []),
+            [position.column, position.end_line > position.line ? Infinity : position.end_column],
+          ]);
       }
     for (const line of whole) found.delete(line);
     return found;
@@ -307,7 +320,9 @@ function pathsInside(graph: GraphDoc, node: GraphNode): string[] {
   if (node.kind !== "group") return pathsOf(graph, node);
   const inside = new Set([node.id]); // a group stands before what it holds
   for (const { id, scope } of graph.nodes) if (scope !== null && inside.has(scope)) inside.add(id);
-  return graph.nodes.filter((other) => other.kind !== "group" && inside.has(other.id)).flatMap((other) => pathsOf(graph, other));
+  return graph.nodes
+    .filter((other) => other.kind !== "group" && inside.has(other.id))
+    .flatMap((other) => pathsOf(graph, other));
 }
 
 /** A share of the time with that of a kernel of which some equations count: all of it where all do, else an estimated part. */
@@ -315,7 +330,8 @@ export function withKernel(share: Bounds, kernel: Kernel, counts: (path: string)
   const own = kernel.share ?? 0;
   const whole = kernelPaths(kernel).every(counts);
   const equations = equationsOf(kernel);
-  const parts = equations && Object.entries(equations).reduce((sum, [path, part]) => sum + (counts(path) ? part : 0), 0);
+  const parts =
+    equations && Object.entries(equations).reduce((sum, [path, part]) => sum + (counts(path) ? part : 0), 0);
   const found: Bounds = { least: share.least + (whole ? own : 0), most: share.most + own };
   const part = whole ? 1 : parts === undefined ? undefined : Math.min(1, parts);
   if (share.estimate !== undefined && part !== undefined) found.estimate = share.estimate + own * part;

@@ -36,12 +36,19 @@ function wait<T>(model: Model, limit: number, pick: (message: any) => T | undefi
     const read = (message: any) => {
       try {
         const found = pick(message);
-        if (found !== undefined) (stop(), resolve(found));
+        if (found !== undefined) {
+          stop();
+          resolve(found);
+        }
       } catch (error) {
-        (stop(), reject(error));
+        stop();
+        reject(error);
       }
     };
-    const timer = setTimeout(() => (stop(), reject(new Error("the kernel did not answer"))), limit);
+    const timer = setTimeout(() => {
+      stop();
+      reject(new Error("the kernel did not answer"));
+    }, limit);
     model.on("msg:custom", read);
   });
 }
@@ -103,7 +110,13 @@ function offers(model: Model): Promise<unknown[]> {
 let tokens = 0;
 
 /** Ask the kernel what an instrument says of a compilation; it may compile, and run, for long. */
-function look(model: Model, id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void): Promise<string> {
+function look(
+  model: Model,
+  id: number,
+  name: string,
+  options: Record<string, unknown>,
+  told?: (step: string) => void,
+): Promise<string> {
   const token = `${Date.now()}-${++tokens}`;
   const answer = wait(model, 1800000, (m) => {
     if (m?.type === "instrument-step" && m.token === token) told?.(String(m.step));
@@ -142,21 +155,29 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     fetch: (at: number) => fetchPart(model, at),
     page: () => fetchPage(model),
     offers: () => offers(model),
-    instrument: (id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void) => look(model, id, name, options, told),
+    instrument: (id: number, name: string, options: Record<string, unknown>, told?: (step: string) => void) =>
+      look(model, id, name, options, told),
   };
   const sorry = (why: unknown) => {
     el.textContent = `jitscope cannot show this view here: ${String(why).replace(/\.$/, "")}.`;
   };
   const code = viewCode(model);
   const show = (text: string) =>
-    void code.then(({ mount }) => {
-      if (gone) return;
-      if (live) live.update(text);
-      else live = mount(el, text, host);
-    }, () => undefined);
+    void code.then(
+      ({ mount }) => {
+        if (gone) return;
+        if (live) live.update(text);
+        else live = mount(el, text, host);
+      },
+      () => undefined,
+    );
   const read = (message: any) => {
     if (message?.type === "saved" && page.jitscopeKeep?.(el, message.data))
-      live?.note(message.remarks?.length ? `The saved notebook, which is kept small, holds less than this view. ${message.remarks.join(" ")}` : "");
+      live?.note(
+        message.remarks?.length
+          ? `The saved notebook, which is kept small, holds less than this view. ${message.remarks.join(" ")}`
+          : "",
+      );
     if (message?.type !== "document") return;
     if (message.data) show(String(message.data));
     else sorry(message.remarks?.[0] ?? "its document is too large");

@@ -52,7 +52,10 @@ class Outlined {
 
   private row(nodes: GraphNode[]): Row {
     const node = nodes[0]!;
-    const blocks = node.what === "repeat" ? nodes.flatMap(({ id }) => (this.children.get(id) ?? []).map((one) => one.id)) : nodes.map(({ id }) => id);
+    const blocks =
+      node.what === "repeat"
+        ? nodes.flatMap(({ id }) => (this.children.get(id) ?? []).map((one) => one.id))
+        : nodes.map(({ id }) => id);
     const paths = nodes.flatMap(({ id }) => [...this.links.fromNode(this.graph, "jaxpr", id).paths]);
     const { count, share } = this.links.kernelsOf({ nodes: paths } as Parameters<Links["kernelsOf"]>[0]);
     const equations = nodes.reduce((sum, { id }) => sum + this.equations(id), 0);
@@ -61,10 +64,21 @@ class Outlined {
     if (nodes.length > 1 && paths.length) this.places.set(paths[0]!, node.id);
     return {
       cells: [
-        [`${node.label}${backward}`, nodes.length > 1 ? { part: "text", text: `, in each of ${nodes.length}`, tone: "muted" } : ""],
+        [
+          `${node.label}${backward}`,
+          nodes.length > 1 ? { part: "text", text: `, in each of ${nodes.length}`, tone: "muted" } : "",
+        ],
         { part: "text", text: grouped(equations), order: equations },
         { part: "text", text: grouped(count), order: count },
-        ...(this.timed ? [{ part: "text" as const, text: share ? shareText(share) : "", order: share ? (share.estimate ?? share.least) : 0 }] : []),
+        ...(this.timed
+          ? [
+              {
+                part: "text" as const,
+                text: share ? shareText(share) : "",
+                order: share ? (share.estimate ?? share.least) : 0,
+              },
+            ]
+          : []),
         line === null ? "" : { part: "text", text: `line ${lineNumber(line)}`, order: line },
         { part: "text", text: this.operations(blocks[0]!), tone: "muted" },
       ],
@@ -80,7 +94,8 @@ class Outlined {
     let count = this.known.get(id);
     if (count === undefined) {
       count = 0;
-      for (const node of this.children.get(id) ?? []) count += (node.kind === "equation" || node.kind === "scope" ? 1 : 0) + this.equations(node.id);
+      for (const node of this.children.get(id) ?? [])
+        count += (node.kind === "equation" || node.kind === "scope" ? 1 : 0) + this.equations(node.id);
       this.known.set(id, count);
     }
     return count;
@@ -99,7 +114,8 @@ class Outlined {
   /** The operations that stand in a scope itself: `mul × 3, add, exp`. */
   private operations(id: string): string {
     const counts = new Map<string, number>();
-    for (const node of this.children.get(id) ?? []) if (node.kind === "equation") counts.set(node.label, (counts.get(node.label) ?? 0) + 1);
+    for (const node of this.children.get(id) ?? [])
+      if (node.kind === "equation") counts.set(node.label, (counts.get(node.label) ?? 0) + 1);
     const named = [...counts].sort(([, a], [, b]) => b - a).map(([name, n]) => (n > 1 ? `${name} × ${n}` : name));
     return named.slice(0, NAMED).join(", ") + (named.length > NAMED ? ", …" : "");
   }
@@ -110,7 +126,16 @@ export function modulesOutline({ compilation, host, links, selection, root, reve
   const { graph, fusion } = compilation;
   const groups = graph.nodes.filter((node) => isModule(node) && node.what !== "instance").length;
   if (groups < FEWEST) return null;
-  const element = h("details", { class: "jitscope-modules" }, h("summary", {}, "Outline", h("span", { class: "jitscope-muted" }, " modules, functions and blocks, with their share")));
+  const element = h(
+    "details",
+    { class: "jitscope-modules" },
+    h(
+      "summary",
+      {},
+      "Outline",
+      h("span", { class: "jitscope-muted" }, " modules, functions and blocks, with their share"),
+    ),
+  );
   const fill = () => {
     const timed = (fusion?.kernels ?? []).some(({ share }) => typeof share === "number");
     const outlined = new Outlined(graph, links, timed);
@@ -124,7 +149,11 @@ export function modulesOutline({ compilation, host, links, selection, root, reve
       { title: "operations of its own", kind: "text" },
     ];
     const table: Table = { part: "table", name: "Modules, functions and blocks", columns, rows, first: 20 };
-    const view = partsView([table], { compilation, host: { ...host, goto: undefined }, links, selection, root }, "modules");
+    const view = partsView(
+      [table],
+      { compilation, host: { ...host, goto: undefined }, links, selection, root },
+      "modules",
+    );
     const show = () => {
       const { node, paths } = selection.current;
       const at = node?.id ?? outlined.places.get([...paths][0] ?? "");

@@ -41,7 +41,16 @@ interface PanesOptions {
 }
 
 /** The instruments that have a place of their own. */
-const PLACED = new Set(["communication", "transformations", "passes", "machine", "profile", "memory", "values", "reasons"]);
+const PLACED = new Set([
+  "communication",
+  "transformations",
+  "passes",
+  "machine",
+  "profile",
+  "memory",
+  "values",
+  "reasons",
+]);
 
 export class Panes {
   readonly element: HTMLElement;
@@ -112,7 +121,11 @@ export class Panes {
   /** The kernel may have instruments that no view knows beforehand: each gets a tab. */
   private async addFurther(): Promise<void> {
     const { host, compilation } = this.options;
-    for (const { name, title } of await furtherInstruments(host, [...PLACED, ...Object.keys(compilation.instruments ?? {})])) this.tabs.add(this.tabOf(name, title));
+    for (const { name, title } of await furtherInstruments(host, [
+      ...PLACED,
+      ...Object.keys(compilation.instruments ?? {}),
+    ]))
+      this.tabs.add(this.tabOf(name, title));
   }
 
   private makeGraph(): HTMLElement {
@@ -145,7 +158,13 @@ export class Panes {
     const { links, selection } = this;
     const ask = host.again ? async () => host.again!(compilation.id) : null;
     const instrument = (name: string) => this.makeInstrument(name).element;
-    this.fusion = parts ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.fusion, ask, instrument }, "fusion") : partsMissing(compilation.function);
+    this.fusion = parts
+      ? partsView(
+          parts,
+          { compilation, links, selection, host, root, memory: memory?.fusion, ask, instrument },
+          "fusion",
+        )
+      : partsMissing(compilation.function);
     return this.fusion.element;
   }
 
@@ -167,7 +186,13 @@ export class Panes {
     const { measure } = host;
     const ask = measure ? async () => measure.call(host, compilation.id) : null;
     const { element } = this.makeOwn(compilation.timing, "timing", ask);
-    return h("div", { class: "jitscope-timing" }, element, h("h3", {}, "Time per kernel"), this.makeInstrument("profile").element);
+    return h(
+      "div",
+      { class: "jitscope-timing" },
+      element,
+      h("h3", {}, "Time per kernel"),
+      this.makeInstrument("profile").element,
+    );
   }
 
   /** What comes with every compilation, drawn from its parts. */
@@ -175,7 +200,9 @@ export class Panes {
     const { compilation, host, root, memory } = this.options;
     const { links, selection } = this;
     const parts = viewOf(doc);
-    const view = parts ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.own?.[name], ask }, doc.kind) : partsMissing(compilation.function);
+    const view = parts
+      ? partsView(parts, { compilation, links, selection, host, root, memory: memory?.own?.[name], ask }, doc.kind)
+      : partsMissing(compilation.function);
     this.own.set(name, view);
     return view;
   }
@@ -209,7 +236,10 @@ export class Panes {
   /** The list of kernels with what was measured of them, as the kernel knows it by now. */
   private async timed(): Promise<void> {
     const { compilation, host } = this.options;
-    const found = await host.instrument?.(compilation.id, "fusion", {}).then(decode).catch(() => null);
+    const found = await host
+      .instrument?.(compilation.id, "fusion", {})
+      .then(decode)
+      .catch(() => null);
     const parts = viewOf(found);
     if (!parts || !compilation.fusion) return;
     Object.assign(compilation.fusion, { view: parts });
@@ -257,8 +287,14 @@ export class Panes {
       graph: this.pane?.memory() ?? this.options.memory?.graph,
       fusion: this.fusion?.memory?.() ?? this.options.memory?.fusion,
       stages: (this.stages?.memory?.() as StagesMemory) ?? this.options.memory?.stages,
-      own: { ...this.options.memory?.own, ...Object.fromEntries([...this.own].map(([name, view]) => [name, view.memory?.()])) },
-      instruments: { ...this.options.memory?.instruments, ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])) },
+      own: {
+        ...this.options.memory?.own,
+        ...Object.fromEntries([...this.own].map(([name, view]) => [name, view.memory?.()])),
+      },
+      instruments: {
+        ...this.options.memory?.instruments,
+        ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])),
+      },
     };
   }
 

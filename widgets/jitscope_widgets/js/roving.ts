@@ -5,7 +5,7 @@ export class Roving {
     private readonly list: HTMLElement,
     private readonly entries: string,
     private readonly pick: (entry: HTMLElement) => void,
-    escape: () => void,
+    onEscape: () => void,
   ) {
     list.addEventListener("click", (event) => {
       const entry = (event.target as HTMLElement).closest<HTMLElement>(entries);
@@ -20,7 +20,7 @@ export class Roving {
       const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
       if (event.key in steps) this.focus(all[steps[event.key]!]);
       else if (event.key === "Enter" || event.key === " ") this.pick(all[at]!);
-      else if (event.key === "Escape") escape();
+      else if (event.key === "Escape") onEscape();
       else return;
       event.preventDefault();
       event.stopPropagation();

@@ -56,7 +56,10 @@ export class SearchBox {
     });
     help.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Escape") input.focus(), (help.hidden = true);
+      if (event.key === "Escape") {
+        input.focus();
+        help.hidden = true;
+      }
     });
     // a press on the help must not take the focus away from the box
     help.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -70,7 +73,11 @@ export class SearchBox {
     return h(
       "div",
       { class: "jitscope-search-help", id, hidden: true },
-      h("p", {}, "Plain words find names and program text. Enter jumps to the next match, Shift + Enter to the one before."),
+      h(
+        "p",
+        {},
+        "Plain words find names and program text. Enter jumps to the next match, Shift + Enter to the one before.",
+      ),
       h(
         "dl",
         {},
@@ -112,7 +119,10 @@ export class SearchBox {
     const found = graph?.api.search(value) ?? [];
     this.help.hidden = value.trim() !== "" || this.input !== document.activeElement;
     const count = grouped(found.length);
-    this.answer.textContent = !value.trim() ? "" : graph?.finding.problem || (found.length ? `${count} found${graph?.finding.wide ? " by their code" : ""}` : "none");
+    this.answer.textContent = !value.trim()
+      ? ""
+      : graph?.finding.problem ||
+        (found.length ? `${count} found${graph?.finding.wide ? " by their code" : ""}` : "none");
   }
 
   private step(by: number): void {

@@ -18,7 +18,14 @@ export function severityIcon(severity: Severity, size = 14): SVGElement {
   const [outline, sign] = SHAPES[severity];
   return s(
     "svg",
-    { viewBox: "0 0 16 16", width: size, height: size, class: "jitscope-severity", "data-severity": severity, "aria-hidden": "true" },
+    {
+      viewBox: "0 0 16 16",
+      width: size,
+      height: size,
+      class: "jitscope-severity",
+      "data-severity": severity,
+      "aria-hidden": "true",
+    },
     s("path", { d: outline, class: "jitscope-severity-outline" }),
     s("path", { d: sign, class: "jitscope-severity-sign" }),
   );

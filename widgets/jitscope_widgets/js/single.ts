@@ -29,7 +29,10 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
       memory,
       help: () => help.show(),
       search: () => search.focus(),
-      back: () => (selection.clear(), graph?.api.search("")),
+      back: () => {
+        selection.clear();
+        graph?.api.search("");
+      },
       pick: (id) => (id === null ? selection.clear() : selection.set(links.fromNode(doc, doc.level, id))),
     },
     (made) => {

@@ -40,7 +40,12 @@ class Pane implements SourcePane {
     this.calls = new Set(source.calls.length ? links.calls!.inOrder(root) : []);
     this.outline = this.calls.size > 1 ? this.makeOutline() : null;
     this.element = h("div", { class: "jitscope-source" }, this.outline, this.title, this.list);
-    this.roving = new Roving(this.list, "[data-marked]", (line) => this.pick(line), () => selection.clear());
+    this.roving = new Roving(
+      this.list,
+      "[data-marked]",
+      (line) => this.pick(line),
+      () => selection.clear(),
+    );
     if (source.calls.length) this.show(first);
     selection.onChange((selected) => {
       const call = links.callOf(selected, this.call, this.calls);
@@ -69,13 +74,21 @@ class Pane implements SourcePane {
         },
         h("code", {}, name),
         other ? h("span", { class: "jitscope-muted" }, other) : null,
-        h("span", { class: "jitscope-count" }, this.items.size ? (forward + backward).toLocaleString("en") : plural(forward + backward, "equation")),
+        h(
+          "span",
+          { class: "jitscope-count" },
+          this.items.size ? (forward + backward).toLocaleString("en") : plural(forward + backward, "equation"),
+        ),
       );
       this.items.set(call, item);
     }
     const outline = h(
       "div",
-      { class: "jitscope-functions", role: "tree", "aria-label": "Functions that wrote the program, with their equations" },
+      {
+        class: "jitscope-functions",
+        role: "tree",
+        "aria-label": "Functions that wrote the program, with their equations",
+      },
       ...this.items.values(),
     );
     const open = (item: HTMLElement) => {
@@ -120,7 +133,9 @@ class Pane implements SourcePane {
         title: told || null,
       },
       h("span", { class: "jitscope-line-number", "aria-hidden": "true" }, number),
-      marked && links.hasLine(place) ? swatch(links.hue(place)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
+      marked && links.hasLine(place)
+        ? swatch(links.hue(place))
+        : h("span", { class: "jitscope-swatch", "data-none": "" }),
       h("span", { class: "jitscope-hidden" }, `line ${number}: `),
       h("code", {}, text ? python(text) : " "),
       told ? h("span", { class: "jitscope-hidden" }, `; ${told}`) : null,
@@ -143,7 +158,13 @@ class Pane implements SourcePane {
       { class: "jitscope-count", "aria-hidden": "true" },
       marked.forward ? h("span", {}, marked.forward.toLocaleString("en")) : null,
       marked.backward ? h("span", { class: "jitscope-backward" }, `↩${marked.backward.toLocaleString("en")}`) : null,
-      share && share.most >= 0.0005 ? h("span", { class: "jitscope-heat", style: heat(share.least, share.estimate ?? share.most) }, shareText(share)) : null,
+      share && share.most >= 0.0005
+        ? h(
+            "span",
+            { class: "jitscope-heat", style: heat(share.least, share.estimate ?? share.most) },
+            shareText(share),
+          )
+        : null,
     );
   }
 
@@ -187,7 +208,8 @@ function underline(code: HTMLElement, stretches: [number, number][]): void {
       pieces.push(h("span", { class: is(at + from) ? "jitscope-columns" : null }, node.data.slice(from, to)));
     }
     at += node.length;
-    if (pieces.some((piece) => piece.className)) node.replaceWith(...pieces.map((piece) => (piece.className ? piece : piece.firstChild!)));
+    if (pieces.some((piece) => piece.className))
+      node.replaceWith(...pieces.map((piece) => (piece.className ? piece : piece.firstChild!)));
   }
 }
 

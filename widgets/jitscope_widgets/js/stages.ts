@@ -12,9 +12,19 @@ export interface StagesMemory {
 
 /** Stages that an instrument looks into. */
 const LOOKED_INTO: { id: string; title: string; hint: string; instrument: InstrumentName }[] = [
-  { id: "transformations", title: "Transformations", hint: "the jaxpr before and after each jvp, linearize, transpose, vmap", instrument: "transformations" },
+  {
+    id: "transformations",
+    title: "Transformations",
+    hint: "the jaxpr before and after each jvp, linearize, transpose, vmap",
+    instrument: "transformations",
+  },
   { id: "passes", title: "Passes", hint: "what each of XLA's passes did", instrument: "passes" },
-  { id: "code", title: "LLVM and machine code", hint: "the processor's instructions of each kernel, with their loops, and LLVM's IR", instrument: "machine" },
+  {
+    id: "code",
+    title: "LLVM and machine code",
+    hint: "the processor's instructions of each kernel, with their loops, and LLVM's IR",
+    instrument: "machine",
+  },
 ];
 
 interface StagesOptions extends Omit<TraceOptions, "memory"> {

@@ -20,7 +20,8 @@ export async function png(svg: string): Promise<Blob> {
 }
 
 /** The view code as it stands in a page that we wrote; null elsewhere. */
-export const viewScript = (): string | null => document.querySelector("script[data-jitscope-view]")?.textContent ?? null;
+export const viewScript = (): string | null =>
+  document.querySelector("script[data-jitscope-view]")?.textContent ?? null;
 
 /** A page that needs nothing else: from the kernel, or with the code of this page. */
 export async function pageOf(shown: AnyDocument, host: Host, title: string): Promise<string> {

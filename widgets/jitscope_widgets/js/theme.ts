@@ -47,7 +47,10 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
     changed();
   };
   // themes arrive as attributes of body, followed by a stylesheet that loads a little later
-  const later = () => (look(), setTimeout(look, 300));
+  const later = () => {
+    look();
+    setTimeout(look, 300);
+  };
   const observer = new MutationObserver(later);
   for (const node of [document.documentElement, document.body])
     observer.observe(node, {
@@ -55,7 +58,8 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
       attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme", "theme"],
     });
   all.add(() => observer.disconnect());
-  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) all.listen(matchMedia(query), "change", later);
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
+    all.listen(matchMedia(query), "change", later);
   look();
   if (!root.isConnected) requestAnimationFrame(look); // it is put into its place in a moment
   return all;

@@ -38,7 +38,7 @@ function traceSteps(nodes: GraphNode[]): TraceStep[] {
   const steps: TraceStep[] = [];
   const open: { node: GraphNode; depth: number }[] = [];
   const close = (until: string | null) => {
-    while (open.length && !(until !== null && until.startsWith(`${open[open.length - 1]!.node.id}/`))) {
+    while (open.length && !until?.startsWith(`${open[open.length - 1]!.node.id}/`)) {
       const { node, depth } = open.pop()!;
       if (node.paths.length) steps.push({ kind: "equation", node, depth });
     }
@@ -66,7 +66,11 @@ class TraceView implements View {
   private readonly slider: HTMLInputElement;
   private readonly said = h("p", { class: "jitscope-replay-said", "aria-live": "polite" });
   private readonly list = h("ol", { class: "jitscope-replay-list", "aria-label": "The jaxpr so far", tabindex: 0 });
-  private readonly player = h("button", { type: "button", class: "jitscope-button", onclick: () => this.play() }, "▶ Play");
+  private readonly player = h(
+    "button",
+    { type: "button", class: "jitscope-button", onclick: () => this.play() },
+    "▶ Play",
+  );
   private at: number;
   private clock: ReturnType<typeof setInterval> | null = null;
   private own = false;
@@ -82,17 +86,45 @@ class TraceView implements View {
       value: this.at,
       "aria-label": "Step of the trace",
       class: "jitscope-replay-slider",
-      oninput: () => (this.stop(), this.show(Number(this.slider.value))),
+      oninput: () => {
+        this.stop();
+        this.show(Number(this.slider.value));
+      },
     });
     const button = (by: number, sign: string, label: string) =>
-      h("button", { type: "button", class: "jitscope-button", "aria-label": label, title: label, onclick: () => (this.stop(), this.show(this.at + by)) }, sign);
+      h(
+        "button",
+        {
+          type: "button",
+          class: "jitscope-button",
+          "aria-label": label,
+          title: label,
+          onclick: () => {
+            this.stop();
+            this.show(this.at + by);
+          },
+        },
+        sign,
+      );
     this.element = h(
       "div",
       { class: "jitscope-replay" },
       h("p", { class: "jitscope-sentence" }, this.headline()),
-      h("div", { class: "jitscope-replay-controls" }, button(-1, "‹", "The step before"), this.slider, button(1, "›", "The next step"), this.player),
+      h(
+        "div",
+        { class: "jitscope-replay-controls" },
+        button(-1, "‹", "The step before"),
+        this.slider,
+        button(1, "›", "The next step"),
+        this.player,
+      ),
       this.said,
-      h("div", { class: "jitscope-replay-columns" }, compilation.source ? sourcePane(compilation.source, links, selection).element : null, this.list),
+      h(
+        "div",
+        { class: "jitscope-replay-columns" },
+        compilation.source ? sourcePane(compilation.source, links, selection).element : null,
+        this.list,
+      ),
       this.steps.some(({ kind }) => kind === "enter")
         ? h(
             "p",
@@ -149,30 +181,50 @@ class TraceView implements View {
     if (!step) return;
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", `step ${this.at + 1} of ${this.steps.length}: ${this.inWords(step)}`);
-    this.said.replaceChildren(h("strong", {}, `Step ${grouped(this.at + 1)} of ${grouped(this.steps.length)}: `), this.inWords(step), this.where(step) ?? "");
+    this.said.replaceChildren(
+      h("strong", {}, `Step ${grouped(this.at + 1)} of ${grouped(this.steps.length)}: `),
+      this.inWords(step),
+      this.where(step) ?? "",
+    );
     const from = Math.max(0, this.at + 1 - WINDOW);
     const earlier = from ? [h("li", { class: "jitscope-muted" }, `… ${plural(from, "step")} before`)] : [];
-    this.list.replaceChildren(...earlier, ...this.steps.slice(from, this.at + 1).map((one, i) => this.line(one, from + i)));
+    this.list.replaceChildren(
+      ...earlier,
+      ...this.steps.slice(from, this.at + 1).map((one, i) => this.line(one, from + i)),
+    );
     this.list.scrollTop = this.list.scrollHeight;
   }
 
   private inWords({ kind, node }: TraceStep): string {
-    if (kind === "input") return `${node.kind === "constant" ? "a captured value" : "an argument"}, ${node.label}: ${node.types.join(", ")}`;
-    if (kind === "enter") return node.paths.length ? `the inner jaxpr of ${node.label} begins` : `its part “${node.label}” begins`;
+    if (kind === "input")
+      return `${node.kind === "constant" ? "a captured value" : "an argument"}, ${node.label}: ${node.types.join(", ")}`;
+    if (kind === "enter")
+      return node.paths.length ? `the inner jaxpr of ${node.label} begins` : `its part “${node.label}” begins`;
     const by = node.transforms?.length ? `, made by ${node.transforms.join(" and ")}` : "";
     return `${node.label} is recorded${by}`;
   }
 
   private where({ kind, node }: TraceStep): HTMLElement | null {
     const position: Position | undefined = kind === "equation" ? node.positions[0] : undefined;
-    return position ? h("span", { class: "jitscope-muted" }, `, written in ${place({ ...position, end_line: position.line, end_column: 0, column: 0 })}`) : null;
+    return position
+      ? h(
+          "span",
+          { class: "jitscope-muted" },
+          `, written in ${place({ ...position, end_line: position.line, end_column: 0, column: 0 })}`,
+        )
+      : null;
   }
 
   private line(step: TraceStep, index: number): HTMLElement {
     const { node, kind, depth } = step;
     const { links } = this.options;
     const number = kind === "equation" ? links.of(node) : null;
-    const text = kind === "enter" ? `{ ${node.label}` : kind === "input" ? `${node.text || node.label}` : node.text.split("\n")[0]!.trim();
+    const text =
+      kind === "enter"
+        ? `{ ${node.label}`
+        : kind === "input"
+          ? `${node.text || node.label}`
+          : node.text.split("\n")[0]!.trim();
     return h(
       "li",
       {
@@ -180,15 +232,23 @@ class TraceView implements View {
         "data-node": node.id,
         "aria-current": index === this.at ? "step" : null,
         style: { "--depth": String(Math.min(depth, 8)) },
-        onclick: () => (this.stop(), this.show(index)),
+        onclick: () => {
+          this.stop();
+          this.show(index);
+        },
       },
-      number !== null && links.hasLine(number) ? swatch(links.hue(number)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
+      number !== null && links.hasLine(number)
+        ? swatch(links.hue(number))
+        : h("span", { class: "jitscope-swatch", "data-none": "" }),
       h("code", {}, hlo(text.length > 240 ? `${text.slice(0, 240)} …` : text)),
     );
   }
 
   private play(): void {
-    if (this.clock !== null) return this.stop();
+    if (this.clock !== null) {
+      this.stop();
+      return;
+    }
     if (this.at === this.steps.length - 1) this.show(0);
     this.clock = setInterval(() => this.show(this.at + 1), BEAT);
     this.player.textContent = "❚❚ Pause";
@@ -204,7 +264,10 @@ class TraceView implements View {
 
 export function tracePane(options: TraceOptions): View {
   const { graph } = options.compilation;
-  if (graph.nodes.some(({ kind }) => kind === "equation" || kind === "scope" || kind === "input")) return new TraceView(options);
-  const why = isLeftOut(graph) ? "This program was left out of the saved notebook to keep it small." : "The trace of this program is not kept.";
+  if (graph.nodes.some(({ kind }) => kind === "equation" || kind === "scope" || kind === "input"))
+    return new TraceView(options);
+  const why = isLeftOut(graph)
+    ? "This program was left out of the saved notebook to keep it small."
+    : "The trace of this program is not kept.";
   return { element: h("p", { class: "jitscope-empty" }, why), dispose() {} };
 }

@@ -34,7 +34,14 @@ export function valueCard(row: ValueRow, values: ValuesDoc, host: Host, links: L
   const card = h(
     "div",
     { class: "jitscope-value-card", "data-path": row.path },
-    h("p", { class: "jitscope-value-name" }, h("strong", {}, name), " ", h("code", {}, row.type), row.devices ? h("span", { class: "jitscope-muted" }, ` ${onDevices(row)}`) : null),
+    h(
+      "p",
+      { class: "jitscope-value-name" },
+      h("strong", {}, name),
+      " ",
+      h("code", {}, row.type),
+      row.devices ? h("span", { class: "jitscope-muted" }, ` ${onDevices(row)}`) : null,
+    ),
     bad ? h("p", { class: "jitscope-value-wrong" }, bad) : null,
   );
   if (parts) card.append(partsView(parts, { host, links, selection: new Selection(), root: card }, "value").element);
@@ -65,7 +72,12 @@ export function withBadness(graph: GraphDoc, values: ValuesDoc | undefined): Gra
   if (!values || values.first_bad === null) return graph;
   const rows = new Map<string, ValueRow[]>();
   for (const row of values.rows) rows.set(row.path, [...(rows.get(row.path) ?? []), row]);
-  for (const [scope, inside] of given(graph)) if (!rows.has(scope)) rows.set(scope, [...inside].flatMap((id) => rows.get(id) ?? []));
+  for (const [scope, inside] of given(graph))
+    if (!rows.has(scope))
+      rows.set(
+        scope,
+        [...inside].flatMap((id) => rows.get(id) ?? []),
+      );
   const nodes = graph.nodes.map((node) => {
     const bad = rows.get(node.id)?.filter(isBad) ?? [];
     if (!bad.length) return node;

@@ -34,14 +34,17 @@ function withPlaces(value: object, doc: Record<string, unknown>, seen: Set<objec
   }
   for (const [name, inner] of Object.entries(value)) {
     if (!inner || typeof inner !== "object") continue;
-    if (Array.isArray(inner.at)) (value as Record<string, unknown>)[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
+    if (Array.isArray(inner.at))
+      (value as Record<string, unknown>)[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
     else withPlaces(inner, doc, seen);
   }
 }
 
 /** What the line of a program says of an instrument: it came beside the view, a NaN before a slow line. */
 export function standsOut({ unusual, instruments }: CompilationDoc): string | undefined {
-  const told = [instruments?.values, instruments?.profile].map((found) => (found as { stands_out?: string } | undefined)?.stands_out);
+  const told = [instruments?.values, instruments?.profile].map(
+    (found) => (found as { stands_out?: string } | undefined)?.stands_out,
+  );
   return told.find(Boolean) ?? unusual;
 }
 
@@ -49,6 +52,8 @@ export function standsOut({ unusual, instruments }: CompilationDoc): string | un
 export function withoutViews<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutViews) as Value;
   if (!value || typeof value !== "object") return value;
-  const entries = Object.entries(value).filter(([name]) => !((name === "view" || name === "stands_out") && "kind" in value));
+  const entries = Object.entries(value).filter(
+    ([name]) => !((name === "view" || name === "stands_out") && "kind" in value),
+  );
   return Object.fromEntries(entries.map(([name, inner]) => [name, withoutViews(inner)])) as Value;
 }

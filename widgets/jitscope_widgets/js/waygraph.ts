@@ -49,7 +49,11 @@ export function wayGraph(doc: GraphDoc, memory: GraphMemory | undefined, root: H
 /** The place of what is said of lines; null where nothing is. */
 function noteOf(doc: GraphDoc): HTMLElement | null {
   if (!doc.edges.some((edge) => edge.note)) return null;
-  return h("div", { class: "jitscope-edge-notes", role: "status" }, "Pick a line between two kernels, or a kernel, to read why they are two.");
+  return h(
+    "div",
+    { class: "jitscope-edge-notes", role: "status" },
+    "Pick a line between two kernels, or a kernel, to read why they are two.",
+  );
 }
 
 /** What is said of the lines that were picked, or of all that leave or enter an operation. */

@@ -8,7 +8,11 @@ import { fitText, meter, type Pen, type Style, type TextStyle } from "./pen";
 
 const LARGEST_SCALE = 1.6; // letters grow with the picture only so far
 
-export function outline({ layout, marks, palette }: Scene, i: number, normal: string): { stroke: string; width: number } {
+export function outline(
+  { layout, marks, palette }: Scene,
+  i: number,
+  normal: string,
+): { stroke: string; width: number } {
   const { colours } = palette;
   const { mark } = layout.model.node(i);
   if (mark === "stop") return { stroke: colours.error, width: 2.5 };

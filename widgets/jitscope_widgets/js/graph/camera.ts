@@ -38,7 +38,10 @@ export class Camera {
     // too wide: the middle of what is there, but no more empty space than the margin
     if (w > view.w) {
       const free = view.w - covered;
-      this.x = Math.max(free - margin - w, Math.min(margin, free / 2 - middle(free / this.k, view.h / this.k) * this.k));
+      this.x = Math.max(
+        free - margin - w,
+        Math.min(margin, free / 2 - middle(free / this.k, view.h / this.k) * this.k),
+      );
     }
     this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
   }
@@ -58,7 +61,10 @@ export class Camera {
   approach(rect: Rect, view: { w: number; h: number }): void {
     const margin = 24;
     if (this.k < READABLE) {
-      const k = Math.min(1, Math.max(READABLE, Math.min((view.w - 2 * margin) / rect.w, (view.h - 2 * margin) / rect.h)));
+      const k = Math.min(
+        1,
+        Math.max(READABLE, Math.min((view.w - 2 * margin) / rect.w, (view.h - 2 * margin) / rect.h)),
+      );
       this.zoomAt(k / this.k, this.x + (rect.x + rect.w / 2) * this.k, this.y + rect.y * this.k);
     }
     this.reveal(rect, view);

@@ -15,7 +15,10 @@ const FILLS: Record<PassRow["kind"], ColourName> = {
 type Change = { sign: string; word: string; fill: ColourName };
 
 export const CHANGES = Object.fromEntries(
-  Object.entries(TABLES.changes).map(([kind, [sign, word]]) => [kind, { sign, word, fill: FILLS[kind as PassRow["kind"]] }]),
+  Object.entries(TABLES.changes).map(([kind, [sign, word]]) => [
+    kind,
+    { sign, word, fill: FILLS[kind as PassRow["kind"]] },
+  ]),
 ) as Record<PassRow["kind"], Change>;
 
 /** What a pass did to a node of the graph of its changes; null for all others. */

@@ -124,7 +124,10 @@ export class Painter {
     };
     if (rect.x > view.w || rect.y > view.h || rect.x + rect.w < 0 || rect.y + rect.h < 0) return;
     const open = model.isScope(i) && model.open(i);
-    if (open && !isFarScope(this.scene, i, rect)) return this.frame(i, rect, place, behind);
+    if (open && !isFarScope(this.scene, i, rect)) {
+      this.frame(i, rect, place, behind);
+      return;
+    }
     const named = (open ? drawFarScope : drawBox)(this.scene, this.pen, i, rect, behind);
     if (named) this.taken.push(rect);
     else this.far.push({ node: i, rect, behind });

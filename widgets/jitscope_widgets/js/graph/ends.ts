@@ -69,7 +69,7 @@ function endsOut(level: LevelLayout, shape: Shape, out: number[], start: Float64
   return out.map((l) => {
     const first = level.firstSegments[l]!;
     const wish = first.reduce((sum, i) => sum + end[i]!, 0) / Math.max(1, first.length);
-    const set = (x: number) => first.forEach((i) => (start[i] = x));
+    const set = (x: number) => first.forEach((i) => void (start[i] = x));
     return { wish, fixed: shape.outAt(level.chains.lines[l]!.source), set };
   });
 }
@@ -82,7 +82,10 @@ function spread(middle: number, shape: Shape, ends: End[]): void {
     if (end.fixed !== null) end.set(middle - shape.w / 2 + end.fixed);
     return end.fixed === null;
   });
-  if (free.length < 2) return free[0]?.set(middle);
+  if (free.length < 2) {
+    free[0]?.set(middle);
+    return;
+  }
   const reach = Math.min(shape.w / 2 - EDGE_MARGIN, PORT_SPACE * free.length);
   const space = Math.min(PORT_SPACE, (2 * reach) / (free.length - 1));
   free.sort((a, b) => a.wish - b.wish);
@@ -92,5 +95,5 @@ function spread(middle: number, shape: Shape, ends: End[]): void {
     return Math.min(Math.max(end.wish, low + i * space), last) - i * space;
   });
   pool(wish, new Float64Array(free.length).fill(1));
-  free.forEach((end, i) => end.set(wish[i]! + i * space));
+  free.forEach((end, i) => void end.set(wish[i]! + i * space));
 }

@@ -17,7 +17,11 @@ export function openFirst(model: Model): void {
   const all = () => true;
   let shown = children(model, model.root).length;
   // first how the program is built, then what its smallest parts are made of
-  const wishes: [(scope: number) => boolean, number][] = [[isLandmark, BUDGET], [isModel, BUDGET_AFTER], [all, BUDGET_AFTER]];
+  const wishes: [(scope: number) => boolean, number][] = [
+    [isLandmark, BUDGET],
+    [isModel, BUDGET_AFTER],
+    [all, BUDGET_AFTER],
+  ];
   for (const [wanted, budget] of wishes) {
     shown = openWhere(model, shown, (scope) => wanted(scope) && holdsScopes(scope), budget);
     shown = openWhere(model, shown, wanted, budget);
@@ -33,7 +37,7 @@ export function openMarked(model: Model): void {
 
 /** Opens what is wanted and fits, level by level; gives the number of boxes then. */
 function openWhere(model: Model, shown: number, wanted: (scope: number) => boolean, budget: number): number {
-  for (let level = [model.root]; level.length;) {
+  for (let level = [model.root]; level.length; ) {
     const next: number[] = [];
     const inner = level.flatMap((outer) => children(model, outer)).filter((child) => model.isScope(child));
     // those first that tell most with the fewest boxes

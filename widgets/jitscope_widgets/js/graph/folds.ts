@@ -25,12 +25,7 @@ interface Draft {
 }
 
 /** The nesting with folds; their nodes are appended to `nodes`. */
-export function* foldBigLevels(
-  nodes: ShownNode[],
-  parent: number[],
-  from: Int32Array,
-  to: Int32Array,
-): Work<Nesting> {
+export function* foldBigLevels(nodes: ShownNode[], parent: number[], from: Int32Array, to: Int32Array): Work<Nesting> {
   const nesting = yield* nest(parent);
   const big = new Map<number, Pairs>();
   nesting.children.forEach((list, scope) => {
@@ -58,7 +53,7 @@ export function* foldBigLevels(
 function* slots({ children, root }: Nesting): Work<Int32Array> {
   const slot = new Int32Array(root);
   for (const list of children) {
-    list?.forEach((child, i) => (slot[child] = i));
+    list?.forEach((child, i) => void (slot[child] = i));
     yield;
   }
   return slot;
@@ -79,13 +74,7 @@ function* foldLevel(draft: Draft, children: number[], pairs: Pairs, scope: numbe
 }
 
 /** Many items side by side: the first stay, the others go into one box. Gives what now stands for each child. */
-function foldWide(
-  draft: Draft,
-  children: number[],
-  order: Int32Array,
-  depth: Int32Array,
-  scope: number,
-): Int32Array {
+function foldWide(draft: Draft, children: number[], order: Int32Array, depth: Int32Array, scope: number): Int32Array {
   const unit = Int32Array.from(children);
   const rows = new Map<string, number[]>();
   for (const item of order) {
@@ -145,7 +134,16 @@ function* foldRun(draft: Draft, between: number[], start: number, scope: number)
       const members = parts.slice(i, i + PART);
       const [first, last] = [members[0]!.first, members.at(-1)!.last];
       const label = `${grouped(first + 1)} – ${grouped(last + 1)}`;
-      next.push({ node: addFold(draft, label, members.map((part) => part.node), scope), first, last });
+      next.push({
+        node: addFold(
+          draft,
+          label,
+          members.map((part) => part.node),
+          scope,
+        ),
+        first,
+        last,
+      });
       yield;
     }
     parts = next;

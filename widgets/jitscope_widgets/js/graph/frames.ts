@@ -53,7 +53,8 @@ export function drawCaption(scene: Scene, pen: Pen, i: number, rect: Rect, backg
   const { layout, camera, palette } = scene;
   const { model } = layout;
   const at = place(scene, rect, background);
-  if (FRAME.header * camera.k < at.px + 4) return model.isBlock(i) ? null : drawFarCaption(scene, pen, i, rect, background);
+  if (FRAME.header * camera.k < at.px + 4)
+    return model.isBlock(i) ? null : drawFarCaption(scene, pen, i, rect, background);
   if (model.isBlock(i)) return drawDifferences(scene, pen, i, at);
   const look = lookOf(model, i);
   const node = model.node(i);
@@ -78,7 +79,9 @@ function gaps({ layout, camera }: Scene, i: number, rect: Rect, left: number, ri
   const { level } = layout.structure(i);
   const placed = layout.level(i);
   const inset = layout.inset(i).x;
-  const lines = level.inPorts.map((_, port) => rect.x + (inset + placed.x[level.children.length + port]! + 1) * camera.k);
+  const lines = level.inPorts.map(
+    (_, port) => rect.x + (inset + placed.x[level.children.length + port]! + 1) * camera.k,
+  );
   const ends = lines.filter((x) => x > left && x < right).sort((a, b) => a - b);
   return [left - LINE_SPACE, ...ends].map((x, n) => [x + LINE_SPACE, (ends[n] ?? right + LINE_SPACE) - LINE_SPACE]);
 }
@@ -106,7 +109,13 @@ function drawDifferences({ layout, palette, camera }: Scene, pen: Pen, i: number
   const px = Math.max(SMALLEST_TEXT, 11 * Math.min(camera.k, 1.3));
   const text = fitText(`with ${own.join(", ")}`, at.room, px, palette.code);
   if (text)
-    pen.text(text, at.left, at.y, { ...at.style, px, weight: 400, colour: palette.colours.muted }, { id, what: "caption" });
+    pen.text(
+      text,
+      at.left,
+      at.y,
+      { ...at.style, px, weight: 400, colour: palette.colours.muted },
+      { id, what: "caption" },
+    );
   return null;
 }
 

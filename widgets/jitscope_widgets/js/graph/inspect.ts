@@ -104,7 +104,8 @@ export function inspection(graph: GraphView) {
     strokes,
     perf: graph.perf,
     settled: () => graph.settled(),
-    visibleCount: () => [...model.visible()].filter((i) => !["hull", "fold", "group"].includes(model.node(i).kind)).length,
+    visibleCount: () =>
+      [...model.visible()].filter((i) => !["hull", "fold", "group"].includes(model.node(i).kind)).length,
     expandAll: () => graph.setAll(true),
     collapseAll: () => graph.setAll(false),
     toggle: (id: string) => graph.toggle(index(id)),

@@ -27,7 +27,10 @@ export class Keyboard {
 
   press(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.shiftKey && this.panned(event.key)) return this.taken(event);
+    if (event.shiftKey && this.panned(event.key)) {
+      this.taken(event);
+      return;
+    }
     const action = this.actions[event.key];
     if (action && action() !== false) this.taken(event);
   }
@@ -49,7 +52,7 @@ export class Keyboard {
     return true;
   }
 
-  private readonly actions: Record<string, () => boolean | void> = {
+  private readonly actions: Record<string, () => unknown> = {
     ArrowDown: () => this.follow("out"),
     ArrowUp: () => this.follow("in"),
     ArrowLeft: () => this.beside(-1),
@@ -104,12 +107,16 @@ export class Keyboard {
     const { model } = this.graph;
     if (this.at === null) return;
     // into an open scope from its frame, and out of it again
-    if (direction === "out" && model.isScope(this.at) && model.open(this.at)) return this.go(this.topmost(this.at));
+    if (direction === "out" && model.isScope(this.at) && model.open(this.at)) {
+      this.go(this.topmost(this.at));
+      return;
+    }
     const near = model.neighbours(this.at, direction).filter((node) => !this.holds(node, this.at!));
     if (near.length) {
       const here = this.centre(this.at);
       near.sort((a, b) => Math.abs(this.centre(a) - here) - Math.abs(this.centre(b) - here));
-      return this.go(near[0]);
+      this.go(near[0]);
+      return;
     }
     const parent = model.parent[this.at]!;
     if (direction === "in" && parent !== model.root) this.go(parent);
@@ -193,11 +200,11 @@ export class Keyboard {
     if (one !== null) trace.path(other);
   }
 
-  private back(): boolean | void {
+  private back(): unknown {
     const { model, marks, options, trace } = this.graph;
     this.graph.hover(null);
     this.marked = null;
-    if (trace.clear()) return;
+    if (trace.clear()) return true;
     const scope = this.at === null ? model.root : model.parent[this.at]!;
     if (scope !== model.root) return this.go(scope);
     if (marks.selected !== null || marks.related.size || marks.hits.size) return options.back?.();

@@ -147,7 +147,9 @@ export class Layout {
    * `w` wide holds more boxes than there. */
   middle(w: number, h: number): number {
     const around = this.outermost(h);
-    const first = [...this.model.visible()].flatMap((node) => (this.isFrame(node) ? [] : [this.rect(node)])).filter((box) => box.y + box.h < h);
+    const first = [...this.model.visible()]
+      .flatMap((node) => (this.isFrame(node) ? [] : [this.rect(node)]))
+      .filter((box) => box.y + box.h < h);
     const inside = (left: number) => first.filter((box) => box.x >= left && box.x + box.w <= left + w);
     let best = inside(around - w / 2);
     let found = around;

@@ -10,8 +10,13 @@ export function legend({ nodes, level }: GraphDoc): HTMLElement {
   const rows: [string, string][] = signs.has(backward!) ? [[backward!, what!]] : [];
   if (nodes.some(({ what }) => what === "repeat")) rows.push(["× n", "equal blocks"]);
   if (nodes.some(({ kind }) => kind === "library")) rows.push(["⬡", "library call"]);
-  if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into)) rows.push(["tinted", "fused into one kernel"]);
+  if (level === "hlo" && nodes.some(({ kind, fused_into }) => kind === "fusion" || fused_into))
+    rows.push(["tinted", "fused into one kernel"]);
   if (nodes.some(({ positions }) => positions.length)) rows.push(["n", "line n of your code"]);
   rows.push(["▸", "opens by a click"]);
-  return h("p", { class: "jitscope-legend" }, ...rows.map(([sign, what]) => h("span", {}, h("code", {}, sign), ` ${what}`)));
+  return h(
+    "p",
+    { class: "jitscope-legend" },
+    ...rows.map(([sign, what]) => h("span", {}, h("code", {}, sign), ` ${what}`)),
+  );
 }

@@ -109,7 +109,14 @@ class LevelMaker {
         if (known.type !== type) known.type = "";
       } else merged.set(key, { from, to, source, bytes, type, edges: [edge] });
     }
-    return { scope: this.scope, children, inPorts, outPorts, edges: [...merged.values()], narrow: model.node(this.scope)?.what === "tree" };
+    return {
+      scope: this.scope,
+      children,
+      inPorts,
+      outPorts,
+      edges: [...merged.values()],
+      narrow: model.node(this.scope)?.what === "tree",
+    };
   }
 
   private sourceOf(item: number, producer: number): number {

@@ -47,7 +47,8 @@ export function insideText(model: Model, i: number): string {
 }
 
 /** Is it part of a backward pass? */
-export const isBackward = (node: ShownNode | GraphNode): boolean => !!node.transforms?.includes("transpose") || /\(backward\)/.test(node.label);
+export const isBackward = (node: ShownNode | GraphNode): boolean =>
+  !!node.transforms?.includes("transpose") || /\(backward\)/.test(node.label);
 
 /** How a backward pass is told from what was written, and what a pass of XLA did, whatever the colours. */
 export function signOf(node: ShownNode | GraphNode): string {

@@ -49,7 +49,10 @@ export class Minimap {
     const { camera, view, layout } = this.graph;
     const size = layout.size();
     const whole =
-      camera.x > -2 && camera.y > -2 && camera.x + size.w * camera.k < view.w + 2 && camera.y + size.h * camera.k < view.h + 2;
+      camera.x > -2 &&
+      camera.y > -2 &&
+      camera.x + size.w * camera.k < view.w + 2 &&
+      camera.y + size.h * camera.k < view.h + 2;
     this.element.hidden = whole || view.w < NARROWEST || view.h < 160;
     if (this.element.hidden) return;
     this.scale = this.scaleOf(size);

@@ -87,7 +87,7 @@ export class Model {
     this.inside = new Int32Array(root + 1);
     for (let scope = 0; scope <= root; scope++) {
       // all blocks of a repeat have the one place that is drawn
-      if (!this.isRepeat(scope)) this.children[scope]?.forEach((child, i) => (this.slot[child] = i));
+      if (!this.isRepeat(scope)) this.children[scope]?.forEach((child, i) => void (this.slot[child] = i));
       else for (const block of this.children[scope]!) this.isOpen[block] = 1;
       if (scope % PIECE === 0) yield;
     }

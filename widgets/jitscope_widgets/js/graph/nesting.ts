@@ -45,7 +45,7 @@ export function* nest(given: number[]): Work<Nesting> {
     if (i % PIECE === 0) yield;
   }
   // from the root downwards, so that a parent's depth is known
-  for (const queue = [root]; queue.length;) {
+  for (const queue = [root]; queue.length; ) {
     const scope = queue.pop()!;
     for (const child of children[scope] ?? []) {
       depth[child] = depth[scope]! + 1;

@@ -13,7 +13,10 @@ const MOST_OPENED = 3000; // boxes, when all scopes are opened
 export function toggle(graph: GraphView, node: number): void {
   const { model, layout, marks } = graph;
   if (!model.isScope(node)) return;
-  if (model.isBlock(node)) return toggle(graph, model.parent[node]!);
+  if (model.isBlock(node)) {
+    toggle(graph, model.parent[node]!);
+    return;
+  }
   const start = performance.now();
   moveWith(graph, node, () => {
     model.setOpen(node, !model.open(node));
@@ -58,9 +61,11 @@ export function moveWith(graph: GraphView, node: number, change: () => void): vo
 /** Opens scopes, outermost first, until no more boxes can be drawn. Trees of arguments and results stay closed. */
 export function openSome(model: Model): void {
   let shown = model.childrenOf(model.root).length;
-  for (let level = [model.root]; level.length;) {
+  for (let level = [model.root]; level.length; ) {
     const next: number[] = [];
-    for (const scope of level) if (model.open(scope)) next.push(...model.childrenOf(scope).filter((i) => model.isScope(i) && model.node(i).what !== "tree"));
+    for (const scope of level)
+      if (model.open(scope))
+        next.push(...model.childrenOf(scope).filter((i) => model.isScope(i) && model.node(i).what !== "tree"));
     for (const scope of next) {
       const more = model.childrenOf(scope).length;
       if (shown + more > MOST_OPENED) continue;

@@ -74,7 +74,9 @@ export class Outline {
     if (shown.transforms?.length) parts.push(`made by ${shown.transforms.join(", ")}`);
     if (model.isScope(node)) parts.push(insideText(model, node));
     if (model.isRepeat(node))
-      parts.push(`block ${model.blockOf(node) + 1} of ${model.allChildrenOf(node).length} is shown, brackets change it`);
+      parts.push(
+        `block ${model.blockOf(node) + 1} of ${model.allChildrenOf(node).length} is shown, brackets change it`,
+      );
     parts.push(model.shareText(node), shown.number ? `${shown.number.name} ${numberText(shown)}` : "");
     return parts.filter(Boolean).join(", ");
   }

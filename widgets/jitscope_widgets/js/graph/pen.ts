@@ -65,10 +65,10 @@ export function fitText(text: string, room: number, px: number, family: string, 
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (meter.width(text.slice(0, middle) + "…", px, family, weight) <= room) low = middle;
+    if (meter.width(`${text.slice(0, middle)}…`, px, family, weight) <= room) low = middle;
     else high = middle - 1;
   }
-  return low >= 2 ? text.slice(0, low) + "…" : "";
+  return low >= 2 ? `${text.slice(0, low)}…` : "";
 }
 
 export class CanvasPen implements Pen {
@@ -134,12 +134,7 @@ export class CanvasPen implements Pen {
   }
 }
 
-function textBox(
-  text: string,
-  x: number,
-  y: number,
-  style: TextStyle,
-): { x: number; y: number; w: number; h: number } {
+function textBox(text: string, x: number, y: number, style: TextStyle): { x: number; y: number; w: number; h: number } {
   const w = meter.width(text, style.px, style.family, style.weight ?? 400);
   const left = style.align === "center" ? x - w / 2 : style.align === "right" ? x - w : x;
   return { x: left, y: y - style.px / 2, w, h: style.px };
@@ -169,7 +164,7 @@ export class RecordingPen implements Pen {
 }
 
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escape = (text: string) => text.replace(/[&<>"]/g, (c) => ESCAPES[c]!);
+const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => ESCAPES[c]!);
 const number = (value: number) => String(Math.round(value * 100) / 100);
 
 /** Writes the picture as SVG. */
@@ -209,14 +204,14 @@ export class SvgPen implements Pen {
     }
     const anchor = { left: "start", center: "middle", right: "end" }[style.align ?? "left"];
     this.parts.push(
-      `<text x="${number(x)}" y="${number(y)}" dy=".35em" text-anchor="${anchor}" font-family="${escape(style.family)}" font-size="${number(style.px)}" font-weight="${style.weight ?? 400}" fill="${style.colour}">${escape(text)}</text>`,
+      `<text x="${number(x)}" y="${number(y)}" dy=".35em" text-anchor="${anchor}" font-family="${escaped(style.family)}" font-size="${number(style.px)}" font-weight="${style.weight ?? 400}" fill="${style.colour}">${escaped(text)}</text>`,
     );
   }
 
   finish(width: number, height: number, background: string, title: string): string {
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${number(width)} ${number(height)}" width="${number(width)}" height="${number(height)}" role="img">` +
-      `<title>${escape(title)}</title><rect width="100%" height="100%" fill="${background}"/>${this.parts.join("")}</svg>`
+      `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="${background}"/>${this.parts.join("")}</svg>`
     );
   }
 }

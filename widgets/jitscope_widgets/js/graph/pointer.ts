@@ -95,12 +95,16 @@ export class Pointer {
     if (!this.touches.size) this.start = null;
     if (!click) return;
     const hot = this.hotAt(event);
-    if (hot) return this.graph.step(hot.node, hot.step);
+    if (hot) {
+      this.graph.step(hot.node, hot.step);
+      return;
+    }
     const node = this.nodeAt(event);
     const edges = this.edgesAt(event, node);
     if (edges.length && !event.shiftKey) {
       this.graph.marks.focus = this.graph.model.index.get(edges[0]!.from) ?? null;
-      return this.graph.options.pick(edges[0]!.from, edges);
+      this.graph.options.pick(edges[0]!.from, edges);
+      return;
     }
     if (event.shiftKey && node !== null && this.graph.marks.selected !== null) return void this.graph.trace.path(node);
     this.graph.options.pick(node === null ? null : this.graph.model.node(node).id);

@@ -128,7 +128,11 @@ const textOf = (node: ShownNode) => `${node.label} ${node.id} ${node.text}`;
 
 /** With the lines that it was written in, their functions, and that it is a library's. */
 const widely = (node: ShownNode) =>
-  [textOf(node), ...node.positions.flatMap(({ text, function: name }) => [text.trim(), name]), node.kind === "library" ? "library call" : ""].join(" ");
+  [
+    textOf(node),
+    ...node.positions.flatMap(({ text, function: name }) => [text.trim(), name]),
+    node.kind === "library" ? "library call" : "",
+  ].join(" ");
 
 function expression(part: string, text: typeof textOf): Test {
   const [, source, flags] = /^\/(.*)\/(i?)$/.exec(part)!;

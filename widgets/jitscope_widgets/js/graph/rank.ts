@@ -38,7 +38,7 @@ function neighbours(input: RankInput, turned: Uint8Array): Neighbours {
 function turnCircles(input: RankInput): Uint8Array {
   const turned = new Uint8Array(input.edges.length);
   const out = Array.from({ length: input.count }, (): number[] => []);
-  input.edges.forEach((edge, i) => out[edge.from]!.push(i));
+  input.edges.forEach((edge, i) => void out[edge.from]!.push(i));
   const state = new Uint8Array(input.count); // 1: on the path, 2: done
   const next = new Int32Array(input.count);
   for (let start = 0; start < input.count; start++) {
@@ -75,7 +75,7 @@ function topological(count: number, { out, in: into }: Neighbours): number[] {
 /** Items nobody is joined to: one beside each row of the others, or in rows of their own. */
 function rankLoose(loose: number[], rank: Int32Array, first: number, rows: number): void {
   const perRow = rows > 2 ? Math.ceil(loose.length / (rows - 1)) : Math.max(4, Math.ceil(Math.sqrt(loose.length * 2)));
-  loose.forEach((item, k) => (rank[item] = first + Math.floor(k / perRow)));
+  loose.forEach((item, k) => void (rank[item] = first + Math.floor(k / perRow)));
 }
 
 /** Moves items without producers (arguments, constants) down to just above their first user. */
@@ -118,7 +118,7 @@ function wrapRows(order: number[], rank: Int32Array, fixed: Set<number>, perRow:
     shift[r + 1] = shift[r]! + Math.max(0, Math.ceil((rows.get(r)?.length ?? 0) / perRow) - 1);
   if (!shift[last + 1]) return;
   for (const item of order) rank[item]! += shift[rank[item]!]!;
-  for (const row of rows.values()) row.forEach((item, i) => (rank[item]! += Math.floor(i / perRow)));
+  for (const row of rows.values()) row.forEach((item, i) => void (rank[item]! += Math.floor(i / perRow)));
 }
 
 export function assignRanks(input: RankInput): Ranks {

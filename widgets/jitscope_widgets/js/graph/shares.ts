@@ -31,7 +31,11 @@ export class Shares {
 
   /** Numbers and names: "3", "kernel 3", "fusion.2". */
   kernelsOf(i: number): string[] {
-    return [...this.indicesOf(i)].flatMap((k) => [this.names[k]!.replace(/^\w+ /, ""), this.names[k]!, this.kernels[k]!.name]);
+    return [...this.indicesOf(i)].flatMap((k) => [
+      this.names[k]!.replace(/^\w+ /, ""),
+      this.names[k]!,
+      this.kernels[k]!.name,
+    ]);
   }
 
   /** Null where nothing was measured. */

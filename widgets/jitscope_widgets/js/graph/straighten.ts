@@ -135,7 +135,7 @@ export function straighten(input: Straight, runs: number[][], rounds: number): F
   const sums = input.rows.map((row) => offsets(row, input));
   input.rows.forEach((row, r) => {
     const middle = (sums[r]![row.length - 1] ?? 0) / 2;
-    row.forEach((item, i) => (x[item] = sums[r]![i]! - middle));
+    row.forEach((item, i) => void (x[item] = sums[r]![i]! - middle));
   });
   const rows = input.rows;
   for (let round = 0; round < rounds; round++) {

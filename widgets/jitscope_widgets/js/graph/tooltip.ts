@@ -22,7 +22,9 @@ export function hoverText(model: Model, i: number): string[] {
   const node = model.node(i);
   const own = node.number ? `${node.number.name} ${numberText(node)}` : "";
   const title = [node.label, node.types.join(", "), model.shareText(i), own].filter(Boolean).join("  ");
-  const made = node.transforms?.length ? [`made by ${node.transforms.map((name) => MADE[name] ?? name).join(", then ")}`] : [];
+  const made = node.transforms?.length
+    ? [`made by ${node.transforms.map((name) => MADE[name] ?? name).join(", then ")}`]
+    : [];
   const inside = model.isScope(i) ? [insideText(model, i)] : [];
   const first = node.positions[0];
   if (first) return [title, first.text.trim(), place(first), ...made, ...inside];

@@ -42,7 +42,7 @@ export function topological(count: number, { from, to }: Pairs): Int32Array {
 /** The length of the longest path to each item. */
 export function depths(order: Int32Array, { from, to }: Pairs): Int32Array {
   const place = new Int32Array(order.length);
-  order.forEach((item, i) => (place[item] = i));
+  order.forEach((item, i) => void (place[item] = i));
   const out = listsByOwner(order.length, from);
   const depth = new Int32Array(order.length);
   for (const item of order)

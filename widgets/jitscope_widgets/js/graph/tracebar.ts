@@ -49,7 +49,10 @@ export class TraceBar {
     const traced = reach(model, this.at, way);
     const own = model.inside[this.at]! + (model.isOperation(this.at) ? 1 : 0);
     const count = this.operations(traced) - own;
-    return this.draw(traced, count ? `${plural(count, "operation")} ${way === "users" ? "use it" : "lead to it"}` : `no ${way}`);
+    return this.draw(
+      traced,
+      count ? `${plural(count, "operation")} ${way === "users" ? "use it" : "lead to it"}` : `no ${way}`,
+    );
   }
 
   /** The paths between the picked node and another one. */
@@ -108,7 +111,8 @@ export class TraceBar {
     const rect = layout.rect(model.shown(this.at));
     const [left, top] = [rect.x * camera.k + camera.x, rect.y * camera.k + camera.y];
     const { offsetWidth: w, offsetHeight: h } = this.element;
-    const isBelow = left < w + 2 * SPACE && left + rect.w * camera.k > 0 && top < h + 2 * SPACE && top + rect.h * camera.k > 0;
+    const isBelow =
+      left < w + 2 * SPACE && left + rect.w * camera.k > 0 && top < h + 2 * SPACE && top + rect.h * camera.k > 0;
     this.element.toggleAttribute("data-low", isBelow);
   }
 

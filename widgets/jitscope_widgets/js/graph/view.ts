@@ -134,7 +134,7 @@ export class GraphView {
   private remember({ open: names, blocks, camera, fittedTo }: GraphMemory): void {
     const { model } = this;
     const open = new Set(names);
-    model.nodes.forEach((node, i) => model.setOpen(i, open.has(node.id)));
+    model.nodes.forEach((node, i) => void model.setOpen(i, open.has(node.id)));
     for (const [id, block] of blocks ?? []) if (model.index.has(id)) model.chooseBlock(model.index.get(id)!, block);
     Object.assign(this.camera, camera);
     this.fitted = true;
@@ -224,7 +224,10 @@ export class GraphView {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const context = this.canvas.getContext("2d");
-    if (!context || !this.view.w) return this.tellSettled();
+    if (!context || !this.view.w) {
+      this.tellSettled();
+      return;
+    }
     const start = performance.now();
     if (this.motion && !advance(this.motion, this.camera, start)) this.motion = null;
     const ratio = this.canvas.width / this.view.w;
@@ -264,7 +267,7 @@ export class GraphView {
   /** Closes all, and opens what `opens` does. */
   private opened(opens: () => void): void {
     const { model, layout } = this;
-    model.nodes.forEach((_, i) => model.setOpen(i, false));
+    model.nodes.forEach((_, i) => void model.setOpen(i, false));
     opens();
     layout.allChanged();
     this.fit(true);
@@ -333,7 +336,10 @@ export class GraphView {
         .map((i) => model.shown(i)),
     );
     this.trace.selected(marks.selected);
-    if (edges && marks.selected !== null) marks.edges = new Set(model.edgesOf(marks.selected, "out").filter((e) => edges.includes(model.document.edges[e]!)));
+    if (edges && marks.selected !== null)
+      marks.edges = new Set(
+        model.edgesOf(marks.selected, "out").filter((e) => edges.includes(model.document.edges[e]!)),
+      );
     this.outline.refresh();
     this.ask();
   }

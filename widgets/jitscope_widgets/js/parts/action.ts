@@ -12,14 +12,26 @@ export function actionPart(part: Action, stage: Stage): HTMLElement | null {
   const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
   const button = h("button", { type: "button", class: "jitscope-button" }, part.label);
   const { number } = part;
-  const field = number && h("input", { type: "number", min: number.low, max: number.high, value: number.at, "aria-label": `${number.label}, from ${number.low} to ${number.high}` });
+  const field =
+    number &&
+    h("input", {
+      type: "number",
+      min: number.low,
+      max: number.high,
+      value: number.at,
+      "aria-label": `${number.label}, from ${number.low} to ${number.high}`,
+    });
   const act = async () => {
     button.disabled = true;
     answer.textContent = part.doing;
     try {
-      const options = { ...(part.options as Record<string, unknown>), ...(field ? { [number.option]: Number(field.value) } : {}) };
+      const options = {
+        ...(part.options as Record<string, unknown>),
+        ...(field ? { [number.option]: Number(field.value) } : {}),
+      };
       const found = viewOf(await ask(options));
-      if (!found) answer.textContent = ""; // the whole document comes anew
+      if (!found)
+        answer.textContent = ""; // the whole document comes anew
       else if (part.renews) stage.renew(part.renews, found, button);
       else stage.show(found);
     } catch (error) {

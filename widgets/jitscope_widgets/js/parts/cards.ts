@@ -23,7 +23,8 @@ export function cardPart(card: Card, stage: Stage): HTMLElement {
   if (opened == null) return h("article", attributes, h("header", {}, ...head), ...elementsOf(card.parts, stage));
   const element = h("details", attributes, h("summary", {}, ...head));
   element.open = name ? stage.remember(`card ${name}`, opened, () => element.open) : opened;
-  const fill = () => element.open && element.childElementCount === 1 && element.append(...elementsOf(card.parts, stage));
+  const fill = () =>
+    element.open && element.childElementCount === 1 && element.append(...elementsOf(card.parts, stage));
   element.addEventListener("toggle", fill);
   fill();
   return element;
@@ -32,13 +33,22 @@ export function cardPart(card: Card, stage: Stage): HTMLElement {
 export function cardsPart(part: Cards, stage: Stage): HTMLElement {
   const { cards, filters = [], first = 200 } = part;
   const list = h("div", { class: "jitscope-cards", role: "group", "aria-label": part.name });
-  const chosen: string[] = [...stage.remember<string[]>(`cards ${part.name}`, filters.map(() => ""), () => chosen)];
+  const chosen: string[] = [
+    ...stage.remember<string[]>(
+      `cards ${part.name}`,
+      filters.map(() => ""),
+      () => chosen,
+    ),
+  ];
   const add = (found: Card[], from: number, most: number): void => {
     list.append(...found.slice(from, from + most).map((card) => cardPart(card, stage)));
     const left = found.length - from - most;
     if (left <= 0) return;
     const button = h("button", { type: "button", class: "jitscope-link" }, `${left.toLocaleString("en")} more`);
-    button.addEventListener("click", () => (button.remove(), add(found, from + most, 200)));
+    button.addEventListener("click", () => {
+      button.remove();
+      add(found, from + most, 200);
+    });
     list.append(button);
   };
   const show = () => {
@@ -46,8 +56,21 @@ export function cardsPart(part: Cards, stage: Stage): HTMLElement {
     list.replaceChildren();
     add(found, 0, first);
   };
-  const fields = filters.flatMap((name, n) => filter(name, cards.map(({ tags = [] }) => tags[n] ?? ""), chosen[n] ?? "", (tag) => ((chosen[n] = tag), show())) ?? []);
-  chosen.forEach((tag, n) => cards.some(({ tags = [] }) => tags[n] === tag) || (chosen[n] = "")); // nothing of it is left
+  const fields = filters.flatMap(
+    (name, n) =>
+      filter(
+        name,
+        cards.map(({ tags = [] }) => tags[n] ?? ""),
+        chosen[n] ?? "",
+        (tag) => {
+          chosen[n] = tag;
+          show();
+        },
+      ) ?? [],
+  );
+  chosen.forEach((tag, n) => {
+    if (!cards.some(({ tags = [] }) => tags[n] === tag)) chosen[n] = ""; // nothing of it is left
+  });
   show();
   return h("div", {}, fields.length ? h("div", { class: "jitscope-cards-filters" }, ...fields) : null, list);
 }
@@ -80,6 +103,8 @@ export function ignorePart({ id, file = "", here }: Ignore): HTMLElement {
 /** A card without what is in sight where it is shown: for an editor's tooltip. */
 export function besideCode(card: Card): Card {
   const pointed = (part: Part) => part.part === "code" && part.lines?.some(({ stretch }) => stretch);
-  const head = Array.isArray(card.head) ? card.head.filter((piece) => typeof piece === "string" || piece.part !== "place") : card.head;
+  const head = Array.isArray(card.head)
+    ? card.head.filter((piece) => typeof piece === "string" || piece.part !== "place")
+    : card.head;
   return { ...card, head, parts: card.parts.filter((part) => !pointed(part)) };
 }

@@ -38,7 +38,13 @@ class ChartView {
     const at = stage.remember<number | null>(`chart ${chart.name}`, chart.at ?? null, () => this.cursor.at);
     this.answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
     this.plot = h("div", { class: "jitscope-chart-plot", ...this.role() });
-    this.element = h("figure", { class: "jitscope-chart", "data-small": (chart.small && !chart.steps) || undefined, "aria-label": chart.name }, this.legend(), this.plot, this.below());
+    this.element = h(
+      "figure",
+      { class: "jitscope-chart", "data-small": (chart.small && !chart.steps) || undefined, "aria-label": chart.name },
+      this.legend(),
+      this.plot,
+      this.below(),
+    );
     this.draw(chart.small ? 380 : 760);
     const watch = new ResizeObserver(([entry]) => this.draw(Math.floor(entry!.contentRect.width)));
     watch.observe(this.plot);
@@ -71,14 +77,25 @@ class ChartView {
     if (this.chart.small && !this.chart.steps) return null;
     const named = (this.chart.series ?? []).filter(({ kind, up }) => kind !== "line" && up.some(Boolean));
     if (!named.length) return null;
-    const entries = named.map(({ name, title, tone }) => h("span", {}, h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }), title || name));
+    const entries = named.map(({ name, title, tone }) =>
+      h(
+        "span",
+        {},
+        h("span", { class: "jitscope-chart-key", "data-of": tone || undefined, "aria-hidden": "true" }),
+        title || name,
+      ),
+    );
     return h("p", { class: "jitscope-chart-legend" }, ...entries);
   }
 
   private below(): HTMLElement | null {
     if (this.chart.steps) {
       if (this.chart.at == null) return this.answer;
-      const back = h("button", { type: "button", class: "jitscope-button", onclick: () => this.cursor.move(this.cursor.usual) }, "Go to the peak");
+      const back = h(
+        "button",
+        { type: "button", class: "jitscope-button", onclick: () => this.cursor.move(this.cursor.usual) },
+        "Go to the peak",
+      );
       this.cursor.follow((at) => (back.hidden = at === this.cursor.usual));
       return h("div", { class: "jitscope-chart-below" }, this.answer, back);
     }
@@ -93,9 +110,22 @@ class ChartView {
     const { chart, height } = this;
     this.across = new Scale(chart.across, LEFT, width - RIGHT);
     this.up = new Scale(chart.up, ABOVE + height, ABOVE);
-    const picture = s("svg", { width, height: this.foot + BELOW, role: this.pickable.length ? "group" : "img", "aria-label": chart.summary });
+    const picture = s("svg", {
+      width,
+      height: this.foot + BELOW,
+      role: this.pickable.length ? "group" : "img",
+      "aria-label": chart.summary,
+    });
     this.line = chart.steps ? s("path", { class: "jitscope-chart-cursor" }) : null;
-    picture.append(...this.bands(), ...this.names(), ...this.grid(), ...this.series(), ...this.flags(), ...this.points(), ...this.labels());
+    picture.append(
+      ...this.bands(),
+      ...this.names(),
+      ...this.grid(),
+      ...this.series(),
+      ...this.flags(),
+      ...this.points(),
+      ...this.labels(),
+    );
     if (this.line) picture.append(this.line);
     clear(this.plot);
     this.plot.append(picture);
@@ -106,7 +136,13 @@ class ChartView {
   private bands(): SVGElement[] {
     return (this.chart.bands ?? []).map(({ start, end, text }) => {
       const [x, last] = [this.across.at(start), this.across.at(end)];
-      const box = s("rect", { class: "jitscope-chart-band", x, y: ABOVE, width: Math.max(1, last - x), height: this.height + STRIP });
+      const box = s("rect", {
+        class: "jitscope-chart-band",
+        x,
+        y: ABOVE,
+        width: Math.max(1, last - x),
+        height: this.height + STRIP,
+      });
       box.append(s("title", {}, text));
       return box;
     });
@@ -116,11 +152,19 @@ class ChartView {
   private names(): SVGElement[] {
     const taken: Band[] = [];
     for (const band of [...(this.chart.bands ?? [])].sort((a, b) => b.end - b.start - (a.end - a.start)))
-      if (this.across.at(band.end) - this.across.at(band.start) > NAMED && !taken.some(({ start, end }) => start < band.end && band.start < end)) taken.push(band);
+      if (
+        this.across.at(band.end) - this.across.at(band.start) > NAMED &&
+        !taken.some(({ start, end }) => start < band.end && band.start < end)
+      )
+        taken.push(band);
     return taken.map(({ start, end, text }) => {
       const [x, last] = [this.across.at(start), this.across.at(end)];
       const room = Math.floor((last - x) / 6.5);
-      return s("text", { class: "jitscope-chart-label", x: (x + last) / 2, y: ABOVE + this.height + 13, "text-anchor": "middle" }, text.length <= room ? text : `${text.slice(0, room - 1)}…`);
+      return s(
+        "text",
+        { class: "jitscope-chart-label", x: (x + last) / 2, y: ABOVE + this.height + 13, "text-anchor": "middle" },
+        text.length <= room ? text : `${text.slice(0, room - 1)}…`,
+      );
     });
   }
 
@@ -131,15 +175,30 @@ class ChartView {
 
   private grid(): SVGElement[] {
     const { across, up, chart } = this;
-    const label = (x: number, y: number, anchor: string, text: string) => s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
-    const rows = up.ticks(chart.small ? 2 : 4).flatMap((value) => [s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }), label(LEFT - 6, up.at(value) + 4, "end", up.written(value))]);
+    const label = (x: number, y: number, anchor: string, text: string) =>
+      s("text", { class: "jitscope-chart-label", x, y, "text-anchor": anchor }, text);
+    const rows = up
+      .ticks(chart.small ? 2 : 4)
+      .flatMap((value) => [
+        s("path", { class: "jitscope-chart-grid", d: `M${LEFT} ${up.at(value)}H${this.width - RIGHT}` }),
+        label(LEFT - 6, up.at(value) + 4, "end", up.written(value)),
+      ]);
     const { foot } = this;
     const written = (value: number) => (chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value));
     const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).flatMap((value, n, all) => {
       const again = n > 0 && written(value) === written(all[n - 1]!); // of few steps
       return again ? [] : [label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", written(value))];
     });
-    return [...rows, ...columns, label((LEFT + this.width) / 2, foot + 32, "middle", chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title)];
+    return [
+      ...rows,
+      ...columns,
+      label(
+        (LEFT + this.width) / 2,
+        foot + 32,
+        "middle",
+        chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title,
+      ),
+    ];
   }
 
   private series(): SVGElement[] {
@@ -155,7 +214,11 @@ class ChartView {
   }
 
   private lineOf({ across, up, dashed, name, title }: Series): SVGElement {
-    const line = s("path", { class: "jitscope-chart-line", "data-dashed": dashed ? "" : null, d: `M${across.map((x, n) => `${this.across.at(x)} ${this.up.at(up[n]!)}`).join("L")}` });
+    const line = s("path", {
+      class: "jitscope-chart-line",
+      "data-dashed": dashed ? "" : null,
+      d: `M${across.map((x, n) => `${this.across.at(x)} ${this.up.at(up[n]!)}`).join("L")}`,
+    });
     line.append(s("title", {}, title || name));
     return line;
   }
@@ -167,16 +230,37 @@ class ChartView {
       if (!(value > 0)) return [];
       const end = across[n + 1] ?? chart.across.high;
       const [x, y] = [this.across.at(start), this.up.at(value)];
-      const bar = s("rect", { class: "jitscope-chart-area", "data-of": tone || null, x: x + 0.5, y, width: Math.max(0.5, this.across.at(end) - x - 1), height: Math.max(0.5, ABOVE + this.height - y) });
-      bar.append(s("title", {}, `${this.up.written(value)} ${chart.up.title}, from ${this.across.written(start)} to ${this.across.written(end)}`));
+      const bar = s("rect", {
+        class: "jitscope-chart-area",
+        "data-of": tone || null,
+        x: x + 0.5,
+        y,
+        width: Math.max(0.5, this.across.at(end) - x - 1),
+        height: Math.max(0.5, ABOVE + this.height - y),
+      });
+      bar.append(
+        s(
+          "title",
+          {},
+          `${this.up.written(value)} ${chart.up.title}, from ${this.across.written(start)} to ${this.across.written(end)}`,
+        ),
+      );
       return [bar];
     });
   }
 
   private areaOf({ across, tone }: Series, low: number[], high: number[]): SVGElement {
     const ends = [...across.slice(1), this.chart.across.high];
-    const edge = (heights: number[]) => heights.flatMap((v, n) => [`${this.across.at(across[n]!)},${this.up.at(v)}`, `${this.across.at(ends[n]!)},${this.up.at(v)}`]);
-    return s("path", { class: "jitscope-chart-area", "data-of": tone || null, d: `M${[...edge(high), ...edge(low).reverse()].join(" ")}Z` });
+    const edge = (heights: number[]) =>
+      heights.flatMap((v, n) => [
+        `${this.across.at(across[n]!)},${this.up.at(v)}`,
+        `${this.across.at(ends[n]!)},${this.up.at(v)}`,
+      ]);
+    return s("path", {
+      class: "jitscope-chart-area",
+      "data-of": tone || null,
+      d: `M${[...edge(high), ...edge(low).reverse()].join(" ")}Z`,
+    });
   }
 
   private flags(): SVGElement[] {
@@ -185,17 +269,23 @@ class ChartView {
       .flatMap(({ across, up, text }) => {
         const [x, y] = [this.across.at(across), this.up.at(up)];
         const anchor = x > this.width * 0.6 ? "end" : "start";
-        return [s("path", { class: "jitscope-chart-flag", d: `M${x} ${y}V${ABOVE + this.height}` }), s("text", { class: "jitscope-chart-peak", x, y: Math.max(14, y - 6), "text-anchor": anchor }, `▼ ${text}`)];
+        return [
+          s("path", { class: "jitscope-chart-flag", d: `M${x} ${y}V${ABOVE + this.height}` }),
+          s("text", { class: "jitscope-chart-peak", x, y: Math.max(14, y - 6), "text-anchor": anchor }, `▼ ${text}`),
+        ];
       });
   }
 
   /** What stands at the ends of lines, where no mark lies if there is such a place. */
   private labels(): SVGElement[] {
-    const marks = this.pickable.map((point) => [this.across.at(point.across), this.up.at(point.up), 1.3 * radius(point)] as const);
+    const marks = this.pickable.map(
+      (point) => [this.across.at(point.across), this.up.at(point.up), 1.3 * radius(point)] as const,
+    );
     return (this.chart.series ?? []).flatMap(({ label, across, up }) => {
       if (!label) return [];
       const width = LETTER * label.length;
-      const free = ([x, y]: readonly [number, number]) => marks.every(([px, py, r]) => px + r < x - width || px - r > x || py + r < y - 14 || py - r > y + 4);
+      const free = ([x, y]: readonly [number, number]) =>
+        marks.every(([px, py, r]) => px + r < x - width || px - r > x || py + r < y - 14 || py - r > y + 4);
       const [end, level] = [this.across.at(across[across.length - 1]!), this.up.at(up[up.length - 1]!)];
       const places = [0, 1, 2, 3, 4].flatMap((n) => [-6, 16].map((dy) => [end - 60 * n, level + dy] as const));
       const [x, y] = places.find(free) ?? places[0]!;
@@ -207,7 +297,14 @@ class ChartView {
 
   private points(): SVGElement[] {
     this.marks = this.pickable.map((point, n) => {
-      const mark = s("path", { class: "jitscope-chart-mark", "data-of": point.tone || null, d: outline(point, this.across.at(point.across), this.up.at(point.up)), tabindex: n ? -1 : 0, role: "button", "aria-label": point.text });
+      const mark = s("path", {
+        class: "jitscope-chart-mark",
+        "data-of": point.tone || null,
+        d: outline(point, this.across.at(point.across), this.up.at(point.up)),
+        tabindex: n ? -1 : 0,
+        role: "button",
+        "aria-label": point.text,
+      });
       const tell = () => (this.answer.textContent = point.text);
       mark.addEventListener("pointerover", tell);
       mark.addEventListener("focus", tell);
@@ -219,7 +316,14 @@ class ChartView {
   }
 
   private walk(event: KeyboardEvent, n: number): void {
-    const to = { ArrowRight: n + 1, ArrowDown: n + 1, ArrowLeft: n - 1, ArrowUp: n - 1, Home: 0, End: this.marks.length - 1 }[event.key];
+    const to = {
+      ArrowRight: n + 1,
+      ArrowDown: n + 1,
+      ArrowLeft: n - 1,
+      ArrowUp: n - 1,
+      Home: 0,
+      End: this.marks.length - 1,
+    }[event.key];
     if (to !== undefined) {
       const next = this.marks[Math.min(this.marks.length - 1, Math.max(0, to))]![0];
       for (const [mark] of this.marks) mark.setAttribute("tabindex", mark === next ? "0" : "-1");
@@ -231,7 +335,8 @@ class ChartView {
   }
 
   private mark(selected: Selected): void {
-    for (const [mark, { ref }] of this.marks) mark.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
+    for (const [mark, { ref }] of this.marks)
+      mark.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
   }
 
   // a step that is looked at
@@ -240,7 +345,10 @@ class ChartView {
     const { chart } = this;
     const at = this.cursor.at;
     if (!chart.steps || at === null) return;
-    this.line?.setAttribute("d", at === this.cursor.usual ? "" : `M${this.across.at(at + 0.5)} ${ABOVE}v${this.height}`);
+    this.line?.setAttribute(
+      "d",
+      at === this.cursor.usual ? "" : `M${this.across.at(at + 0.5)} ${ABOVE}v${this.height}`,
+    );
     const told = this.told(at);
     this.plot.setAttribute("aria-valuenow", String(at + 1));
     this.plot.setAttribute("aria-valuetext", told);
@@ -274,7 +382,16 @@ class ChartView {
     const length = this.chart.across.high;
     const now = this.cursor.at ?? 0;
     const page = Math.max(1, Math.round(length / 20));
-    const steps: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page, Home: -now, End: length };
+    const steps: Record<string, number> = {
+      ArrowRight: 1,
+      ArrowUp: 1,
+      ArrowLeft: -1,
+      ArrowDown: -1,
+      PageUp: page,
+      PageDown: -page,
+      Home: -now,
+      End: length,
+    };
     const by = steps[event.key];
     if (by === undefined) return;
     event.preventDefault();
@@ -289,7 +406,8 @@ const radius = ({ size = 0 }: Point): number => 4 + 16 * Math.sqrt(Math.max(0, s
 function outline(point: Point, x: number, y: number): string {
   const { shape } = point;
   const r = radius(point);
-  if (shape === "diamond") return `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`;
+  if (shape === "diamond")
+    return `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z`;
   if (shape === "triangle") return `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.1 * r}h${-2.4 * r}z`;
   return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 }

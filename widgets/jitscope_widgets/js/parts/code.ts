@@ -22,11 +22,28 @@ interface Gutter {
 }
 
 export function codePart(part: Code, stage: Stage): HTMLElement {
-  const lines = [...(part.lines ?? []), ...(part.blocks ?? []).flatMap(linesOf), ...(part.operations ?? []).map(operation)];
+  const lines = [
+    ...(part.lines ?? []),
+    ...(part.blocks ?? []).flatMap(linesOf),
+    ...(part.operations ?? []).map(operation),
+  ];
   const linked = lines.some(({ ref }) => ref);
-  const gutter = { numbers: lines.some(({ number }) => number), signs: lines.some(({ sign }) => sign), hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null), depths: lines.some(({ depth }) => depth) };
-  const body = h("div", { class: "jitscope-code-lines", role: linked ? "listbox" : null, "aria-label": linked ? part.name : null });
-  const place = h("div", { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) }, body);
+  const gutter = {
+    numbers: lines.some(({ number }) => number),
+    signs: lines.some(({ sign }) => sign),
+    hues: lines.some(({ ref }) => ref && hueOf(ref, stage) !== null),
+    depths: lines.some(({ depth }) => depth),
+  };
+  const body = h("div", {
+    class: "jitscope-code-lines",
+    role: linked ? "listbox" : null,
+    "aria-label": linked ? part.name : null,
+  });
+  const place = h(
+    "div",
+    { class: "jitscope-part-code", ...(linked ? {} : { role: "region", tabindex: 0, "aria-label": part.name }) },
+    body,
+  );
   const drawn: [HTMLElement, CodeLine][] = [];
   let own = false; // the selection is being set from here
   const mark = (selected: Selected) => {
@@ -53,18 +70,31 @@ export function codePart(part: Code, stage: Stage): HTMLElement {
     const left = lines.length - from - STEP;
     if (left > 0) {
       const more = h("button", { type: "button", class: "jitscope-fold" }, plural(left, "more line"));
-      more.addEventListener("click", () => (more.remove(), add(from + STEP), mark(stage.around.selection.current)));
+      more.addEventListener("click", () => {
+        more.remove();
+        add(from + STEP);
+        mark(stage.around.selection.current);
+      });
       place.append(more);
-    } else if (part.left_out) place.append(h("p", { class: "jitscope-muted" }, `and ${plural(part.left_out, "more line")}`));
+    } else if (part.left_out)
+      place.append(h("p", { class: "jitscope-muted" }, `and ${plural(part.left_out, "more line")}`));
   };
   add(0);
   if (linked)
-    new Roving(body, "[data-links]", (row) => pick(drawn.find(([element]) => element === row)?.[1].ref), () => pick(undefined));
+    new Roving(
+      body,
+      "[data-links]",
+      (row) => pick(drawn.find(([element]) => element === row)?.[1].ref),
+      () => pick(undefined),
+    );
   stage.around.selection.onChange(mark);
   return place;
 }
 
-const operation = ({ name, type, opcode, paths }: Member): CodeLine => ({ text: `${name} = ${type} ${opcode}`, ref: { paths } });
+const operation = ({ name, type, opcode, paths }: Member): CodeLine => ({
+  text: `${name} = ${type} ${opcode}`,
+  ref: { paths },
+});
 
 /** The lines of a block, as code_lines.py makes them. */
 function linesOf({ text, number = 0, nesting = [], head, mark }: Block): CodeLine[] {
@@ -83,8 +113,12 @@ function instruction(line: string): { number: string; text: string } {
   return { number: at, text: `${name.padEnd(12)} ${operands}${remark ? `   ; ${remark}` : ""}`.trimEnd() };
 }
 
-export function textOf({ text, stretch }: Pick<CodeLine, "text" | "stretch">, language: Code["language"]): (Node | string)[] {
-  const coloured = (piece: string) => (language === undefined || language === "text" ? piece : COLOURS[language](piece));
+export function textOf(
+  { text, stretch }: Pick<CodeLine, "text" | "stretch">,
+  language: Code["language"],
+): (Node | string)[] {
+  const coloured = (piece: string) =>
+    language === undefined || language === "text" ? piece : COLOURS[language](piece);
   if (!stretch) return [coloured(text)];
   const characters = [...text]; // columns count characters as Python does
   const piece = (from: number, to?: number) => coloured(characters.slice(from, to).join(""));
@@ -106,13 +140,18 @@ function entered(depth: number): HTMLElement {
 /** A bar for each loop that a line is in. */
 function bars(depth: number): HTMLElement {
   const drawn = Array.from({ length: Math.min(depth, DEEPEST) }, () => h("i", {}));
-  return h("span", { class: "jitscope-code-bars", "aria-hidden": "true", title: depth ? `in ${plural(depth, "loop")}` : null }, ...drawn);
+  return h(
+    "span",
+    { class: "jitscope-code-bars", "aria-hidden": "true", title: depth ? `in ${plural(depth, "loop")}` : null },
+    ...drawn,
+  );
 }
 
 function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked: boolean, stage: Stage): HTMLElement {
   const { ref, sign, position } = { ...line, position: line.ref?.position };
   const hue = ref && hueOf(ref, stage);
-  const swatched = hue == null ? h("span", { class: "jitscope-swatch", "data-none": "", "aria-hidden": "true" }) : swatch(hue);
+  const swatched =
+    hue == null ? h("span", { class: "jitscope-swatch", "data-none": "", "aria-hidden": "true" }) : swatch(hue);
   const attributes = {
     class: "jitscope-code-row",
     "data-mark": line.mark || undefined,
@@ -129,7 +168,13 @@ function lineElement(line: CodeLine, { language }: Code, gutter: Gutter, linked:
     gutter.hues ? swatched : null,
     gutter.numbers ? h("span", { class: "jitscope-code-number", "aria-hidden": "true" }, line.number ?? "") : null,
     gutter.depths ? bars(line.depth ?? 0) : null,
-    gutter.signs ? h("span", { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null }, sign?.[0] ?? "") : null,
+    gutter.signs
+      ? h(
+          "span",
+          { class: "jitscope-code-sign", role: sign ? "img" : null, "aria-label": sign?.[1] ?? null },
+          sign?.[0] ?? "",
+        )
+      : null,
     h("code", {}, ...textOf(line, language)),
     ...(line.note ? [" ", h("span", { class: "jitscope-muted" }, line.note)] : []),
   );

@@ -33,8 +33,17 @@ class DiffView {
     private readonly stage: Stage,
   ) {
     const head = part.sides.map((side) => h("span", {}, side));
-    this.element = h("div", { class: "jitscope-diff", role: "group", "aria-label": part.name, tabindex: "0" }, h("div", { class: "jitscope-diff-head" }, ...head));
-    this.roving = new Roving(this.element, ".jitscope-pickable", (side) => this.pick(side), () => stage.around.selection.clear());
+    this.element = h(
+      "div",
+      { class: "jitscope-diff", role: "group", "aria-label": part.name, tabindex: "0" },
+      h("div", { class: "jitscope-diff-head" }, ...head),
+    );
+    this.roving = new Roving(
+      this.element,
+      ".jitscope-pickable",
+      (side) => this.pick(side),
+      () => stage.around.selection.clear(),
+    );
     this.addRuns(this.runs(), 0);
     stage.around.selection.onChange((selected) => this.mark(selected));
   }
@@ -128,7 +137,9 @@ class DiffView {
 
   private row({ row, marks }: Pair): HTMLElement {
     const noted: Side = row.left || !row.right ? "right" : "left"; // where there is room, or beside what came of it
-    const sides = (["left", "right"] as const).map((which) => this.side(which, row[which], marks[which], row.kind, which === noted ? row.caption : ""));
+    const sides = (["left", "right"] as const).map((which) =>
+      this.side(which, row[which], marks[which], row.kind, which === noted ? row.caption : ""),
+    );
     return h("div", { class: "jitscope-row", "data-kind": row.kind }, ...sides);
   }
 
@@ -139,7 +150,15 @@ class DiffView {
     const content = line ? this.line(line, mark, sign) : [];
     if (note) content.push(h("span", { class: "jitscope-row-note" }, note));
     const paths = line?.paths ?? [];
-    const element = h("div", { class: `jitscope-side jitscope-${which}${paths.length ? " jitscope-pickable" : ""}`, tabindex: paths.length ? -1 : null, "data-none": line === null }, ...content);
+    const element = h(
+      "div",
+      {
+        class: `jitscope-side jitscope-${which}${paths.length ? " jitscope-pickable" : ""}`,
+        tabindex: paths.length ? -1 : null,
+        "data-none": line === null,
+      },
+      ...content,
+    );
     if (paths.length) this.linked.push({ paths, element });
     return element;
   }
@@ -148,7 +167,10 @@ class DiffView {
     const indent = text.length - text.trimStart().length;
     const stretch: Mark = mark && [Math.max(0, mark[0] - indent), mark[1] - indent];
     const body = textOf({ text: text.trim(), stretch }, this.part.language);
-    return [h("span", { class: "jitscope-number" }, number), h("code", { class: "jitscope-code", "data-sign": sign, style: { "--indent": `${indent}ch` } }, ...body)];
+    return [
+      h("span", { class: "jitscope-number" }, number),
+      h("code", { class: "jitscope-code", "data-sign": sign, style: { "--indent": `${indent}ch` } }, ...body),
+    ];
   }
 
   private pick(side: HTMLElement): void {
@@ -158,6 +180,7 @@ class DiffView {
 
   private mark(selected: Selected | null): void {
     this.selected = selected;
-    for (const { paths, element } of this.linked) element.toggleAttribute("data-related", !!selected && touches(paths, selected.paths));
+    for (const { paths, element } of this.linked)
+      element.toggleAttribute("data-related", !!selected && touches(paths, selected.paths));
   }
 }

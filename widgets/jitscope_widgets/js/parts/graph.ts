@@ -13,7 +13,11 @@ import type { Stage } from "./view";
 export function graphPart(part: Graph, stage: Stage): HTMLElement {
   if (part.selects) return selecting(part, stage);
   if (part.codes?.length || part.legend?.length) return linked(part, stage);
-  const memory = stage.remember<GraphMemory | undefined>(`graph ${part.name}`, undefined, () => graph.memory?.() as GraphMemory | undefined);
+  const memory = stage.remember<GraphMemory | undefined>(
+    `graph ${part.name}`,
+    undefined,
+    () => graph.memory?.() as GraphMemory | undefined,
+  );
   const graph = wayGraph(part.document, memory, stage.around.root, part.height ?? 360);
   Object.defineProperty(stage.api, "graph", { configurable: true, get: () => graph.api?.graph });
   stage.ends.push(() => graph.dispose());
@@ -31,9 +35,14 @@ function linked(part: Graph, stage: Stage): HTMLElement {
 }
 
 /** A graph whose nodes stand for equations: what is picked in it is selected everywhere. */
-function selecting({ name, document, legend = [], notes = [], height = 360, kernels }: Graph, stage: Stage): HTMLElement {
+function selecting(
+  { name, document, legend = [], notes = [], height = 360, kernels }: Graph,
+  stage: Stage,
+): HTMLElement {
   const { links, selection, root } = stage.around;
-  const nodes = document.nodes.map((node) => (node.positions.length ? node : { ...node, positions: links.positionsOf(node.paths) }));
+  const nodes = document.nodes.map((node) =>
+    node.positions.length ? node : { ...node, positions: links.positionsOf(node.paths) },
+  );
   const doc = { ...document, nodes };
   const { level } = doc;
   let graph: GraphView | null = null;
@@ -48,7 +57,15 @@ function selecting({ name, document, legend = [], notes = [], height = 360, kern
     else selection.set(kernel ? links.fromKernel(kernel) : links.fromNode(doc, level, id));
   };
   const memory = stage.remember<GraphMemory | undefined>(`graph ${name}`, undefined, () => graph?.memory());
-  const options = { root, lines: links, kernels: kernels ? links.kernels : undefined, memory, help: () => new Help(root).show(), back: () => selection.clear(), pick };
+  const options = {
+    root,
+    lines: links,
+    kernels: kernels ? links.kernels : undefined,
+    memory,
+    help: () => new Help(root).show(),
+    back: () => selection.clear(),
+    pick,
+  };
   const opened = openGraph(doc, options, (made) => {
     graph = made;
     if (!kernels) made.setAll(true);
@@ -63,6 +80,13 @@ function selecting({ name, document, legend = [], notes = [], height = 360, kern
     "figure",
     { class: "jitscope-selecting", "aria-label": document.title || null },
     h("div", { class: "jitscope-graph-place" }, opened.element),
-    signs.length || notes.length ? h("figcaption", { class: "jitscope-joint-legend jitscope-muted" }, ...signs, ...notes.map((note) => h("span", {}, note))) : null,
+    signs.length || notes.length
+      ? h(
+          "figcaption",
+          { class: "jitscope-joint-legend jitscope-muted" },
+          ...signs,
+          ...notes.map((note) => h("span", {}, note)),
+        )
+      : null,
   );
 }

@@ -13,9 +13,26 @@ export function heatmapPart({ name, summary, columns, cells, note }: Heatmap): H
     const place: [number, number] = [(n % wide) * side, Math.floor(n / wide) * side];
     places.get(cell)?.push(place) ?? places.set(cell, [place]);
   });
-  const paths = [...places].map(([cell, found]) => (LEVELS.includes(cell) ? shade(cell, found, side) : crosses(cell, found, side)));
-  const picture = s("svg", { viewBox: `0 0 ${wide * side} ${rows * side}`, width: wide * side, height: rows * side, role: "img", "aria-label": summary }, ...paths);
-  return h("figure", { class: "jitscope-heatmap", "aria-label": name }, picture, note ? h("figcaption", { class: "jitscope-muted" }, note) : null);
+  const paths = [...places].map(([cell, found]) =>
+    LEVELS.includes(cell) ? shade(cell, found, side) : crosses(cell, found, side),
+  );
+  const picture = s(
+    "svg",
+    {
+      viewBox: `0 0 ${wide * side} ${rows * side}`,
+      width: wide * side,
+      height: rows * side,
+      role: "img",
+      "aria-label": summary,
+    },
+    ...paths,
+  );
+  return h(
+    "figure",
+    { class: "jitscope-heatmap", "aria-label": name },
+    picture,
+    note ? h("figcaption", { class: "jitscope-muted" }, note) : null,
+  );
 }
 
 function shade(cell: string, places: [number, number][], side: number): SVGElement {
@@ -24,6 +41,8 @@ function shade(cell: string, places: [number, number][], side: number): SVGEleme
 }
 
 function crosses(cell: string, places: [number, number][], side: number): SVGElement {
-  const d = places.map(([x, y]) => `M${x + 2},${y + 2}l${side - 4},${side - 4}m0,${4 - side}l${4 - side},${side - 4}`).join("");
+  const d = places
+    .map(([x, y]) => `M${x + 2},${y + 2}l${side - 4},${side - 4}m0,${4 - side}l${4 - side},${side - 4}`)
+    .join("");
   return s("path", { d, class: "jitscope-heatmap-cross" }, s("title", {}, cell === "n" ? "NaN" : "Inf"));
 }

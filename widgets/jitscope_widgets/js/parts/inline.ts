@@ -51,19 +51,43 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
       const { links } = stage.around;
       const line = piece.hue ? links.placeOf(piece.position) : null;
       const hue = line !== null && links.hasLine(line) ? swatch(links.hue(line)) : null;
-      const name = go ? h("button", { type: "button", class: "jitscope-link", tabindex: inGrid ? -1 : null, onclick: (event: Event) => (event.stopPropagation(), go()) }, piece.text) : h("span", {}, piece.text);
+      const name = go
+        ? h(
+            "button",
+            {
+              type: "button",
+              class: "jitscope-link",
+              tabindex: inGrid ? -1 : null,
+              onclick: (event: Event) => {
+                event.stopPropagation();
+                go();
+              },
+            },
+            piece.text,
+          )
+        : h("span", {}, piece.text);
       return h("span", { class: "jitscope-place", title }, hue, name, ...code);
     }
     case "bar": {
       const rest = piece.most == null ? 0 : piece.most - piece.least;
       const style = { "--least": percent(piece.least), "--rest": percent(rest) };
-      return h("span", { class: "jitscope-share", "data-of": piece.tone || undefined, title: piece.title, style }, h("span", {}), rest > 0 ? h("i", {}) : null);
+      return h(
+        "span",
+        { class: "jitscope-share", "data-of": piece.tone || undefined, title: piece.title, style },
+        h("span", {}),
+        rest > 0 ? h("i", {}) : null,
+      );
     }
     case "stretch": {
       const whole = piece.length || 1;
       const style = { "--from": percent(piece.start / whole), "--to": percent(1 - piece.end / whole) };
       const mark = piece.mark == null ? null : h("i", { style: { "--at": percent(piece.mark / whole) } });
-      return h("span", { class: "jitscope-stretch", title: piece.title }, h("span", { "data-of": piece.tone || undefined, style }), mark);
+      return h(
+        "span",
+        { class: "jitscope-stretch", title: piece.title },
+        h("span", { "data-of": piece.tone || undefined, style }),
+        mark,
+      );
     }
   }
 }

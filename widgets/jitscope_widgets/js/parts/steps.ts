@@ -13,22 +13,37 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
   const buttons = steps.map(stepButton);
   const made = new Map<number, HTMLElement[]>(); // the parts of a step are made when it is looked at
   const cursor = axis ? stage.cursor(axis) : null;
-  let at: number = Math.min(stage.remember<number>(`steps ${part.name}`, part.at ?? 0, () => at), last);
+  let at: number = Math.min(
+    stage.remember<number>(`steps ${part.name}`, part.at ?? 0, () => at),
+    last,
+  );
   const show = (to: number) => {
     at = to;
-    buttons.forEach((button, n) => (n === at ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current")));
+    buttons.forEach((button, n) => {
+      if (n === at) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
     const elements = made.get(at) ?? elementsOf(steps[at]?.parts ?? [], stage);
     made.set(at, elements);
     body.replaceChildren(...elements);
     const place = steps[at]?.at;
     if (place != null && cursor?.at !== place) cursor?.move(place);
   };
-  const list = h("ol", { class: "jitscope-steps-list", "aria-label": part.name }, ...buttons.map((button) => h("li", {}, button)));
+  const list = h(
+    "ol",
+    { class: "jitscope-steps-list", "aria-label": part.name },
+    ...buttons.map((button) => h("li", {}, button)),
+  );
   const pick = (n: number) => {
     show(n);
     if (steps[n]?.ref && !axis) stage.pick(steps[n]!.ref);
   };
-  new Roving(list, ".jitscope-step", (button) => pick(buttons.indexOf(button)), () => stage.around.selection.clear());
+  new Roving(
+    list,
+    ".jitscope-step",
+    (button) => pick(buttons.indexOf(button)),
+    () => stage.around.selection.clear(),
+  );
   list.addEventListener("focusin", ({ target }) => {
     const to = buttons.indexOf(target as HTMLElement); // arrows go on, and what they come to is looked at
     if (to >= 0 && to !== at) show(to);
@@ -40,7 +55,7 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
   });
   stage.around.selection.onChange((selected) => {
     const related = steps.map(({ ref }) => Boolean(ref && stage.belongs(ref, selected)));
-    buttons.forEach((button, n) => button.toggleAttribute("data-related", related[n]));
+    buttons.forEach((button, n) => void button.toggleAttribute("data-related", related[n]));
     const first = related.indexOf(true);
     if (first >= 0 && !related[at] && !isNothing(selected)) show(first);
     if (first >= 0) revealIn(list, buttons[related[at] ? at : first]!);
@@ -50,9 +65,24 @@ export function stepsPart(part: Steps, stage: Stage): HTMLElement {
 
 function stepButton({ title, note, depth = 0 }: Step, n: number): HTMLElement {
   const said = note ? [" ", h("span", { class: "jitscope-muted" }, note)] : [];
-  return h("button", { type: "button", class: "jitscope-step", tabindex: -1, "data-step": n, style: { "--depth": String(Math.min(depth, 6)) } }, title, ...said);
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "jitscope-step",
+      tabindex: -1,
+      "data-step": n,
+      style: { "--depth": String(Math.min(depth, 6)) },
+    },
+    title,
+    ...said,
+  );
 }
 
 export function besidePart(part: Beside, stage: Stage): HTMLElement {
-  return h("div", { class: "jitscope-beside" }, ...part.sections.flatMap((section) => sectionPart(section, stage) ?? []));
+  return h(
+    "div",
+    { class: "jitscope-beside" },
+    ...part.sections.flatMap((section) => sectionPart(section, stage) ?? []),
+  );
 }

@@ -42,13 +42,40 @@ class TableView {
     private readonly stage: Stage,
     key: string,
   ) {
-    const usual: TableState = { sorted: null, down: true, shown: table.first ?? 20, filter: "", open: table.rows.flatMap((row, n) => (row.opened ? [String(n)] : [])) };
+    const usual: TableState = {
+      sorted: null,
+      down: true,
+      shown: table.first ?? 20,
+      filter: "",
+      open: table.rows.flatMap((row, n) => (row.opened ? [String(n)] : [])),
+    };
     this.state = { ...stage.remember(`table ${key}`, usual, () => ({ ...this.state, open: [...this.open] })) };
     this.open = new Set(this.state.open);
-    const grid = h("div", { class: "jitscope-table", role: this.deep ? "treegrid" : "grid", "data-matrix": table.matrix ? "" : null, "aria-label": table.name, style: { "--columns": table.columns.map((column, n) => width(column, n === this.widest, table.matrix === true)).join(" ") } }, this.head(), this.body);
+    const grid = h(
+      "div",
+      {
+        class: "jitscope-table",
+        role: this.deep ? "treegrid" : "grid",
+        "data-matrix": table.matrix ? "" : null,
+        "aria-label": table.name,
+        style: {
+          "--columns": table.columns
+            .map((column, n) => width(column, n === this.widest, table.matrix === true))
+            .join(" "),
+        },
+      },
+      this.head(),
+      this.body,
+    );
     grid.addEventListener("click", (event) => this.clicked(event));
     grid.addEventListener("keydown", (event) => this.key_(event));
-    this.element = h("div", { class: "jitscope-table-part" }, h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()), h("div", { class: "jitscope-table-scroll" }, grid), this.below);
+    this.element = h(
+      "div",
+      { class: "jitscope-table-part" },
+      h("div", { class: "jitscope-table-title" }, h("h4", {}, table.name), this.filter()),
+      h("div", { class: "jitscope-table-scroll" }, grid),
+      this.below,
+    );
     if (table.axis)
       stage.cursor(table.axis).follow((at) => {
         this.at = at;
@@ -71,7 +98,12 @@ class TableView {
 
   private filter(): HTMLElement | null {
     if (this.table.rows.length < FILTERED) return null;
-    const field = h("input", { type: "search", class: "jitscope-table-filter", placeholder: "only rows with …", "aria-label": `${this.table.name}: only rows with` });
+    const field = h("input", {
+      type: "search",
+      class: "jitscope-table-filter",
+      placeholder: "only rows with …",
+      "aria-label": `${this.table.name}: only rows with`,
+    });
     field.value = this.state.filter;
     field.addEventListener("input", () => {
       this.state.filter = field.value;
@@ -83,7 +115,16 @@ class TableView {
   private head(): HTMLElement {
     const cells = this.table.columns.map((column, n) => {
       if (!column.title) return h("span", { role: "columnheader" });
-      const button = h("button", { type: "button", class: "jitscope-table-sort", title: column.help || `sort by ${column.title}`, onclick: () => this.sort(n) }, column.title);
+      const button = h(
+        "button",
+        {
+          type: "button",
+          class: "jitscope-table-sort",
+          title: column.help || `sort by ${column.title}`,
+          onclick: () => this.sort(n),
+        },
+        column.title,
+      );
       return h("span", { role: "columnheader", "data-kind": column.kind, "aria-sort": this.sortOf(n) }, button);
     });
     return h("div", { class: "jitscope-table-head", role: "row" }, ...cells);
@@ -98,7 +139,9 @@ class TableView {
     const down = ["number", "bar", "stretch"].includes(this.table.columns[n]!.kind ?? "text");
     state.down = state.sorted === n ? !state.down : down;
     state.sorted = n;
-    this.element.querySelectorAll("[role=columnheader]").forEach((head, at) => this.table.columns[at]!.title && head.setAttribute("aria-sort", this.sortOf(at)));
+    this.element.querySelectorAll("[role=columnheader]").forEach((head, at) => {
+      if (this.table.columns[at]!.title) head.setAttribute("aria-sort", this.sortOf(at));
+    });
     this.draw();
   }
 
@@ -141,7 +184,10 @@ class TableView {
     draw(between(lines, from, to));
     clear(this.below);
     if (tops > to) this.below.append(this.more(tops - to));
-    if (!tops) this.below.append(h("p", { class: "jitscope-muted" }, this.state.filter ? "No row has that." : this.table.empty || "Nothing."));
+    if (!tops)
+      this.below.append(
+        h("p", { class: "jitscope-muted" }, this.state.filter ? "No row has that." : this.table.empty || "Nothing."),
+      );
     if (this.table.left_out) this.below.append(h("p", { class: "jitscope-muted" }, this.table.left_out));
     const rows = [...this.drawn.keys()];
     const again = rows.find((row) => this.drawn.get(row)!.key === focused);
@@ -161,21 +207,34 @@ class TableView {
   /** A closer look at a row that is open. */
   private inner({ row, key }: Line): HTMLElement[] {
     if (!row.parts?.length || !this.open.has(key)) return [];
-    return [h("div", { class: "jitscope-table-inside", role: "row" }, h("div", { role: "gridcell" }, ...elementsOf(row.parts, this.stage)))];
+    return [
+      h(
+        "div",
+        { class: "jitscope-table-inside", role: "row" },
+        h("div", { role: "gridcell" }, ...elementsOf(row.parts, this.stage)),
+      ),
+    ];
   }
 
   private focusedKey(): string | null {
-    const focused = [...this.drawn].find(([row]) => row.contains(document.activeElement) || row.contains((row.getRootNode() as ShadowRoot).activeElement));
+    const focused = [...this.drawn].find(
+      ([row]) => row.contains(document.activeElement) || row.contains((row.getRootNode() as ShadowRoot).activeElement),
+    );
     return focused?.[1].key ?? null;
   }
 
   private row(line: Line): HTMLElement {
     const { row, depth, key } = line;
     const isOpen = this.open.has(key);
-    const toggle = opens(row) ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸") : null;
+    const toggle = opens(row)
+      ? h("span", { class: "jitscope-table-toggle", "aria-hidden": "true" }, isOpen ? "▾" : "▸")
+      : null;
     const cells = this.table.columns.map((column, n) => {
       const content = row.cells[n]!;
-      const inner = column.kind === "code" ? [h("code", {}, ...inline(content, this.stage, true))] : inline(content, this.stage, true);
+      const inner =
+        column.kind === "code"
+          ? [h("code", {}, ...inline(content, this.stage, true))]
+          : inline(content, this.stage, true);
       const first = n === 0 && this.deep ? [toggle ?? h("span", { class: "jitscope-table-toggle" })] : [];
       return h("span", { role: "gridcell", "data-kind": column.kind, "data-name": column.title }, ...first, ...inner);
     });
@@ -206,7 +265,11 @@ class TableView {
 
   /** Opens a row; a closer look is taken at one row at a time. */
   private look(key: string, row: Row): void {
-    if (row.parts?.length) this.table.rows.forEach(({ parts }, n) => parts?.length && this.open.delete(String(n)));
+    if (row.parts?.length) {
+      this.table.rows.forEach(({ parts }, n) => {
+        if (parts?.length) this.open.delete(String(n));
+      });
+    }
     this.open.add(key);
   }
 
@@ -229,7 +292,10 @@ class TableView {
     const { ref, parts } = line.row;
     this.picked = line.key;
     if (parts?.length && ref && !this.open.has(line.key)) this.toggle(line);
-    if (!ref && opens(line.row)) return this.toggle(line);
+    if (!ref && opens(line.row)) {
+      this.toggle(line);
+      return;
+    }
     this.own = true;
     this.stage.pick(ref);
     this.own = false;
@@ -262,10 +328,16 @@ class TableView {
 
   /** What is selected elsewhere is shown here, with the closer look that there is at it. */
   private follow(selected: Selected): void {
-    if (this.own || isNothing(selected)) return this.mark(selected);
+    if (this.own || isNothing(selected)) {
+      this.mark(selected);
+      return;
+    }
     const lines = this.lines();
     const found = lines.find(({ row }) => row.ref && this.stage.belongs(row.ref, selected));
-    if (!found) return this.mark(selected);
+    if (!found) {
+      this.mark(selected);
+      return;
+    }
     const drawn = [...this.drawn.values()].some(({ key }) => key === found.key);
     const looks = !this.table.quiet && Boolean(found.row.parts?.length) && !this.open.has(found.key);
     if (looks) this.look(found.key, found.row);
@@ -280,9 +352,13 @@ class TableView {
     const element = [...this.drawn].find(([, line]) => line.key === key)?.[0];
     const scroll = this.element.querySelector<HTMLElement>(".jitscope-table-scroll");
     if (!element || !scroll) return;
-    if (!scroll.clientHeight) return this.whenSeen(scroll, key);
+    if (!scroll.clientHeight) {
+      this.whenSeen(scroll, key);
+      return;
+    }
     const [row, list] = [element.getBoundingClientRect(), scroll.getBoundingClientRect()];
-    if (row.top < list.top + row.height || row.bottom > list.bottom) scroll.scrollTop += row.top - list.top - list.height / 3;
+    if (row.top < list.top + row.height || row.bottom > list.bottom)
+      scroll.scrollTop += row.top - list.top - list.height / 3;
   }
 
   private whenSeen(scroll: HTMLElement, key: string): void {
@@ -297,7 +373,12 @@ class TableView {
 
   private mark(selected: Selected): void {
     for (const [row, { row: data, key }] of this.drawn) {
-      const related = (key === this.picked && Boolean(data.ref) && selected === this.stage.around.selection.current && this.isPicked(data.ref!, selected)) || (data.ref !== undefined && this.stage.belongs(data.ref, selected));
+      const related =
+        (key === this.picked &&
+          Boolean(data.ref) &&
+          selected === this.stage.around.selection.current &&
+          this.isPicked(data.ref!, selected)) ||
+        (data.ref !== undefined && this.stage.belongs(data.ref, selected));
       row.toggleAttribute("data-related", related);
       row.setAttribute("aria-selected", String(related));
     }
@@ -324,7 +405,9 @@ function compare(a: number | string, b: number | string): number {
 const textOf = (row: Row): string => [...row.cells.map(words), row.note ?? "", row.title ?? ""].join(" ").toLowerCase();
 
 function lasts(row: Row, at: number): boolean {
-  const stretch = row.cells.flat().find((piece): piece is Stretch => typeof piece !== "string" && piece.part === "stretch");
+  const stretch = row.cells
+    .flat()
+    .find((piece): piece is Stretch => typeof piece !== "string" && piece.part === "stretch");
   return !stretch || (stretch.start <= at && at < stretch.end) || Boolean(row.rows?.some((one) => lasts(one, at)));
 }
 

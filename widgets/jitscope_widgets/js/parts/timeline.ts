@@ -28,13 +28,30 @@ class TimelineView {
     private readonly part: Timeline,
     private readonly stage: Stage,
   ) {
-    [this.from, this.to] = stage.remember<[number, number]>(`timeline ${part.name}`, [0, part.end], () => [this.from, this.to]);
+    [this.from, this.to] = stage.remember<[number, number]>(`timeline ${part.name}`, [0, part.end], () => [
+      this.from,
+      this.to,
+    ]);
     this.order = [...part.spans].sort((a, b) => a.start - b.start);
-    this.plot = h("div", { class: "jitscope-timeline-plot", tabindex: 0, role: "group", "aria-label": `${part.name}: + and - zoom, arrow keys move, Tab goes through what is drawn`, onkeydown: (event: KeyboardEvent) => this.key(event) });
+    this.plot = h("div", {
+      class: "jitscope-timeline-plot",
+      tabindex: 0,
+      role: "group",
+      "aria-label": `${part.name}: + and - zoom, arrow keys move, Tab goes through what is drawn`,
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    });
     this.plot.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.plot.addEventListener("pointerdown", (event) => this.drag(event));
-    const button = (text: string, label: string, act: () => void) => h("button", { type: "button", class: "jitscope-button", "aria-label": label, title: label, onclick: act }, text);
-    const tools = h("div", { class: "jitscope-timeline-tools" }, button("−", "zoom out", () => this.zoom(2)), button("+", "zoom in", () => this.zoom(0.5)), button("all", "show all of it", () => this.view(0, part.end)), this.answer);
+    const button = (text: string, label: string, act: () => void) =>
+      h("button", { type: "button", class: "jitscope-button", "aria-label": label, title: label, onclick: act }, text);
+    const tools = h(
+      "div",
+      { class: "jitscope-timeline-tools" },
+      button("−", "zoom out", () => this.zoom(2)),
+      button("+", "zoom in", () => this.zoom(0.5)),
+      button("all", "show all of it", () => this.view(0, part.end)),
+      this.answer,
+    );
     this.answer.textContent = part.summary;
     this.element = h("figure", { class: "jitscope-timeline-part", "aria-label": part.name }, tools, this.plot);
     this.draw();
@@ -56,18 +73,44 @@ class TimelineView {
     const scale = new Scale({ title: "", low: this.from, high: this.to, unit: "s" }, LEFT, width - RIGHT);
     const picture = s("svg", { width, height: height + FOOT, role: "presentation" });
     for (const [n, name] of part.lanes.entries())
-      picture.append(s("rect", { class: "jitscope-timeline-lane", x: LEFT, y: LANE * n + 2, width: width - LEFT - RIGHT, height: LANE - 4 }), s("text", { class: "jitscope-chart-label", x: LEFT - 8, y: LANE * n + 17, "text-anchor": "end" }, name));
+      picture.append(
+        s("rect", {
+          class: "jitscope-timeline-lane",
+          x: LEFT,
+          y: LANE * n + 2,
+          width: width - LEFT - RIGHT,
+          height: LANE - 4,
+        }),
+        s("text", { class: "jitscope-chart-label", x: LEFT - 8, y: LANE * n + 17, "text-anchor": "end" }, name),
+      );
     this.boxes = this.seen(scale).map((span) => {
       const [x, end] = [scale.at(span.start), scale.at(span.end)];
       const wide = Math.max(1, end - x);
-      const box = s("g", { class: "jitscope-timeline-span", "data-of": span.tone || null }, s("rect", { x, y: LANE * span.lane + 4, width: wide, height: LANE - 8 }));
-      if (wide > NAMED) box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, span.text.slice(0, Math.floor((wide - 6) / 6.5))));
+      const box = s(
+        "g",
+        { class: "jitscope-timeline-span", "data-of": span.tone || null },
+        s("rect", { x, y: LANE * span.lane + 4, width: wide, height: LANE - 8 }),
+      );
+      if (wide > NAMED)
+        box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, span.text.slice(0, Math.floor((wide - 6) / 6.5))));
       box.addEventListener("pointerover", () => (this.answer.textContent = told(span)));
       box.addEventListener("click", () => this.stage.pick(span.ref));
       return [box, span] as [SVGElement, Span];
     });
     picture.append(...this.boxes.map(([box]) => box));
-    for (const value of round(this.from, this.to, width < 520 ? 3 : 6)) picture.append(s("text", { class: "jitscope-chart-label", x: scale.at(value), y: height + 16, "text-anchor": scale.at(value) > width - RIGHT - 30 ? "end" : "middle" }, seconds(value)));
+    for (const value of round(this.from, this.to, width < 520 ? 3 : 6))
+      picture.append(
+        s(
+          "text",
+          {
+            class: "jitscope-chart-label",
+            x: scale.at(value),
+            y: height + 16,
+            "text-anchor": scale.at(value) > width - RIGHT - 30 ? "end" : "middle",
+          },
+          seconds(value),
+        ),
+      );
     clear(this.plot);
     this.plot.append(picture);
     this.mark(this.stage.around.selection.current);
@@ -154,12 +197,14 @@ class TimelineView {
     if (!span) return;
     this.focused = n;
     this.answer.textContent = told(span);
-    if (span.end < this.from || span.start > this.to) this.view(span.start - (this.to - this.from) / 2, span.start + (this.to - this.from) / 2);
+    if (span.end < this.from || span.start > this.to)
+      this.view(span.start - (this.to - this.from) / 2, span.start + (this.to - this.from) / 2);
     for (const [box, one] of this.boxes) box.toggleAttribute("data-focused", one === span);
   }
 
   private mark(selected: Selected): void {
-    for (const [box, { ref }] of this.boxes) box.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
+    for (const [box, { ref }] of this.boxes)
+      box.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
   }
 }
 
@@ -172,7 +217,8 @@ function round(from: number, to: number, count: number): number[] {
   return Array.from({ length: Math.floor(to / step + 1e-9) - first + 1 }, (_, n) => (first + n) * step);
 }
 
-const told = ({ title, text, start, end }: Span): string => title || `${text}: ${seconds(end - start)}, from ${seconds(start)} on`;
+const told = ({ title, text, start, end }: Span): string =>
+  title || `${text}: ${seconds(end - start)}, from ${seconds(start)} on`;
 
 export function timelinePart(part: Timeline, stage: Stage): HTMLElement {
   return new TimelineView(part, stage).element;

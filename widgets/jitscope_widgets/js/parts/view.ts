@@ -98,7 +98,10 @@ export class Stage {
   /** The section of a name as another form of this view has it, in the place of this one's. */
   renew(name: string, parts: Part[], within: HTMLElement): void {
     const [own, found] = [sectionNamed(this.parts, name), sectionNamed(parts, name)];
-    if (!own || !found) return this.show(parts);
+    if (!own || !found) {
+      this.show(parts);
+      return;
+    }
     own.parts = found.parts;
     const place = within.closest<HTMLElement>("[data-name]");
     const fresh = elementsOf([own], this);
@@ -131,7 +134,8 @@ export class Stage {
     const graph = compilation?.graph;
     if (node && graph?.nodes.some(({ id }) => id === node)) return links.fromNode(graph, "jaxpr", node);
     if (!paths.length && !kernels.length) return position ? this.lineOf(position) : null;
-    if (!paths.length) return kernels.length === 1 ? links.fromKernelNamed(kernels[0]!) : links.fromKernelsNamed(kernels);
+    if (!paths.length)
+      return kernels.length === 1 ? links.fromKernelNamed(kernels[0]!) : links.fromKernelsNamed(kernels);
     const found = paths.length === 1 ? links.fromPath(paths[0]!) : links.fromPaths(paths);
     return kernels.length ? { ...found, kernels: new Set(kernels) } : found;
   }
@@ -203,7 +207,9 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
     case "diff":
       return diffPart(part, stage);
     case "instrument":
-      return stage.around.instrument?.(part.name) ?? (part.without ? h("div", {}, ...elementsOf(part.without, stage)) : null);
+      return (
+        stage.around.instrument?.(part.name) ?? (part.without ? h("div", {}, ...elementsOf(part.without, stage)) : null)
+      );
     case "graph":
       return graphPart(part, stage);
     case "tiles":
@@ -225,7 +231,9 @@ function elementOf(part: Part, stage: Stage): HTMLElement | null {
 export function partsView(parts: Part[], around: Around, kind: string): View {
   const element = h("div", { class: "jitscope-parts", "data-kind": kind });
   let stage!: Stage;
-  const end = () => stage?.ends.splice(0).forEach((one) => one());
+  const end = () => {
+    for (const one of stage?.ends.splice(0) ?? []) one();
+  };
   const show = (shown: Part[]) => {
     const memory = stage ? stage.memory() : around.memory;
     end();
@@ -234,7 +242,13 @@ export function partsView(parts: Part[], around: Around, kind: string): View {
     element.append(...elementsOf(shown, stage));
   };
   show(parts);
-  return { element, api: stage.api, memory: () => stage.memory(), themed: () => stage.themes.forEach((one) => one()), dispose: end };
+  return {
+    element,
+    api: stage.api,
+    memory: () => stage.memory(),
+    themed: () => stage.themes.forEach((one) => void one()),
+    dispose: end,
+  };
 }
 
 /** A view that begins with a headline, as that line alone until it is opened. */
