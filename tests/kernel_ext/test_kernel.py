@@ -242,7 +242,7 @@ def test_the_button_measures(kernel) -> None:
 def test_the_look_for_sharp_bits_parses_in_the_thread_of_the_cells_and_between_them(kernel) -> None:
     kernel.cell(
         "import threading, time\nfrom jitscope_kernel import panel\nmade = []\n"
-        "sending = panel.Sending(lambda: made.append(threading.current_thread().name), panel.between_cells)\n"
+        "sending = panel.DelayedSender(lambda: made.append(threading.current_thread().name), panel.between_cells)\n"
         "sending.want()\ntime.sleep(1)\nprint(made)"
     )
     assert kernel.cell("print(made)").stdout.split() == ["['MainThread']"]

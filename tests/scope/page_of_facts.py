@@ -87,9 +87,10 @@ class Page:
         return " ".join(part.text for part in self.panes[pane].parts[0].parts)
 
     def kernels(self):
-        (head, *rows), *_ = [
-            list(table.all("tr")) for table in self.panes["Fusion"].all("table") if "diff" not in table.classes
-        ]
+        pane = self.panes["Fusion"]
+        tables = [list(table.all("tr")) for table in pane.all("table") if "diff" not in table.classes]
+        single = [list(part.all("tr")) for part in pane.all("details") if part.parts[0].text == "one by one"]
+        head, *rows = next((rows for rows in (*single, *tables) if rows[0].text == "kernelisgivesfrom"))
         assert head.text == "kernelisgivesfrom"
         found = []
         for row in rows:

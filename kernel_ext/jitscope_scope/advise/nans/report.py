@@ -85,7 +85,7 @@ class Answer:
 
     @functools.cached_property
     def fixes(self) -> list[Any]:
-        """What to write instead, each checked by running it: `rewriting.Checked`."""
+        """What to write instead, each checked by running it: `rewriting.CheckedFix`."""
         from .rewriting import checked_fixes
 
         return checked_fixes(self) if self.can_run_again and self.finding is not None else []
