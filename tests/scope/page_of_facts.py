@@ -90,7 +90,7 @@ class Page:
         pane = self.panes["Fusion"]
         tables = [list(table.all("tr")) for table in pane.all("table") if "diff" not in table.classes]
         single = [list(part.all("tr")) for part in pane.all("details") if part.parts[0].text == "one by one"]
-        head, *rows = next((rows for rows in (*single, *tables) if rows[0].text == "kernelisgivesfrom"))
+        head, *rows = next(rows for rows in (*single, *tables) if rows[0].text == "kernelisgivesfrom")
         assert head.text == "kernelisgivesfrom"
         found = []
         for row in rows:

@@ -184,13 +184,15 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         found = differences(candidate.signature, new)
         if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
-        if _distance(found) <= (False, 1):
+        if _distance(found) <= (False, False, 1):
             break
     return best
 
 
-def _distance(found: Sequence[Difference]) -> tuple[bool, int]:
-    return any(one.part == "class" for one in found), len(found)
+def _distance(found: Sequence[Difference]) -> tuple[bool, bool, int]:
+    """A call of the same structure is nearer than one of another, whatever else differs."""
+    parts = [one.part for one in found]
+    return "class" in parts, "tree structure" in parts, len(found)
 
 
 def _function(old: Signature, new: Signature) -> list[Difference]:

@@ -358,6 +358,32 @@ def test_what_compiled_nothing_is_not_counted_as_a_compilation() -> None:
     assert "recorded calls 4 traces would become 2, " in card["fix"]["text"]
 
 
+def test_one_structure_leaves_the_shapes_as_they_are() -> None:
+    """What a call lacks may be given; that makes no shape another, and a call of the same structure is what a call is compared with."""
+    text = (
+        "f = jax.jit(lambda d: sum(v.sum() for v in d.values()) * UNIQUE)\nx, y = jnp.ones(3), jnp.ones(2)\n"
+        "for d in ({'a': x}, {'a': x, 'b': y}, {'a': jnp.ones(4), 'c': y}, {'a': y, 'b': x}):\n"
+        "    f(d)\n"
+    )
+    _, ledger = run(HEADER + text)
+    cards = {card["cause"]: card for card in observe.recompilations_document(ledger, "")["cards"]}
+    assert "recorded calls 3 compilations would become 2, " in cards["tree structure"]["fix"]["text"]
+    last = [row for row in ledger if not row.nested][-1]
+    assert {one.part for one in last.differences} == {"shape"}
+
+
+def test_of_several_values_those_that_decide_are_named() -> None:
+    text = """
+f = jax.jit(lambda x, n, scale: x[:n] * scale * UNIQUE, static_argnums=(1, 2))
+for n, scale in ((1, 2.0), (2, 3.0), (2, 4.0), (3, 4.0)):
+    f(jnp.ones(5), n, scale)
+"""
+    _, ledger = run(HEADER + text)
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
+    assert card["fix"]["text"].startswith("n decides what the program is (")
+    assert card["fix"]["text"].endswith(" scale is only computed with.")
+
+
 def test_one_axis_more_is_nothing_to_pad() -> None:
     _, ledger = run(
         HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones(3))\nf(jnp.ones((3, 3)))\nf(jnp.ones((2, 3, 3)))\n"

@@ -105,7 +105,18 @@ def _names(group: Group) -> str:
 
 
 def _decide(group: Group) -> str:
-    return f"{_names(group)} {'decides' if len(group.paths) == 1 else 'decide'}"
+    names = _deciding(group)
+    return f"{listed(names)} {'decides' if len(names) == 1 else 'decide'}"
+
+
+def _deciding(group: Group) -> list[str]:
+    """The values that changed, without those that once changed alone and left the program the same but for numbers."""
+    alone: dict[str, set[bool]] = {}
+    for row in group.rows:
+        before = row.against.jaxpr if row.against is not None else None
+        if len(row.differences) == 1 and row.jaxpr is not None and before is not None:
+            alone.setdefault(row.differences[0].path, set()).add(same_but_for_numbers(before, row.jaxpr))
+    return [path for path in group.paths if alone.get(path) != {True}] or group.paths
 
 
 def _shape(group: Group) -> str:
@@ -151,11 +162,16 @@ def _static_value(group: Group) -> str:
     if _shapes_the_program(group):
         return (
             f"{_decide(group)} what the program is (a size, a number of iterations, a branch): call with few values, or make the "
-            "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
+            f"loop a lax.fori_loop and the branch a lax.cond, which take it as an array.{_computed_with(group)}"
         )
     inside = key is not None and any(one.name in group.paths for one in key.attributes)
     how = "hold it as an array" if inside else "do not make it static"
     return f"{_names(group)} {'is' if len(group.paths) == 1 else 'are'} only computed with: {how}, and one program serves all values."
+
+
+def _computed_with(group: Group) -> str:
+    names = [path for path in group.paths if path not in _deciding(group)]
+    return f" {listed(names)} {'is' if len(names) == 1 else 'are'} only computed with." if names else ""
 
 
 def _static_object(group: Group) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf, Signature
+from jitscope.core.words import root_of
 
 from ..differences import BY_NAME
 from .groups import Group
@@ -124,24 +125,28 @@ def _static_objects(group: Group) -> Change:
 
 
 def _structures(group: Group) -> Change:
-    """Arguments whose structure changed become one that fits all calls."""
-    roots = {path.split("[")[0].split(".")[0] for path in group.paths}
+    """Arguments whose structure changed become one that fits all calls; what a call lacks gets the type that the first one has which has it."""
+    roots = {root_of(path) for path in group.paths}
+    everything = "arguments" in roots
+    calls = [row.signature.leaves for row in group.history if row.signature]
+    first = {
+        leaf.path: leaf for leaves in reversed(calls) for leaf in leaves if everything or root_of(leaf.path) in roots
+    }
 
     def same(key: Signature) -> Hashable:
-        everything = "arguments" in roots
-        leaves = tuple(leaf for leaf in key.leaves if not everything and _root(leaf) not in roots)
-        return _key(key._replace(leaves=leaves, tree="", structure=0))
+        leaves = {leaf.path: leaf for leaf in key.leaves}
+        others = tuple(leaf for path, leaf in leaves.items() if path not in first)
+        whole = tuple(leaves.get(path, first[path]) for path in sorted(first))
+        return _key(key._replace(leaves=(*others, *whole), tree="", structure=0))
 
     return same
 
 
 def _nones(group: Group) -> Change:
-    roots = {path.split("[")[0].split(".")[0] for path in group.paths}
+    roots, same = {root_of(path) for path in group.paths}, _structures(group)
 
     def given(key: Signature) -> Hashable:
-        leaves = tuple(leaf for leaf in key.leaves if _root(leaf) not in roots)
-        statics = tuple(static for static in key.statics if static.name not in roots)
-        return _key(key._replace(leaves=leaves, statics=statics, tree="", structure=0))
+        return same(key._replace(statics=tuple(static for static in key.statics if static.name not in roots)))
 
     return given
 
@@ -153,10 +158,6 @@ def _call_forms(group: Group) -> Change:
         return _key(key._replace(leaves=leaves, statics=statics, options=options, tree="", structure=0))
 
     return in_order
-
-
-def _root(leaf: Leaf) -> str:
-    return leaf.path.split("[")[0].split(".")[0]
 
 
 def _functions(group: Group) -> Change:
