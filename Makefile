@@ -114,9 +114,9 @@ test-python: $(INSTALLED) front
 test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
+	-@$(MAKE) --no-print-directory .venv-watch/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(IN_BROWSERS) $(if $(SHARD),--shard $(SHARD))
-	-@$(MAKE) --no-print-directory .venv-watch/.installed
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 
 # jax is watched in an environment of its own: the tests of everything else run where it is not installed.
