@@ -12,7 +12,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from .described import description
+from .descriptions import description
 
 
 MOST = 64

@@ -10,7 +10,7 @@ import pytest
 import jitscope
 import jitscope.numpy as jnp
 from jitscope_scope.regions.compiled import MOST, Compiled
-from jitscope_scope.regions.described import description
+from jitscope_scope.regions.descriptions import description
 
 
 CELL = """
