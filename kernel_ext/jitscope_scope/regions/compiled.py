@@ -6,7 +6,6 @@ that finds all as it was traces nothing."""
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Collection, Hashable
 from importlib import import_module
 from types import FunctionType
@@ -50,9 +49,8 @@ class Compiled:
         self.traces += 1
         lowered = self._library.jit(function).lower(*given)
         if self.arrays != "jax" or self._library.config.jax_use_simplified_jaxpr_constants:
-            return (
-                lowered.compile()
-            )  # the text does not have its constants; jitscope knows the programs that it compiled
+            # The text does not have its constants, and jitscope knows the programs that it compiled.
+            return lowered.compile()
         text = f"{lowered.as_text()}{lowered.out_tree}{self._kinds(given)}"
         if text not in self._programs:
             _keep(self._programs, text, lowered.compile())
@@ -88,7 +86,9 @@ class Compiled:
     def _given_back(self, results: Any) -> Any:
         if self.arrays != "numpy":
             return results
-        return sys.modules["jitscope_scope.regions.traced_arrays"].values_of(results)
+        from .traced_arrays import values_of
+
+        return values_of(results)
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

@@ -40,7 +40,7 @@ def beside(body: naming.Statements, values: dict[str, object]) -> tuple[tuple[as
         return tuple(body), {}
     new: list[ast.stmt] = []
     for s in body:
-        one = _Beside(read, found).visit(copy.deepcopy(s))
+        one = _EndReader(read, found).visit(copy.deepcopy(s))
         new += one if isinstance(one, list) else [one]
     return tuple(new), found
 
@@ -59,7 +59,7 @@ def _is_length(node: ast.AST, name: str) -> bool:
     return False
 
 
-class _Beside(ast.NodeTransformer):
+class _EndReader(ast.NodeTransformer):
     def __init__(self, names: set[str], found: Mapping[str, str]) -> None:
         self.names, self.found = names, found
 

@@ -54,7 +54,7 @@ class _Places:
             places={t: p for t, p in places.items() if t not in names},
             places_after={t: p for t, p in after.items() if t not in names},
         )
-        new = tuple(_Named(names).visit(copy.deepcopy(s)) for s in self.body)
+        new = tuple(_PlaceRenamer(names).visit(copy.deepcopy(s)) for s in self.body)
         bind = tuple(f"{name} = {text}" for text, name in names.items())
         return StandIns(new, visit, bind, (f"del {', '.join(names.values())}",))
 
@@ -97,7 +97,7 @@ def _names_in(nodes: list[ast.AST]) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
 
-class _Named(ast.NodeTransformer):
+class _PlaceRenamer(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
 
@@ -146,7 +146,7 @@ def _tuples(found: StandIns) -> StandIns:
     )
     new: list[ast.stmt] = []
     for s in found.body:
-        one = _Taken(names).visit(copy.deepcopy(s))
+        one = _AppendSplitter(names).visit(copy.deepcopy(s))
         new += one if isinstance(one, list) else [one]
     bind = tuple(f"{p} = []" for p in parts)
     extend = tuple(f"{n}.extend(zip({', '.join(many)}))" for n, many in names.items())
@@ -172,7 +172,7 @@ def _states(found: StandIns) -> StandIns:
         for given in (values, live, after, ends):
             given |= dict(zip(parts, given.pop(n), strict=True))  # type: ignore[arg-type]
     visit = replace(visit, values=values, live=live, after=after, ends=ends)
-    new = tuple(_Parted(names).visit(copy.deepcopy(s)) for s in found.body)
+    new = tuple(_TupleSplitter(names).visit(copy.deepcopy(s)) for s in found.body)
     apart = tuple(f"{', '.join(parts)}, = {n}" for n, parts in names.items())
     whole = tuple(f"{n} = ({', '.join(parts)},)" for n, parts in names.items())
     gone = f"del {', '.join(p for parts in names.values() for p in parts)}"
@@ -187,7 +187,7 @@ def _state(name: str, visit: Visit) -> tuple[object, ...] | None:
     return seen[0]  # type: ignore[return-value]
 
 
-class _Parted(ast.NodeTransformer):
+class _TupleSplitter(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, list[str]]) -> None:
         self.names = names
 
@@ -207,7 +207,7 @@ def _takes_tuples(name: str, size: int, visit: Visit, nodes: list[ast.AST]) -> b
     return all(type(t) is tuple and len(t) == size for t in after[len(before) :])
 
 
-class _Taken(ast.NodeTransformer):
+class _AppendSplitter(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, list[str]]) -> None:
         self.names = names
 

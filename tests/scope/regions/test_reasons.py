@@ -42,27 +42,22 @@ def test_fields_of_one_array_of_records_are_objects_not_aliases(monkeypatch) -> 
     assert "aliasing" not in region.reason
 
 
-def test_what_a_compiled_region_has_inside_is_not_told_again(monkeypatch) -> None:
-    before = """
+_SMOOTH = """
 def smooth(x):
     for i in range(3):
         x = 0.5 * x + 0.25 * np.roll(x, 1) + 0.25
     return x
 x = rng.normal(size=9)
 """
-    regions = found(before, "for k in range(5):\n    x = smooth(x)\n", monkeypatch)
+
+
+def test_what_a_compiled_region_has_inside_is_not_told_again(monkeypatch) -> None:
+    regions = found(_SMOOTH, "for k in range(5):\n    x = smooth(x)\n", monkeypatch)
     assert [(r.cell, r.line, r.verdict) for r in regions] == [(2, 1, "compile")]
 
 
 def test_what_a_refused_loop_calls_is_told_by_itself(monkeypatch) -> None:
-    before = """
-def smooth(x):
-    for i in range(3):
-        x = 0.5 * x + 0.25 * np.roll(x, 1) + 0.25
-    return x
-x = rng.normal(size=9)
-"""
-    regions = found(before, "for k in range(5):\n    x = smooth(x) + rng.normal()\n", monkeypatch)
+    regions = found(_SMOOTH, "for k in range(5):\n    x = smooth(x) + rng.normal()\n", monkeypatch)
     assert [(r.cell, r.line, r.verdict) for r in regions] == [(1, 2, "compile"), (2, 1, "cannot")]
 
 

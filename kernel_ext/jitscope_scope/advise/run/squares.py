@@ -57,13 +57,7 @@ def _expands(value: ast.expr) -> bool:
             isinstance(one, ast.Constant) and one.value is None for one in ast.walk(node.slice)
         ):
             return True
-        name = (
-            node.attr if isinstance(node, ast.Attribute)
-            else node.id if isinstance(node, ast.Name)
-            else node.arg if isinstance(node, ast.keyword)
-            else ""
-        )  # fmt: skip
-        if name in _EXPANDING:
+        if _name(node) in _EXPANDING:
             return True
     return False
 
@@ -93,14 +87,14 @@ def _reduces(node: ast.AST) -> bool:
     """Whether it is a call such as `jnp.mean(…)` or `(…).sum()`, of all elements."""
     if not isinstance(node, ast.Call) or any(keyword.arg == "axis" for keyword in node.keywords):
         return False
-    name = (
-        node.func.attr
-        if isinstance(node.func, ast.Attribute)
-        else node.func.id
-        if isinstance(node.func, ast.Name)
-        else ""
-    )
     of_module = isinstance(node.func, ast.Name) or (
         isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and bool(node.args)
     )
-    return name in _REDUCING and len(node.args) == (1 if of_module else 0)
+    return _name(node.func) in _REDUCING and len(node.args) == (1 if of_module else 0)
+
+
+def _name(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=str(name)):
+            return name
+    return ""

@@ -60,9 +60,8 @@ class _Kernels:
         self.profile = profile
         self.kernels = profile["kernels"]
         self.here = wording.here_of(profile)
-        counted = [
-            kernel for kernel in self.kernels if kernel["share"] is not None
-        ]  # a loop of listed kernels is a block itself
+        # A loop of listed kernels is a block itself.
+        counted = [kernel for kernel in self.kernels if kernel["share"] is not None]
         self.blocks = Blocks(profile.get("blocks") or [], counted)
         self.in_blocks = any(kernel.get("block") is not None for kernel in self.kernels)
         self.groups = alike(self.kernels)
