@@ -130,6 +130,12 @@ class Collectives:
         """Whether there are other devices."""
         return self.module.meshes.group is not None
 
+    @property
+    def is_divided(self) -> bool:
+        """Whether XLA divides what is computed among devices: there are others, and the code is not one device's own."""
+        meshes = self.module.meshes
+        return meshes.group is not None and len(meshes.manual) < len(meshes.mesh.axis_names)
+
     def when_partitioned(self, x: Any, tell: Callable[[Any], None]) -> None:
         """Have `tell(sharding)` called with the layout of a value when the partitioner has chosen it. Inside of shard_map a value is
         a device's own: P()."""

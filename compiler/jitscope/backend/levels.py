@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Var
-from ..ops.reduce import loses_nan_there, reduce_max_p
+from ..ops.nan_of_max import loses_nan
+from ..ops.reduce import reduce_max_p
 
 
 LEVEL, PARTLY, WHOLLY = range(3)
@@ -35,13 +36,13 @@ class _Known(NamedTuple):
     places: tuple[int, ...]
 
 
-def levels_of(jaxpr: Jaxpr, platform: str) -> frozenset[Var]:
-    """The results of `reduce_max` for which nobody has to look for NaN."""
+def levels_of(jaxpr: Jaxpr, platform: str, divided: bool = False) -> frozenset[Var]:
+    """The results of `reduce_max` for which nobody has to look for NaN. `divided`: XLA divides what is computed among devices."""
     equations = [eqn for _, eqn in jaxpr.live()[0]]
     found = [
         (i, eqn)
         for i, eqn in enumerate(equations)
-        if eqn.primitive is reduce_max_p and loses_nan_there(eqn.invars[0].aval, platform)
+        if eqn.primitive is reduce_max_p and loses_nan(eqn.invars[0].aval, platform, divided)
     ]
     if not found:
         return frozenset()

@@ -33,8 +33,8 @@ class Rewriting:
     def look_for_levels(self, jaxpr: Jaxpr) -> None:
         """Find the greatest elements in a jaxpr, which is lowered next, of which NaN comes out without a look for it
         (`backend/levels.py`)."""
-        if not self.module.polymorphic and self.module.meshes.group is None:
-            self.levels = levels_of(jaxpr, self.module.platform)
+        if not self.module.polymorphic:
+            self.levels = levels_of(jaxpr, self.module.platform, self.is_divided)
 
     def is_level(self) -> bool:
         """Whether the greatest element that the equation finds is such a one."""

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.avals import ShapedArray, aval_of
+from ..core.avals import ShapedArray
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import ARG_BY_BLOCKS
-from .elementwise import and_p, bitcast_convert_type_p, eq_p, ne_p, shift_right_arithmetic_p, xor_p
-from .linear import where
+from .sort_keys import nan_beyond, with_one_zero
 
 
 _INTEGERS = {"float32": np.dtype(np.int32), "float64": np.dtype(np.int64)}
@@ -36,23 +35,12 @@ def block_length(x: ShapedArray, axis: int, platform: str) -> int:
     return min(lengths, key=lambda d: abs(math.log(d * d / n)), default=0)
 
 
-def in_order(x: Any, direction: str) -> Any:
-    """Integers in the order of floats, NaN beyond all."""
-    dtype = aval_of(x).dtype
-    integer = _INTEGERS[dtype.name]
-    limits = np.iinfo(integer)
-    bits = bitcast_convert_type_p(where(eq_p(x, dtype.type(0)), dtype.type(0), x), new_dtype=integer)
-    sign = shift_right_arithmetic_p(bits, integer.type(8 * integer.itemsize - 1))
-    order = xor_p(bits, and_p(sign, integer.type(limits.max)))
-    return where(ne_p(x, x), integer.type(limits.max if direction == "GT" else limits.min), order)
-
-
 def place_by_blocks(ctx: Any, x: Any, axis: int, length: int, choose: Any, direction: str) -> Any:
     """The index (of the dtype of the context's result) along `axis` of the floats `x`, an MLIR value of the context's operand, by blocks of
     such a length. `choose` builds the greater (or lesser) of two scalars."""
     aval, out = ctx.avals_in[0], ctx.avals_out[0]
     shape, dtype, index = aval.shape, _INTEGERS[aval.dtype.name], out.dtype
-    x = ctx.inline(lambda x: in_order(x, direction), x)
+    x = ctx.inline(lambda x: nan_beyond(with_one_zero(x), greatest=direction == "GT"), x)
     limits = np.iinfo(dtype)
     identity = limits.min if direction == "GT" else limits.max
     before, after = shape[:axis], shape[axis + 1 :]

@@ -23,7 +23,9 @@ from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, dynamic_slice_p, gather_p, iota
 from .linear import convert, divided, moveaxis, mul_p, reduce_sum_p, reshape
+from .nan_of_max import lost_between_devices
 from .reduce import reduce_max_p, reduce_min_p
+from .sort_keys import floats, integer_of, nan_beyond
 
 
 class Collective(Primitive):
@@ -103,8 +105,11 @@ class AllReduce(Collective):
     def lower(self, ctx, /, *values, axes, axis_index_groups):
         here = manual()
         if here is not None and all(name in here.axes for name in axes):
-            return ctx.all_reduce(*values, axes, self.combine, axis_index_groups)
+            return self.among_devices(ctx, *values, axes=axes, axis_index_groups=axis_index_groups)
         return super().lower(ctx, *values, axis_name=axes[0])
+
+    def among_devices(self, ctx, x, /, *, axes, axis_index_groups):
+        return ctx.all_reduce(x, axes, self.combine, axis_index_groups)
 
     def batch(self, axis, args, dims, /, *, axes, axis_index_groups=None):
         (x,), (dim,) = args, dims
@@ -133,6 +138,13 @@ class Sum(AllReduce):
 
 class Choose(AllReduce):
     """The greatest or the least of the examples' values; the tangent is the mean of those that reach it."""
+
+    def among_devices(self, ctx, x, /, *, axes, axis_index_groups):
+        if not lost_between_devices(ctx, ctx.apart):
+            return super().among_devices(ctx, x, axes=axes, axis_index_groups=axis_index_groups)
+        (given,), bits = ctx.avals_in, ctx.inline(lambda x: nan_beyond(x, self is pmax_p), x)
+        found = super().among_devices(ctx, bits, axes=axes, axis_index_groups=axis_index_groups)
+        return ctx.inline(lambda x: floats(x, given.dtype), found, avals=[given.update(dtype=integer_of(given.dtype))])
 
     def jvp(self, primals, tangents, /, *, axes, axis_index_groups=None):
         (x,), (t,) = primals, tangents

@@ -12,7 +12,6 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
-from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import ARG_BY_BLOCKS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from .arg_places import block_length, place_by_blocks
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
@@ -34,6 +33,7 @@ from .linear import (
     transpose,
     where,
 )
+from .nan_of_max import loses_nan, lost_between_devices, of_integers
 from .running import by_elements, by_rows, runs_by_elements, runs_by_rows
 from .scanning import odd_even, recurrence
 
@@ -89,9 +89,13 @@ class ReduceChoose(ReduceBy):
         self.exact = exact
 
     def lower(self, ctx, x, /, *, axes):
+        if not self.exact or ctx.is_level():
+            return super().lower(ctx, x, axes=axes)
+        if lost_between_devices(ctx, ctx.is_divided):
+            return ctx.inline(of_integers(lambda x: self(x, axes=axes), self is reduce_max_p), x)
         found = super().lower(ctx, x, axes=axes)
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not self.exact or ctx.is_level() or not loses_nan(operand, ctx):
+        if not loses_nan(operand, ctx.module.platform):
             return found
         ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]
@@ -105,19 +109,6 @@ class ReduceChoose(ReduceBy):
             return out, zero_of(out)
         at = convert(eq_p(x, _restore(out, aval_of(x).shape, axes)), aval_of(x).dtype)
         return out, div_p(reduce_sum_p(mul_p(t, at), axes=axes), reduce_sum_p(at, axes=axes))
-
-
-def loses_nan(x: ShapedArray, ctx: Any) -> bool:
-    """Whether the greatest and the least element of an array would be numbers though it has a NaN. (On several devices what they exchange
-    would be doubled: there it is left as it is.)"""
-    return ctx.module.meshes.group is None and loses_nan_there(x, ctx.module.platform)
-
-
-def loses_nan_there(x: ShapedArray, platform: str) -> bool:
-    """`loses_nan` of a program for one device."""
-    if not NAN_OF_MAX.holds(platform) or not is_static(x.shape):
-        return False
-    return dtypes.is_float(x.dtype) and x.size >= NAN_OF_MAX.value
 
 
 reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)

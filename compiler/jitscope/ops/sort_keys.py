@@ -21,7 +21,7 @@ from .elementwise import (
 from .linear import convert, where
 
 
-def _integer_of(dtype):
+def integer_of(dtype):
     return np.dtype(f"int{8 * dtype.itemsize}")
 
 
@@ -33,12 +33,28 @@ def flip(bits):
     return xor_p(bits, and_p(negative, dtype.type(np.iinfo(dtype).max)))
 
 
+ORDERED_FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
+"""Floats whose bits `flip` brings into their order, NaN at the ends."""
+
+
+def nan_beyond(x, greatest):
+    """Signed integers in the order of floats, NaN the greatest or the least of all."""
+    bits = flip(bitcast_convert_type_p(x, new_dtype=integer_of(aval_of(x).dtype)))
+    limits = np.iinfo(aval_of(bits).dtype)
+    return where(ne_p(x, x), aval_of(bits).dtype.type(limits.max if greatest else limits.min), bits)
+
+
+def floats(bits, dtype):
+    """What `nan_beyond` was given, but for the signs of NaNs."""
+    return bitcast_convert_type_p(flip(bits), new_dtype=dtype)
+
+
 def signed(x):
     """Signed integers in the order of integers."""
     dtype = aval_of(x).dtype
     if dtypes.kind(dtype) == "i":
         return x
-    return bitcast_convert_type_p(xor_p(x, dtype.type(1 << (8 * dtype.itemsize - 1))), new_dtype=_integer_of(dtype))
+    return bitcast_convert_type_p(xor_p(x, dtype.type(1 << (8 * dtype.itemsize - 1))), new_dtype=integer_of(dtype))
 
 
 def ordered(x):
@@ -49,7 +65,7 @@ def ordered(x):
     if not dtypes.is_float(dtype):
         return signed(x)
     x = where(ne_p(x, x), np.asarray(math.nan).astype(dtype)[()], x)
-    return flip(bitcast_convert_type_p(x, new_dtype=_integer_of(dtype)))
+    return flip(bitcast_convert_type_p(x, new_dtype=integer_of(dtype)))
 
 
 def with_one_zero(x):

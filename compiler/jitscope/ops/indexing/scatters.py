@@ -9,6 +9,7 @@ from ...core.avals import aval_of
 from ..elementwise import div_p, eq_p
 from ..families import is_linear, is_zero, zero_of
 from ..linear import add_p, convert, instantiate, mul_p, zeros
+from ..nan_of_max import lost_between_devices, of_integers
 from .axes import GatherScatterMode, ScatterDimensionNumbers
 from .gather_scatter import may_repeat, read_back, scatter_add_p, scatter_p, scatter_sub_p
 from .scatter_base import Scatter
@@ -60,6 +61,16 @@ class ScatterChoose(Scatter):
     def __init__(self, name: str, builder: str):
         super().__init__(name)
         self.builder = builder
+
+    def lower(self, ctx, x, indices, updates, /, **params):
+        if not lost_between_devices(ctx, ctx.is_divided):
+            return super().lower(ctx, x, indices, updates, **params)
+        return ctx.inline(
+            lambda x, i, updates: of_integers(lambda x, u: self(x, i, u, **params), self is scatter_max_p)(x, updates),
+            x,
+            indices,
+            updates,
+        )
 
     def jvp(self, primals, tangents, /, **params):
         (x, indices, updates), (t, _, tu) = primals, tangents
