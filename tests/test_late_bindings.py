@@ -95,7 +95,7 @@ def test_these_late_bindings_and_no_others() -> None:
         "backend/array.py: meshes_in_force.on_first_mesh.append",
         "backend/dispatch.py: on_first_mesh.append",
         "eager/running.py: on_first_mesh.append",
-        "transforms/vmap.py: source.rules_run_by[BatchTrace.process.__code__] = …",  # whose frames tell that vmap made an equation
+        "transforms/vmap.py: call_sites.rules_run_by[BatchTrace.process.__code__] = …",  # whose frames tell that vmap made an equation
     }
     assert set(bindings(trees())) == bound | entered
 

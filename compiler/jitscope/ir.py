@@ -7,10 +7,11 @@ whatever transformation is at work, `pretty_print(source_info=True)` prints it w
 """
 
 from .core.avals import ShapedArray
+from .core.call_sites import user_position
 from .core.jaxpr import *
 from .core.primitive import Primitive
 from .core.printing import format_jaxpr
-from .core.source import Position, user_position
+from .core.source import Position
 from .core.staging import *
 from .core.trace import Tracer
 

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.jaxpr import walk
 from jitscope.xla import hlo_module
 from jitscope_scope import jaxwatch, observe
@@ -83,7 +83,7 @@ def check_links(row):
                 assert number_of[path] in numbers
                 linked += 1
                 handle = eqns[path].traceback
-                if isinstance(getattr(handle, "handle", handle), Place) or not source.user_frames(handle):
+                if isinstance(getattr(handle, "handle", handle), Place) or not call_sites.user_frames(handle):
                     continue  # jax gives what its own functions do the place of their first caller
                 if "/jit(" in told[i.name].rpartition("~")[2]:
                     continue  # likewise in functions of its own that lowering rules call

@@ -13,7 +13,7 @@ from ..backend.static import StaticSpec
 from ..control.bodies import Body, check_leaves, lift_constants, name_of, trace_body
 from ..control.policies import Policy
 from ..control.remat import checkpoint_p
-from ..core import source
+from ..core import call_sites
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal
@@ -202,7 +202,7 @@ def _told(closed: ClosedJaxpr) -> list[tuple[ShapedArray, str]]:
 
 
 def _told_equation(eqn: JaxprEqn) -> str:
-    where = source.user_position(eqn.traceback)
+    where = call_sites.user_position(eqn.traceback)
     line = f" from {where}" if where else ""
     if eqn.primitive is name_p:
         return f"named '{eqn.params['name']}'{line}"

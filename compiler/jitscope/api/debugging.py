@@ -13,7 +13,7 @@ import numpy as np
 from .. import tree
 from ..backend.callbacks import HostFunction, host_function
 from ..control.callbacks import debug_callback_p, debug_print_p
-from ..core import dtypes, source
+from ..core import call_sites, dtypes
 from ..core.avals import aval_of
 from ..core.config import NOT_GIVEN
 
@@ -112,8 +112,8 @@ def log(
     and line of the call."""
     if fmt is NOT_GIVEN:
         _options_alone("debug.log", args, kwargs)
-        return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check, source.here() or True)
-    return _print(fmt, args, kwargs, ordered, skip_format_check, source.here() or True)
+        return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check, call_sites.here() or True)
+    return _print(fmt, args, kwargs, ordered, skip_format_check, call_sites.here() or True)
 
 
 def _options_alone(what: str, args: Any, kwargs: Any) -> None:

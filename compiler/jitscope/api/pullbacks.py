@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
-from ..core import config, dtypes, notices, source
+from ..core import call_sites, config, dtypes, notices
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import NOT_GIVEN
 from ..core.folding import folding
@@ -203,7 +203,7 @@ class Pullback(LinearFunction):
                 "to the result.",
                 "Differentiate with respect to what the result depends on; round, floor, argmax, sign, comparisons and integers "
                 "have derivative zero.",
-                source.user_position(program.stopped),
+                call_sites.user_position(program.stopped),
             )
         return [instantiate(ct) if w else None for ct, w in zip(cts, wanted)]
 

@@ -7,7 +7,7 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from ..control.bodies import name_of
-from ..core import source
+from ..core import call_sites
 from ..core.wrapping import wraps
 from ._flat import check_callable
 
@@ -29,7 +29,7 @@ class named_scope(ContextDecorator):
         self._entered: list[Any] = []
 
     def __enter__(self) -> None:
-        scope = source.within((*source.names_now(), self.name))
+        scope = call_sites.within((*call_sites.names_now(), self.name))
         scope.__enter__()
         self._entered.append(scope)
 

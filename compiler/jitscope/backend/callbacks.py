@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import tree
 from ..control.bodies import name_of
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, physical, refuse_masked
 from ..core.errors import CallbackResultError
 from ..core.messages import with_advice
@@ -81,7 +81,7 @@ class HostFunction:
         return [_array(x, aval.update(shape=(size, *aval.shape)), device) for x, aval in zip(stacked, avals)]
 
     def _call(self, arrays: list[Array], avals: Sequence[ShapedArray]) -> list[np.ndarray]:
-        with using(evaluation()), source.written_at(None):
+        with using(evaluation()), call_sites.written_at(None):
             args, kwargs = self.in_tree.unflatten(arrays)
             return self._checked(self.function(*args, **kwargs), avals)
 
@@ -136,7 +136,7 @@ def host_function(
 ) -> HostFunction:
     """The one HostFunction for these: programs that call the same functions are the same. `key` stands for `function` where
     that is made anew each time; None: for the function itself."""
-    where = source.here()
+    where = call_sites.here()
     if key is None:
         plain = isinstance(function, (FunctionType, BuiltinFunctionType, MethodType))
         key = function if plain else id(function)  # callable objects may be equal and do different things

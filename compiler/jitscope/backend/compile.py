@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..control.discharge import purified
-from ..core import config, records, source
+from ..core import call_sites, config, records
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
@@ -104,7 +104,7 @@ class Program:
         """Remember, for the error of whoever uses them again, who took the memory of these donated arguments. (XLA may have
         left some alone.)"""
         gone = {i: buf for i, buf in zip(self.donated, bufs) if client.is_deleted(buf)}
-        debug, numbers, handle = self.debug, list(gone), source.capture()
+        debug, numbers, handle = self.debug, list(gone), call_sites.capture()
         donations.note(list(gone.values()), lambda n: _donation(debug, numbers[n], handle))
 
     @property
@@ -170,7 +170,7 @@ def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
     """Who took the memory of a donated argument, in words. (It holds no program: stories outlive those.)"""
     names = debug.arg_names
     name = names[argument] if argument < len(names) else str(argument)
-    where = source.user_position(handle)
+    where = call_sites.user_position(handle)
     line = f" in line {where.line} of {where.function}, {where.text.strip()}," if where else ""
     return donations.Story(
         f"its memory was given away as argument {name} of {debug.name}{line} which donates it", where
@@ -452,9 +452,9 @@ def _solution(jaxpr: Jaxpr, hidden: int) -> Solution | None:
 
 
 def _described(eqn: JaxprEqn) -> mlir.Described:
-    where = source.user_position(eqn.traceback)
+    where = call_sites.user_position(eqn.traceback)
     place = where and (where.file, where.line, where.column + 1, where.end_line, where.end_column + 1)
-    return "/".join([*source.names_of(eqn.traceback), eqn.primitive.name]), place
+    return "/".join([*call_sites.names_of(eqn.traceback), eqn.primitive.name]), place
 
 
 def _donated(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int], tell: bool) -> Sequence[int]:

@@ -20,7 +20,7 @@ from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
-from ..core import config, records, source
+from ..core import call_sites, config, records
 from ..core.avals import as_numpy, aval_of, class_name
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
@@ -291,7 +291,7 @@ class JitFunction(Generic[P, R]):
         avals = tuple([a.aval for a in arrays])
         traced = traced_for(self, arguments, avals, device, layouts_text(arrays))
         note = records.Record(
-            "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.calling()
+            "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=call_sites.calling()
         )
         closed, donated, taken = traced.closed, () if test_in_force() else arguments.donated(), None
         orders = orders_of(traced, asked, self._shardings)

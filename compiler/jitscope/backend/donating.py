@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import notices, source
+from ..core import call_sites, notices
 from ..core.jaxpr import ClosedJaxpr
 from .array import unshared
 
@@ -36,7 +36,7 @@ def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:
     """Say, at the user's line, that these donated arguments keep their memory."""
     if not arguments:
         return
-    debug, where = closed.jaxpr.debug, source.here()
+    debug, where = closed.jaxpr.debug, call_sites.here()
     listed = ", ".join(f"{closed.in_avals[i].short()} ({debug.argument(i)})" for i in arguments)
     message = (
         f"Some donated buffers were not usable: {listed} of {debug.name}. A result takes the memory of a donated argument with "

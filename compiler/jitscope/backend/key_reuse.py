@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import source
+from ..core import call_sites
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from .array import Array
@@ -82,7 +82,7 @@ class CheckedProgram:
         with _lock:
             given = [_labels_of(buf, aval) for buf, aval in (*self.captured, *[(bufs[i], a) for i, a in self.places])]
             labels = np.concatenate(given) if given else np.empty(0, np.int64)
-            call = source.capture()
+            call = call_sites.capture()
             uses: dict[int, Use] = {}
             heres: dict[int, Use] = {}  # one for each use of the program: an array may hold a key twice
             for number, use in self.summary.used:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, source
+from ..core import call_sites, dtypes
 from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
@@ -209,7 +209,7 @@ def _symbol(name: str) -> str:
 
 
 def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
-    where = source.user_position(eqn.traceback)
+    where = call_sites.user_position(eqn.traceback)
     line = f", {place(where)}," if where else ""
     operands = ", ".join(a.aval.short() for a in eqn.invars)
     return with_advice(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core import source
+from ..core import call_sites, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Jaxpr, Var
 from .levels import levels_of
@@ -43,7 +43,7 @@ class Rewriting:
     def rewritten(self, words: str, rule: Any) -> None:
         """Note that the equation is written as other operations, by a rule of `xla.cpu_tuning`."""
         if self.equation is not None:
-            where = source.user_position(self.equation.traceback)
+            where = call_sites.user_position(self.equation.traceback)
             where = source.as_typed(where) if where else None
             shown = f"{self.equation.primitive.name} of {', '.join(a.aval.short() for a in self.equation.invars)}"
             told = f"line {where.line} of {where.function}" if where else ""

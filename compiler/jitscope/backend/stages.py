@@ -15,7 +15,7 @@ import numpy as np
 from .. import tree
 from ..control.discharge import uses_refs
 from ..control.refs import AbstractRef, Ref
-from ..core import records, source
+from ..core import call_sites, records
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.errors import later
@@ -338,7 +338,11 @@ class TracedStage(_Stage):
     def note(self) -> records.Record:
         """What the steps of this program have in common."""
         return records.Record(
-            "", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined, call_site=source.calling()
+            "",
+            self.fun_name,
+            self._traced.number,
+            position=self.jaxpr.jaxpr.debug.defined,
+            call_site=call_sites.calling(),
         )
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import tree
-from ..core import notices, records, source, users_source
+from ..core import call_sites, notices, records, source, users_source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import Settings, settings, value_of
@@ -158,7 +158,7 @@ def _record(
     function: JitFunction, step: str, number: int, seconds: float, detail: dict[str, Any], payload: Any
 ) -> records.Record:
     position = source.position_of_function(function._fun)
-    return records.Record(step, function._name, number, seconds, position, source.calling(), detail, payload)
+    return records.Record(step, function._name, number, seconds, position, call_sites.calling(), detail, payload)
 
 
 def _signature(

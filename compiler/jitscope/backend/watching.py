@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import config, dtypes, notices, source
+from ..core import call_sites, config, dtypes, notices
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, equations_in
 from ..core.messages import message_here
@@ -110,7 +110,7 @@ def _telling(closed: ClosedJaxpr, name: str, run: Run, here: bool) -> Run:
             return run(bufs)
         args = [_copied(Array(buf, aval)) for buf, aval in zip(bufs, closed.in_avals)]
         out = run(bufs)
-        notices.tell_run(closed, name, args, tree.leaves(out), source.here() if here else None)
+        notices.tell_run(closed, name, args, tree.leaves(out), call_sites.here() if here else None)
         return out
 
     return run_and_tell

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effect
 from ..core.messages import with_advice
@@ -219,7 +219,7 @@ def check(pred: ArrayLike, msg: str, *fmt_args: ArrayLike, debug: bool = False, 
         raise TypeError(f"check: pred is a boolean scalar, not {aval.short()}; reduce arrays with jnp.all")
     leaves, structure = tree.flatten((fmt_args, fmt_kwargs))
     avals = tuple([_aval(x, "each value that the message shows") for x in leaves])
-    where = source.here()
+    where = call_sites.here()
     line = " (`check` failed)" + (f" in line {where.line} of {where.function}" if where else "")
     found = Check(FailedCheckError, msg, structure, avals, line)
     found.failure([np.zeros(a.shape, a.dtype) for a in avals])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..core import source, users_source
+from ..core import call_sites, source, users_source
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
@@ -196,7 +196,7 @@ def made_in(closed: ClosedJaxpr, atom: Any) -> str:
 def place_made(closed: ClosedJaxpr, atom: Any) -> source.Position | None:
     """The position where a result was computed; None if it is an argument or not known."""
     eqn = _maker(closed, atom)
-    return source.user_position(eqn.traceback) if eqn is not None else None
+    return call_sites.user_position(eqn.traceback) if eqn is not None else None
 
 
 def _maker(closed: ClosedJaxpr, atom: Any) -> JaxprEqn | None:

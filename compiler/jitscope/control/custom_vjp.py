@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, aval_of, cotangent_aval, is_python_scalar, tangent_aval
 from ..core.errors import UnexpectedTracerError
 from ..core.messages import with_advice
@@ -215,7 +215,7 @@ def _as_varying(ct: Any, aval: ShapedArray) -> Any:
 
 def no_forward_mode(name: str) -> TypeError:
     """The error for a forward derivative of a custom_vjp function."""
-    line = source.told(source.here(), "\n  It is called in ")
+    line = source.told(call_sites.here(), "\n  It is called in ")
     return TypeError(
         with_advice(
             f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import tree
-from ..core import source
+from ..core import call_sites, source
 from ..core.avals import ShapedArray, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.primitive import HigherOrder
@@ -81,7 +81,7 @@ class LinearSolve(HigherOrder):
         own, b = _parts(args, consts)
         jaxprs = Parts(**programs)
         if jaxprs.transpose_solve is None:
-            line = source.told(source.here(), "\n  it is called in ")
+            line = source.told(call_sites.here(), "\n  it is called in ")
             raise TypeError(
                 "reverse-mode differentiation through custom_linear_solve solves with the transpose, and it was given neither "
                 f"transpose_solve nor symmetric=True.{line}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import source
+from ..core import call_sites
 from ..core.avals import aval_of
 from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import subjaxprs
@@ -73,7 +73,7 @@ def of_another(ref: Any, x: Any) -> ValueError:
 
 
 def leaked(ref: Any) -> UnexpectedTracerError:
-    where = source.here()
+    where = call_sites.here()
     return UnexpectedTracerError(
         with_advice(
             f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}",

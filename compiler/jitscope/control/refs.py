@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.effects import own_refs
 from ..core.jaxpr import Var
@@ -231,7 +231,7 @@ class Ref(Reference):
             if cell.var in cell.trace.invars:
                 return f"was passed in as the {cell.trace.origin(cell.var).split(' of ')[0]}"
             made = next((e for e in cell.trace.eqns if cell.var in e.outvars), None)
-            where = source.user_position(made.traceback) if made is not None else None
+            where = call_sites.user_position(made.traceback) if made is not None else None
             return source.told(where, "was created on ") or "was made inside"
         return "was made outside of the function"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Sequence
 from typing import Any
 
-from ..core import source
+from ..core import call_sites, source
 from ..core.avals import aval_of
 from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
@@ -146,7 +146,7 @@ def _is_above(x: Any, trace: Trace) -> bool:
 
 def closed_over(name: str) -> UnexpectedTracerError:
     """The error for a function that captures a value its rules should have known of."""
-    line = source.told(source.here(), " It is called in ")
+    line = source.told(call_sites.here(), " It is called in ")
     return UnexpectedTracerError(
         with_advice(
             f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from ..core.part_types import varying
@@ -82,7 +82,7 @@ def call_rule(rule: Callable[..., Any], *args: Any) -> Any:
     was called."""
     if source.position_of_function(rule) is None:
         return rule(*args)
-    with source.written_here():
+    with call_sites.written_here():
         return rule(*args)
 
 

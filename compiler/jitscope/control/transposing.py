@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray
 from ..core.errors import MissingRule
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Var
@@ -96,7 +96,7 @@ class LinearFunction:
                 dependent.update(eqn.outvars)
 
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
-        where = source.user_position(eqn.traceback) if eqn is not None else None
+        where = call_sites.user_position(eqn.traceback) if eqn is not None else None
         line = source.told(where, "\n  the derivative depends on the argument in ")
         return TypeError(
             with_advice(

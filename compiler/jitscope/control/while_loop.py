@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
@@ -93,7 +93,7 @@ class While(HigherOrder):
         return outs[:carried], ts
 
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
-        where = source.here()
+        where = call_sites.here()
         line = source.told(where, "\n  the loop is in ")
         error = ValueError(
             with_advice(

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from . import dtypes, source, users_source
+from . import call_sites, dtypes, source, users_source
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
 from .memory_spaces import MemorySpace
@@ -252,7 +252,7 @@ MOST_BYTES = 2**62
 
 def too_large(shape: Shape, dtype: Any) -> MemoryError:
     """The error for an array that is larger than any memory."""
-    place = source.told(source.here(), ", in ")
+    place = source.told(call_sites.here(), ", in ")
     return MemoryError(
         f"an array of shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}) and dtype {dtypes.short_name(dtype)} is larger "
         f"than any memory: a size in it is wrong, or a product of sizes{place}"

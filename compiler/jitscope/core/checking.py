@@ -3,7 +3,7 @@ operations say of their operands."""
 
 from __future__ import annotations
 
-from . import source
+from . import call_sites
 from .errors import JaxprTypeError
 from .jaxpr import Jaxpr, JaxprEqn, Literal, Var
 from .types import typed
@@ -50,5 +50,5 @@ def _check_results(eqn: JaxprEqn) -> None:
 
 
 def _place(eqn: JaxprEqn) -> str:
-    where = source.user_position(eqn.traceback)
+    where = call_sites.user_position(eqn.traceback)
     return f"{eqn.primitive.name}" + (f" in line {where.line} of {where.function}" if where else "")

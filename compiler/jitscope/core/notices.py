@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import records, source
+from . import call_sites, records
 from .dtypes import short_name
 from .source import Position
 
@@ -44,7 +44,7 @@ def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = N
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
     if records.trying.get() or records.unseen.get():
         return
-    records.publish(listeners, Notice(sharp_bit, message, _place.get() or where or source.here(), fix))
+    records.publish(listeners, Notice(sharp_bit, message, _place.get() or where or call_sites.here(), fix))
 
 
 _PAIRED = {
@@ -104,13 +104,13 @@ def tell_text(values: np.ndarray) -> None:
     if values.size == 1:
         tell_number(values.item())
     elif 0 < values.size <= np.get_printoptions()["threshold"] and values.dtype.kind in "fc" and np.isnan(values).any():
-        records.publish(number_listeners, Among("nan"), source.here())
+        records.publish(number_listeners, Among("nan"), call_sites.here())
 
 
 def tell_number(value: Any) -> None:
     """Show a number that was taken from an array to the listeners, if it is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
-        records.publish(number_listeners, value, source.here())
+        records.publish(number_listeners, value, call_sites.here())
 
 
 def listen(listener: Callable[[Notice], None], thorough: bool = True) -> Callable[[], None]:

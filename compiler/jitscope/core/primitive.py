@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from . import source
+from . import call_sites, source
 from .effects import Effects, no_effects
 from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
@@ -176,7 +176,7 @@ class Primitive:
 
     def missing(self, rule: str) -> MissingRule:
         """The error for a rule that the operation does not have: a MissingRule, to be raised."""
-        return MissingRule(f"primitive {self.name!r} has no {rule} rule{source.told(source.here(), ' (', ')')}")
+        return MissingRule(f"primitive {self.name!r} has no {rule} rule{source.told(call_sites.here(), ' (', ')')}")
 
 
 class Discharge(NamedTuple):

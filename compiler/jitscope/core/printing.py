@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..xla import layout
-from . import dtypes, source
+from . import call_sites, dtypes
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in, subjaxprs
 from .primitive import HigherOrder, Primitive
 
@@ -265,8 +265,8 @@ def format_jaxpr(
     Without `shapes` variables have no avals."""
 
     def notes(eqn: JaxprEqn) -> str | None:
-        around = "/".join(source.names_of(eqn.traceback)) if scopes else ""
-        where = source.user_position(eqn.traceback) if source_lines else None
+        around = "/".join(call_sites.names_of(eqn.traceback)) if scopes else ""
+        where = call_sites.user_position(eqn.traceback) if source_lines else None
         return " ".join([f"[{around}]"] * bool(around) + [str(where)] * (where is not None)) or None
 
     names = names or Names(jaxpr, notes, shapes)

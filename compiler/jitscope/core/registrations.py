@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from ..xla.tracebacks import Handle
-from . import source
+from . import call_sites, source
 from .errors import stepped_on
 
 
@@ -26,15 +26,15 @@ def registering(kind: type, known: Collection[type]) -> Iterator[None]:
         )
         raise stepped_on(error, "pytree-registered-twice")
     yield
-    here = source.here() if source.cell_names else None
-    _places[kind] = source.place(here) if here else source.capture()
+    here = call_sites.here() if source.cell_names else None
+    _places[kind] = source.place(here) if here else call_sites.capture()
 
 
 def _place(kind: type) -> str:
     found = _places.get(kind)
     if isinstance(found, str):
         return found
-    where = source.user_position(found) if found is not None else None
+    where = call_sites.user_position(found) if found is not None else None
     return source.place(where) if where is not None else ""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import source, unfinished_traces, users_source
+from . import call_sites, source, unfinished_traces, users_source
 from .avals import ShapedArray, aval_of, is_python_scalar, marked, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
@@ -57,7 +57,7 @@ class JaxprTracer(Tracer):
 
     def made_at(self) -> source.Position | None:
         made = (eqn for eqn in self.tracing.eqns if self.atom in eqn.outvars)
-        return next((source.user_position(eqn.traceback) for eqn in made), None)
+        return next((call_sites.user_position(eqn.traceback) for eqn in made), None)
 
 
 class JaxprTrace(Trace):
@@ -93,7 +93,7 @@ class JaxprTrace(Trace):
             out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
         many = primitive.multiple_results
         outvars = [Var(aval) for aval in out] if many else [Var(out)]
-        self.eqns.append(JaxprEqn(atoms, outvars, primitive, params, effects, source.capture()))
+        self.eqns.append(JaxprEqn(atoms, outvars, primitive, params, effects, call_sites.capture()))
         if effects:
             self.effects = self.effects | effects
         if len(self.eqns) % WATCH_EVERY == 0 and (watch := watcher.get()) is not None:
@@ -129,7 +129,7 @@ class JaxprTrace(Trace):
         """The result of an operation that gives `like` (its operand, if left out), varying over further axes."""
         aval = (like or inputs[0]).aval
         var = Var(with_varying(aval, varying(aval) | frozenset(axes)))
-        self.eqns.append(JaxprEqn(inputs, [var], primitive, params, no_effects, source.capture()))
+        self.eqns.append(JaxprEqn(inputs, [var], primitive, params, no_effects, call_sites.capture()))
         return var
 
     def atom(self, x: Any, primitive: Primitive | None = None) -> Atom:
@@ -261,7 +261,7 @@ def mark_made(trace: JaxprTrace, start: int, transform: str, written: Sequence[A
     own = {atom for x in written if (atom := _recorded(x)) is not None}
     for eqn in trace.eqns[start:]:
         if own.isdisjoint(eqn.outvars):
-            eqn.traceback = source.made_by(transform, eqn.traceback)
+            eqn.traceback = call_sites.made_by(transform, eqn.traceback)
 
 
 def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:
@@ -282,7 +282,7 @@ _CHAIN_LINES = 5
 def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
     lines: list[str] = []
     for eqn in chain:
-        where = source.user_position(eqn.traceback)
+        where = call_sites.user_position(eqn.traceback)
         text = place(where) if where else f"in an operation {eqn.primitive.name}"
         if text not in lines:
             lines.append(text)
@@ -311,7 +311,7 @@ def trace_to_jaxpr(
     """Run `fun` on tracers of the given avals; it gives a flat sequence of results. The jaxpr of what it did."""
     trace = JaxprTrace(debug)
     try:
-        with using(trace), source.within(()):  # the equation that will hold the program says in which scopes it is
+        with using(trace), call_sites.within(()):  # the equation that will hold the program says in which scopes it is
             closed = trace.close(fun(*[trace.argument(aval) for aval in avals]))
     except Exception as error:
         keep(error, trace, fun, avals)
@@ -337,7 +337,7 @@ def eval_jaxpr(
     last, refs = last_uses(jaxpr), bool(jaxpr.effects) and has_refs(jaxpr.effects)
     for i, eqn in enumerate(jaxpr.eqns):
         values = tuple([literal_value(a) if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
-        with source.written_at(eqn.traceback) if propagate_source_info else nullcontext():
+        with call_sites.written_at(eqn.traceback) if propagate_source_info else nullcontext():
             # References ask for `bind`, which knows them.
             bind = eqn.primitive.bind
             out = bind(*values, **eqn.params) if refs else trace.process(eqn.primitive, values, eqn.params)

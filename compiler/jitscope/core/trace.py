@@ -11,7 +11,7 @@ import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from . import notices, source
+from . import call_sites, notices, source
 from .avals import ShapedArray
 from .errors import (
     ConcretizationTypeError,
@@ -247,7 +247,7 @@ _STATIC = (
 
 def leaked(tracer: Tracer) -> UnexpectedTracerError:
     """The error for a tracer met outside its trace."""
-    where = source.here()
+    where = call_sites.here()
     line = f" It was used {place(where)}" if where else ""
     if not getattr(tracer.tracing, "ended", True):
         return UnexpectedTracerError(

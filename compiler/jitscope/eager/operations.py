@@ -12,7 +12,7 @@ from ..backend.memory import memory_of
 from ..backend.watching import Run, is_key, watched
 from ..control.call import jit_p
 from ..control.refs import new_ref_p
-from ..core import records, source
+from ..core import call_sites, records
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
@@ -77,7 +77,7 @@ def _one_equation(primitive: Primitive, avals: Sequence[ShapedArray], params: di
     out, effects, _ = typed(primitive, avals, params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
-    eqn = JaxprEqn(list(invars), outvars, primitive, params, effects, source.capture())
+    eqn = JaxprEqn(list(invars), outvars, primitive, params, effects, call_sites.capture())
     return ClosedJaxpr(Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name)))
 
 
@@ -139,7 +139,7 @@ def _recorded_program(closed: ClosedJaxpr, name: str, device: Any, arrays: Seque
         outs = _said_by(closed)
         device = spread_for(closed, [a.buf._sharding for a in arrays], device, outs)
     number = records.new_program()
-    position, call_site = closed.jaxpr.debug.defined, source.here()
+    position, call_site = closed.jaxpr.debug.defined, call_sites.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))
     note = records.Record("", name, number, position=position, call_site=call_site)
     program = compile_jaxpr(closed, device=device, number=number, note=note)

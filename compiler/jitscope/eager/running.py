@@ -15,7 +15,7 @@ from .. import tree
 from ..backend.array import Array, common_device, one_device
 from ..backend.compile import Program, compile_jaxpr, relief
 from ..backend.watching import Run, watched
-from ..core import notices, records, source
+from ..core import call_sites, notices, records
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.forgetful_caches import RecencyCache
@@ -159,7 +159,7 @@ def _compiled(closed: ClosedJaxpr, device: Any, traced_in: float) -> Program:
     if not program.reused:
         seconds = traced_in + time.perf_counter() - began
         detail = {"loaded": program.entry.loaded}
-        records.emit(records.Record("small", closed.jaxpr.debug.name, 0, seconds, None, source.here(), detail))
+        records.emit(records.Record("small", closed.jaxpr.debug.name, 0, seconds, None, call_sites.here(), detail))
         if notices.listeners and len(closed.in_avals) == 2:
             notices.tell_square(closed.jaxpr.debug.name, closed.in_avals[0], closed.in_avals[1])
     return program

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from ..core.call_sites import here
 from ..core.messages import with_advice
-from ..core.source import here
 from .bounds import Enough, Facts
 from .dimension import Dim
 from .parsing import parse

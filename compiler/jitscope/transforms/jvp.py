@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import notices, source
+from ..core import call_sites, notices
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
@@ -115,7 +115,7 @@ class JVPTrace(Trace):
         if primitive.multiple_results:
             return [self.join(p, t) for p, t in zip(out, tangent)]
         if notices.listeners and is_zero(tangent):
-            self.stopped = source.capture()
+            self.stopped = call_sites.capture()
         return self.join(out, tangent)
 
 

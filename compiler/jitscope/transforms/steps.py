@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import dtypes, source
+from ..core import call_sites, dtypes
 from ..core.avals import aval_of, tangent_aval
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
@@ -49,7 +49,7 @@ def linearize_step(fun: Fun, name: str, primals: Sequence[Any]) -> Fun:
 
 def _of_jvp(jaxpr: Jaxpr) -> Jaxpr:
     """A program that is linear in tangents: all that it computes was made by jvp."""
-    eqns = [eqn.replace(traceback=source.made_by("jvp", eqn.traceback)) for eqn in jaxpr.eqns]
+    eqns = [eqn.replace(traceback=call_sites.made_by("jvp", eqn.traceback)) for eqn in jaxpr.eqns]
     return Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import source
+from ..core import call_sites, source
 from ..core.avals import cotangent_aval, marked
 from ..core.errors import ShardingTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -55,7 +55,7 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
     linear = []
     for eqn in jaxpr.eqns:
         if all(isinstance(a, Literal) or a in values for a in eqn.invars):
-            with source.written_at(eqn.traceback):
+            with call_sites.written_at(eqn.traceback):
                 out = current_trace().process(eqn.primitive, tuple(_read(values, a) for a in eqn.invars), eqn.params)
             values.update(zip(eqn.outvars, out) if eqn.primitive.multiple_results else [(eqn.outvars[0], out)])
         else:
@@ -89,7 +89,7 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
     args = [_read(values, a) for a in eqn.invars]
     if isinstance(eqn.primitive, Bilinear) and all(type(x) is UndefinedPrimal for x in args):
         raise _not_linear(eqn)
-    with source.written_at(source.made_by("transpose", eqn.traceback)):
+    with call_sites.written_at(call_sites.made_by("transpose", eqn.traceback)):
         found = (_transposed_along_mesh if marked else _transposed)(eqn, cts, args)
         for atom, ct in zip(eqn.invars, found):
             _accumulate(totals, values, atom, ct)
@@ -121,7 +121,7 @@ def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any
 
 
 def _not_linear(eqn: JaxprEqn) -> TypeError:
-    line = source.told(source.user_position(eqn.traceback), " (", ")")
+    line = source.told(call_sites.user_position(eqn.traceback), " (", ")")
     return TypeError(
         f"the backward pass met {eqn.primitive.name} of two values that both depend on what is differentiated or transposed"
         f"{line}. That is not linear: a derivative rule must be linear in the tangents, and linear_transpose takes a linear "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from ..core import source
+from ..core import call_sites
 from ..core.avals import ShapedArray, aval_of
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr
@@ -110,7 +110,7 @@ class BatchTrace(Trace):
         values, dims = zip(*map(self.split, args)) if args else ((), ())
         if all(d is None for d in dims) and self.axis.name not in primitive.named_axes(**params):
             return self.parent.process(primitive, values, params)
-        recorder = self.recorder if source.replaying() else None  # else the call stack shows this function
+        recorder = self.recorder if call_sites.replaying() else None  # else the call stack shows this function
         start = len(recorder.eqns) if recorder is not None else 0
         with using(self.parent):
             out, out_dims = primitive.batch(self.axis, values, dims, **params)
@@ -121,7 +121,7 @@ class BatchTrace(Trace):
         return self.join(out, out_dims)
 
 
-source.rules_run_by[BatchTrace.process.__code__] = "vmap"
+call_sites.rules_run_by[BatchTrace.process.__code__] = "vmap"
 
 
 def vmap_flat(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitscope.core import source
+from jitscope.core import call_sites, source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
@@ -168,7 +168,7 @@ def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> 
     """The variables that the failing operation was given: what the line computed last, and the values that it names; of one that
     was misused, what was computed last alone."""
     last = translated.jaxpr.eqns[-1] if translated.jaxpr.eqns else None
-    where = source.user_position(last.traceback) if last is not None else None
+    where = call_sites.user_position(last.traceback) if last is not None else None
     found = []
     if last is not None and where is not None and _within(where, one.where):
         found += last.outvars[:1]

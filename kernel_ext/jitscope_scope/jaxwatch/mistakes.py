@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
-from jitscope.core import source
+from jitscope.core import call_sites, source
 from jitscope.core.source import Position, is_internal
 
 from ..source_code.rewrites import path_at, position_of_result, result_of
@@ -97,7 +97,7 @@ def _first_differing(jaxpr: Any, pairs: Any) -> Position | None:
     for wanted, atom in pairs:
         if (atom.aval.shape, atom.aval.dtype) != (wanted.shape, wanted.dtype):
             eqn = next((eqn for eqn in jaxpr.eqns if any(v is atom for v in eqn.outvars)), None)
-            return source.user_position(eqn.source_info.traceback) if eqn is not None else None
+            return call_sites.user_position(eqn.source_info.traceback) if eqn is not None else None
     return None
 
 
@@ -131,7 +131,7 @@ def _argument(error: BaseException, match: re.Match[str]) -> Mistake:
 def _transposed(error: BaseException, match: re.Match[str]) -> Mistake:
     for frame in _frames(error):
         if (eqn := frame.f_locals.get("eqn")) is not None and hasattr(eqn, "source_info"):
-            return Mistake("grad-of-while", source.user_position(eqn.source_info.traceback))
+            return Mistake("grad-of-while", call_sites.user_position(eqn.source_info.traceback))
     return Mistake("grad-of-while")
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
-from jitscope.core import source
+from jitscope.core import call_sites, source
 from jitscope.core.source import Position
 
 from ..observe.stacks import is_installed
@@ -56,7 +56,7 @@ class Run:
     ):
         self.program, self.args, self._results, self._frame = program, args, results, frame
         eqn = private.transposed(frame)
-        self.backward = source.user_position(eqn.source_info.traceback) if eqn is not None else None
+        self.backward = call_sites.user_position(eqn.source_info.traceback) if eqn is not None else None
         self.part = eqn is not None
 
     @cached_property

@@ -17,10 +17,11 @@ import numpy as np
 
 from jitscope.core import dtypes
 from jitscope.core.avals import AbstractValue, ShapedArray
+from jitscope.core.call_sites import ScopedHandle
 from jitscope.core.effects import no_effects
 from jitscope.core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from jitscope.core.primitive import Primitive
-from jitscope.core.source import Position, ScopedHandle, is_internal
+from jitscope.core.source import Position, is_internal
 from jitscope.core.words import cut
 
 from ..observe.stacks import is_installed

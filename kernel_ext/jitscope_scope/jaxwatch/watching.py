@@ -21,7 +21,7 @@ from jitscope.backend.caches import Tally, TraceEntry
 from jitscope.backend.disk.answer import Answer
 from jitscope.backend.function_objects import made
 from jitscope.backend.signature import message_of, short_repr
-from jitscope.core import notices, records, source
+from jitscope.core import call_sites, notices, records, source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.records import Record
@@ -451,7 +451,7 @@ def _users_place(frame: FrameType | None) -> Place | None:
 
 def users_position(frame: FrameType | None) -> Position | None:
     """The user's line that runs, from this frame outwards."""
-    return source.user_position(_users_place(frame))
+    return call_sites.user_position(_users_place(frame))
 
 
 _watcher: Watcher | None = None

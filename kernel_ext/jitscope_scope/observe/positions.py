@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from jitscope.core.source import Position, as_typed
 
@@ -108,7 +108,7 @@ def _walk(jaxpr: Jaxpr, prefix: str, around: tuple[str, ...]) -> Iterator[tuple[
     """All equations with their paths and the named scopes they are in, those of the equations that hold them first."""
     for i, eqn in enumerate(jaxpr.eqns):
         path = f"{prefix}e{i}"
-        names = source.names_of(eqn.traceback)
+        names = call_sites.names_of(eqn.traceback)
         inside = (*around, *names) if names else around
         yield path, eqn, inside
         if eqn.params:

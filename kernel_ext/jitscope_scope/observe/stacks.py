@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 from jitscope.core.source import Position, is_installed, is_internal, is_stdlib, position_in
 
@@ -92,12 +92,12 @@ class Stacks:
         stack = tuple(
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
         )
-        transforms = source.in_order((*source.transforms_of(handle), *_transforms(codes)))
+        transforms = call_sites.in_order((*call_sites.transforms_of(handle), *_transforms(codes)))
         frame = self._frame(*own[0]) if own else None
         stack = self._shared.setdefault(stack, stack)
         known = cast("tuple[Transform, ...]", transforms)
         within = self._library(library[: library.index(own[0])]) if own else ()
-        return EquationOrigin(stack, frame, known, "transpose" in transforms, source.names_of(handle), within)
+        return EquationOrigin(stack, frame, known, "transpose" in transforms, call_sites.names_of(handle), within)
 
     def _library(self, pairs: Sequence[tuple[CodeType, int]]) -> Stack:
         """Frames of libraries, innermost first, without those of functions without a name and of Python's own library."""
@@ -113,7 +113,7 @@ def _transforms(codes: list[CodeType]) -> tuple[str, ...]:
     """Which transformations' rules ran, from the innermost frame outwards."""
     pairs = pairwise(codes)
     return tuple(
-        by for inner, code in pairs if (by := source.rules_run_by.get(code)) and inner.co_name not in _PASSED_ON
+        by for inner, code in pairs if (by := call_sites.rules_run_by.get(code)) and inner.co_name not in _PASSED_ON
     )
 
 

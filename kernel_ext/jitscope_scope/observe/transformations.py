@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.backend.call_arguments import CallArguments
 from jitscope.control.callbacks import calls_python
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, Var, subjaxprs
 from jitscope.core.printing import Names
@@ -107,14 +107,14 @@ class _Writer:
             yield {
                 "text": indent + sendable(names.line(eqn).strip()),
                 "origin": self._origin(eqn.traceback),
-                "transforms": cast("list[Transform]", list(source.transforms_of(eqn.traceback))),
+                "transforms": cast("list[Transform]", list(call_sites.transforms_of(eqn.traceback))),
             }
             for segment, sub in subjaxprs(eqn.params):
                 yield from self._inside(sub.jaxpr, names, segment, f"{indent}  ")
         yield _bare(f"{indent}gives {_listed(jaxpr.outvars, names)}")
 
     def _origin(self, handle: Any) -> int | None:
-        where = source.user_position(handle)
+        where = call_sites.user_position(handle)
         if where is None:
             return None
         if where not in self.known:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.axes import current_axes
 from jitscope.core.staging import WATCH_EVERY, watcher
 from jitscope.core.trace import evaluating
@@ -137,7 +137,9 @@ def test_eager_operations_and_clearing_from_many_threads():
 
 def test_a_growing_trace_is_watched():
     seen: list[tuple[int, Any]] = []
-    token = watcher.set(lambda trace: seen.append((len(trace.eqns), source.user_position(trace.eqns[-1].traceback))))
+    token = watcher.set(
+        lambda trace: seen.append((len(trace.eqns), call_sites.user_position(trace.eqns[-1].traceback)))
+    )
     try:
 
         def unrolled(x):

@@ -19,7 +19,6 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import errors, lax
-from jitscope.backend import dispatch
 from jitscope.core import source
 from jitscope_scope.source_code import rewrites
 from tests.compiler.programs import floats, in_new_process
@@ -301,7 +300,7 @@ def test_mistakes_of_the_library_are_shown_whole(monkeypatch):
         jx.jit(users)(X)
     assert not any(source.is_internal(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
     # An error of ours: the last frame is dispatch.py's, since what it calls has none.
-    monkeypatch.setattr(dispatch.source, "position_of_function", operator.attrgetter("missing"))
+    monkeypatch.setattr(source, "position_of_function", operator.attrgetter("missing"))
     with pytest.raises(AttributeError) as caught:
         jx.jit(lambda x: x)(X)
     assert "dispatch.py" in [Path(f.filename).name for f in traceback.extract_tb(caught.value.__traceback__)]

@@ -12,7 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 import jitscope_widgets
 from jitscope import lax
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope_widgets import validate
 from jitscope_widgets.documents.trace import TraceDocument
 
@@ -117,7 +117,7 @@ def test_a_step_writes_the_equations_that_stem_from_its_line(function: Callable[
     """Positions of equations are found from tracebacks, steps by following lines."""
     document = stepped(function, jnp.ones(3))
     jaxpr = jx.make_jaxpr(function)(jnp.ones(3)).jaxpr
-    stems = [source.user_position(eqn.traceback) for eqn in jaxpr.eqns]
+    stems = [call_sites.user_position(eqn.traceback) for eqn in jaxpr.eqns]
     seen = 0
     for step in document["steps"]:
         length = step["tapes"][0]["length"]

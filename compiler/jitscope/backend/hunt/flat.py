@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...control.discharge import purified
-from ...core import source
+from ...core import call_sites
 from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, subpath
 
 
@@ -68,7 +68,7 @@ class _Writer:
                 continue
             outvars = [Var(v.aval) for v in eqn.outvars]
             now.update(zip(eqn.outvars, outvars))
-            traceback = eqn.traceback if place is None else source.moved(eqn.traceback, place)
+            traceback = eqn.traceback if place is None else call_sites.moved(eqn.traceback, place)
             self.eqns.append(eqn.replace(invars=invars, outvars=outvars, traceback=traceback))
             self.paths.append(path)
         return [of(a) for a in closed.jaxpr.outvars]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import source
+from ...core import call_sites
 from ...core.forgetful_caches import RecencyCache
 from ...core.jaxpr import Atom, ClosedJaxpr, JaxprEqn, Var, subpath
 from ..array import to_array
@@ -153,7 +153,7 @@ class LoopIteration:
 
     def __init__(self, loop: Loop, number: int, carry: Sequence[Any]):
         self.loop, self.number = loop, number
-        frame, where = loop.frame, source.user_position(loop.eqn.traceback)
+        frame, where = loop.frame, call_sites.user_position(loop.eqn.traceback)
         iteration = Iteration(number, loop.length, where)
         self.frame, self.index, self.eqn = frame, loop.index, loop.eqn
         self.inner = Frame(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ...control.callbacks import calls_python
-from ...core import source
+from ...core import call_sites
 from ...core.jaxpr import Atom, ClosedJaxpr, Literal, Var
 from ..array import to_array
 from ..watching import WHAT, Test, is_bad, nans
@@ -160,8 +160,10 @@ def _variables(atoms: Iterable[Atom | None]) -> list[Var]:
 def step_of(frame: Frame, i: int) -> Step:
     """Equation `i` of a frame, as people are told of it."""
     eqn = frame.flat.eqns[i]
-    transforms = source.transforms_of(eqn.traceback)
-    return Step(frame.path(i), eqn.primitive.name, source.user_position(eqn.traceback), transforms, frame.iterations)
+    transforms = call_sites.transforms_of(eqn.traceback)
+    return Step(
+        frame.path(i), eqn.primitive.name, call_sites.user_position(eqn.traceback), transforms, frame.iterations
+    )
 
 
 class Hunt:
@@ -253,5 +255,5 @@ def failure(
             f"{name} gave {what}. It calls Python functions, so it was not run again to find out where"
         )
     error = FloatingPointError(message(name, hunt.finding, what, hunt.given))
-    error.hunted = hunt, source.capture()  # pyright: ignore[reportAttributeAccessIssue]
+    error.hunted = hunt, call_sites.capture()  # pyright: ignore[reportAttributeAccessIssue]
     return error

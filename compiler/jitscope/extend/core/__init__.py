@@ -11,6 +11,7 @@ import numpy as np
 from ...backend.array import Array
 from ...core.avals import ShapedArray, aval_of, tangent_aval
 from ...core.axes import current_axes
+from ...core.call_sites import capture
 from ...core.checking import check_jaxpr
 from ...core.effects import *
 from ...core.errors import ConcretizationTypeError, InconclusiveDimensionOperation, JaxprTypeError
@@ -25,7 +26,6 @@ from ...core.jaxpr import (
 from ...core.late import late as _late
 from ...core.messages import conversion_message
 from ...core.primitive import Primitive
-from ...core.source import capture
 from ...core.staging import JaxprTrace, jaxpr_as_fun
 from ...core.trace import Trace, Tracer, current_trace, evaluation, using as set_current_trace
 from ...transforms.vmap import BatchTrace

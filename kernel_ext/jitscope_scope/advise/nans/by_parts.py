@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.hunt import BadInput, Finding, Iteration, Step
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs, subpath, walk
 from jitscope.core.source import Position
@@ -121,7 +121,9 @@ class _Trail(Follower):
     def written(self, path: str) -> tuple[Position | None, tuple[str, ...]]:
         """The user's line of an equation, or of the one that holds it, and what made the equation from it."""
         outwards = [self._eqns[outer] for outer in _outwards(path) if outer in self._eqns]
-        transforms = source.in_order(tuple(one for eqn in outwards for one in source.transforms_of(eqn.traceback)))
+        transforms = call_sites.in_order(
+            tuple(one for eqn in outwards for one in call_sites.transforms_of(eqn.traceback))
+        )
         if not self._evaluation.is_derived(outwards[0]):
             transforms = tuple(one for one in transforms if one != "jvp")
         for outer in _outwards(path):

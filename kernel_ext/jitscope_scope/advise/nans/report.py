@@ -16,7 +16,7 @@ from jitscope.backend.array import to_array
 from jitscope.backend.hunt import BadInput, Finding, Hunt, infinities, nans
 from jitscope.backend.hunt.frames import Frame
 from jitscope.backend.hunt.programs import run
-from jitscope.core import source
+from jitscope.core import call_sites, source
 from jitscope.core.axes import current_axes, use_axes
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from jitscope.core.source import Position
@@ -191,8 +191,8 @@ class Report(Answer):
         names = []
         for eqn in self.hunt.whole.flat.eqns if self.hunt.origin is None else self.hunt.origin.frame.flat.eqns:
             if (
-                not {"jvp", "transpose"} & {*source.transforms_of(eqn.traceback)}
-                and source.user_position(eqn.traceback) == where
+                not {"jvp", "transpose"} & {*call_sites.transforms_of(eqn.traceback)}
+                and call_sites.user_position(eqn.traceback) == where
             ):
                 names.append(eqn.primitive.name)
         return names
@@ -244,8 +244,8 @@ class Report(Answer):
             for eqn in closed.eqns
             if self.where is not None
             and eqn.primitive.name == "select_n"
-            and "transpose" not in source.transforms_of(eqn.traceback)
-            and (at := source.user_position(eqn.traceback)) is not None
+            and "transpose" not in call_sites.transforms_of(eqn.traceback)
+            and (at := call_sites.user_position(eqn.traceback)) is not None
             and (at.file, at.line) == (self.where.file, self.where.line)
         ]
         if not found:
@@ -285,9 +285,9 @@ def _masking(frame: Frame, index: int) -> Position | None:
             continue
         seen.add(maker)
         eqn = flat.eqns[maker]
-        if "transpose" in source.transforms_of(eqn.traceback):
+        if "transpose" in call_sites.transforms_of(eqn.traceback):
             if eqn.primitive.name == "select_n":
-                return source.user_position(eqn.traceback)
+                return call_sites.user_position(eqn.traceback)
             todo += [a for a in eqn.invars if not isinstance(a, Literal)]
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 
 from ...observe.ledger import Row
@@ -21,7 +21,7 @@ def broadcast(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
     """silent-broadcast of `jnp.mean((prediction - y) ** 2)`, where one is f32[n,1] and the other f32[n]."""
     told: set[tuple[str, int]] = set()
     for eqn, column, line in _squares(jaxpr, True):
-        where = source.user_position(eqn.traceback)
+        where = call_sites.user_position(eqn.traceback)
         if where is None or is_installed(where.file) or (where.file, where.line) in told:
             continue
         told.add((where.file, where.line))

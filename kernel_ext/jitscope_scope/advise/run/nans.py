@@ -9,7 +9,7 @@ import numpy as np
 
 from jitscope.backend.hunt import HasCallbacks
 from jitscope.backend.hunt.flat import is_of_library
-from jitscope.core import notices, source
+from jitscope.core import call_sites, notices
 from jitscope.core.jaxpr import ClosedJaxpr
 
 from ..diagnostic import Diagnostic, Fix, Span
@@ -48,7 +48,7 @@ def tell_report(report: Answer, of_library: bool, outs: Sequence[Any]) -> None:
         return
     if not (report.nan or report.derivative or (not of_library and _is_lost(finding, outs))):
         return
-    where = cause.position or (source.here() if of_library else None)
+    where = cause.position or (call_sites.here() if of_library else None)
     if where is not None and of_library and not report.derivative and is_hidden(where):
         _hidden.append(notices.Notice(report.sharp_bit, told(report), where, _fix(report)))
         del _hidden[:-_MOST_HIDDEN]
@@ -63,8 +63,8 @@ _hidden: list[notices.Notice] = []
 
 def _tell_hidden(closed: ClosedJaxpr) -> None:
     """If the program is a `where`, which gave a NaN that it was given: tell what made it."""
-    where = source.here()
-    if where is None or where_around(where) is None or source.transforms_of(source.capture()):
+    where = call_sites.here()
+    if where is None or where_around(where) is None or call_sites.transforms_of(call_sites.capture()):
         return
     if not is_of_library(closed) or closed.eqns[-1].primitive.name != "select_n":
         return
@@ -103,11 +103,11 @@ def _is_infinite(x: Any) -> bool:
 def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
     """Tell of a backward pass that was given a factor that is not finite: the slope of an operation at this point."""
     bad = {var for var, x in zip(closed.jaxpr.invars, args) if x.dtype.kind == "f" and not np.isfinite(x).all()}
-    now = source.capture() if is_of_library(closed) else None
+    now = call_sites.capture() if is_of_library(closed) else None
     for eqn in closed.jaxpr.eqns:
-        handle = now if "transpose" in source.transforms_of(now) else eqn.traceback
-        where = source.user_position(handle)
-        if where is not None and "transpose" in source.transforms_of(handle) and bad & {*eqn.invars}:
+        handle = now if "transpose" in call_sites.transforms_of(now) else eqn.traceback
+        where = call_sites.user_position(handle)
+        if where is not None and "transpose" in call_sites.transforms_of(handle) and bad & {*eqn.invars}:
             around = where_around(where)
             id, message = "grad-singular-point", "for these values the slope of this line is infinite, or NaN."
             if around is not None:
@@ -125,12 +125,12 @@ def told_of_failure(error: BaseException) -> Diagnostic | None:
     (found, handle), report = hunted, Report("", hunted[0])
     if report.finding is None or report.source is None:
         return None
-    of_library, line = is_of_library(found.closed), source.user_position(handle)
+    of_library, line = is_of_library(found.closed), call_sites.user_position(handle)
     where = line if of_library else report.source.position or line
     if where is None:
         return None
     id, message, fix = report.sharp_bit, told(report), _fix(report)
-    if of_library and "transpose" in source.transforms_of(handle):
+    if of_library and "transpose" in call_sites.transforms_of(handle):
         id = "where-grad-nan" if where_around(where) is not None else "grad-singular-point"
         message, fix = SLOPES.format(what="NaN" if report.nan else "infinite"), FIXES[id]
     evidence = tuple(line.strip() for line in str(error).splitlines()[1:])

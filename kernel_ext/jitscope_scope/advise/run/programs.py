@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from jitscope.core import source
+from jitscope.core import call_sites, source
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs
 from jitscope.core.source import Position
 from jitscope.xla.spread import Spread
@@ -49,13 +49,16 @@ def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
         counts.update((eqn.primitive.name, eqn.traceback) for eqn in jaxpr.eqns)
     told: set[tuple[str, int]] = set()
     often = [
-        (where, n) for (_, handle), n in counts.most_common() if n >= UNROLLED for where in source.user_calls(handle)
+        (where, n)
+        for (_, handle), n in counts.most_common()
+        if n >= UNROLLED
+        for where in call_sites.user_calls(handle)
     ]
     for where, count in often:
         loop = loop_around(where) if not is_installed(where.file) else None
         if loop is not None and (where.file, loop.line) not in told:
             told.add((where.file, loop.line))
-            lines = [{(at.file, at.line) for at in source.user_calls(eqn.traceback)} for eqn in jaxpr.eqns]
+            lines = [{(at.file, at.line) for at in call_sites.user_calls(eqn.traceback)} for eqn in jaxpr.eqns]
             of_line = sum((where.file, where.line) in at for at in lines)
             message = (
                 f"this Python loop ran {count} times while {row.function} was traced: {of_line} of its {len(jaxpr.eqns)} equations "
@@ -121,4 +124,4 @@ def _position_inside(eqn: JaxprEqn, var: Var) -> Position | None:
             found = _first_use(inner.jaxpr, own)
             if found is not None:
                 return found
-    return source.user_position(eqn.traceback)
+    return call_sites.user_position(eqn.traceback)

@@ -18,7 +18,7 @@ import numpy as np
 from jitscope.backend.array import to_array
 from jitscope.backend.hunt.flat import is_of_library
 from jitscope.control.callbacks import calls_python
-from jitscope.core import config, dtypes, notices, source
+from jitscope.core import call_sites, config, dtypes, notices, source
 from jitscope.core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, count, equations_in
 from jitscope.core.source import Position
 from jitscope.xla import tracebacks
@@ -64,7 +64,7 @@ class _Checks(Evaluation):
 
     def __init__(self) -> None:
         super().__init__(math.inf, math.inf)
-        self._caller = source.capture()
+        self._caller = call_sites.capture()
         self._place: Position | None = None
         """Where the function of the library is called that runs."""
 
@@ -77,7 +77,7 @@ class _Checks(Evaluation):
         if closed.jaxpr.debug.defined is not None:
             self._place = None
         elif is_of_library(closed):
-            self._place = before or source.user_position(self._caller)
+            self._place = before or call_sites.user_position(self._caller)
         outs = super().run(closed, *args)
         self._place = before
         return outs
@@ -91,7 +91,7 @@ class _Checks(Evaluation):
 
     def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = CHECKS[eqn.primitive.name] if _may_tell(eqn) else None
-        where = self._place or source.user_position(eqn.traceback) if check else None
+        where = self._place or call_sites.user_position(eqn.traceback) if check else None
         if check is None or where is None or not LibraryFrames.of(eqn).is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):

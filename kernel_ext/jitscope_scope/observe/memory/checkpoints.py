@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from jitscope.control.callbacks import calls_python
 from jitscope.control.remat import checkpoint_p
-from jitscope.core import source
+from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs, walk
 from jitscope.core.staging import jaxpr_as_fun, trace_to_jaxpr
@@ -39,14 +39,14 @@ class Place(NamedTuple):
 
 def _key(eqn: JaxprEqn) -> object:
     if eqn.primitive.name == "scan":
-        return source.user_position(eqn.traceback)
+        return call_sites.user_position(eqn.traceback)
     return eqn.params["name"] if eqn.primitive.name == "jit" else None
 
 
 def places_of(jaxpr: Jaxpr) -> list[Place]:
     """The places in a program; none where nothing in it is the backward pass of a derivative, or where it calls Python, which tracing it
     again might run again."""
-    backward = [(path, eqn) for path, eqn in walk(jaxpr) if "transpose" in source.transforms_of(eqn.traceback)]
+    backward = [(path, eqn) for path, eqn in walk(jaxpr) if "transpose" in call_sites.transforms_of(eqn.traceback)]
     if not backward or calls_python(jaxpr):
         return []
     found: dict[Any, Place] = {}
