@@ -7,21 +7,48 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .core.collector import paused_collector as _paused_collector
+from .core.late import late as _late, no_names as _no_names
 
 
-with _paused_collector():
-    from . import numpy as numpy, tree as tree
+try:
+    with _paused_collector():
+        from . import numpy as numpy, tree as tree
+except ModuleNotFoundError as _error:  # the scope looks at text without jaxlib
+    if _error.name != "jaxlib":
+        raise
+    _no_names(globals(), "programs are compiled by jaxlib, which is not installed", "jaxlib")
+else:
+    from .api import *
+    from .api import LATE as _LATE
+    from .control.closures import *
+    from .control.custom_jvp import custom_jvp as custom_jvp
+    from .control.custom_vjp import custom_vjp as custom_vjp
+    from .control.policies import checkpoint_policies as checkpoint_policies
+    from .control.refs import *
+    from .core.config import *
+    from .core.dtypes import float0 as float0
 
-from .api import *
-from .api import LATE as _LATE
-from .control.closures import *
-from .control.custom_jvp import custom_jvp as custom_jvp
-from .control.custom_vjp import custom_vjp as custom_vjp
-from .control.policies import checkpoint_policies as checkpoint_policies
-from .control.refs import *
-from .core.config import *
-from .core.dtypes import float0 as float0
-from .core.late import late as _late
+    if not _TYPE_CHECKING:
+        _late(
+            globals(),
+            {f".api{module}": names for module, names in _LATE.items()}
+            | {
+                ".api.environment": "__version__ print_environment_info",
+                ".backend.array": "Shard",
+                ".core.slices": "ds",
+                ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
+                "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect step targets tune untune",  # what stands above
+                "jitscope_scope.observe": ".",
+            }
+            | {
+                f".{module}": "."
+                for module in (
+                    "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
+                    "experimental export extend ffi flatten_util image interpreters ir lax memory monitoring nn optimizers profiler random ref "
+                    "lib scipy stages test_util tree_util typing version"
+                ).split()
+            },
+        )
 
 
 if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
@@ -95,25 +122,4 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         get_mesh as get_mesh,
         set_mesh as set_mesh,
         use_abstract_mesh as use_abstract_mesh,
-    )
-else:
-    _late(
-        globals(),
-        {f".api{module}": names for module, names in _LATE.items()}
-        | {
-            ".api.environment": "__version__ print_environment_info",
-            ".backend.array": "Shard",
-            ".core.slices": "ds",
-            ".sharding": ". NamedSharding P get_abstract_mesh get_mesh set_mesh use_abstract_mesh",
-            "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect step targets tune untune",  # what stands above
-            "jitscope_scope.observe": ".",
-        }
-        | {
-            f".{module}": "."
-            for module in (
-                "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
-                "experimental export extend ffi flatten_util image interpreters ir lax memory monitoring nn optimizers profiler random ref "
-                "lib scipy stages test_util tree_util typing version"
-            ).split()
-        },
     )

@@ -6,18 +6,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jitscope.core import source
-
-from .additions import add_instruments
-from .inspection import Inspection, inspect
-from .nans import NanHunt, find_nan
-from .stepping import Stepped, step
-from .tuning import Tuned, tune, untune
+from jitscope.core.late import late
 
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from .additions import add_instruments
+    from .inspection import Inspection, inspect
+    from .nans import NanHunt, find_nan
     from .on_target import Targets
+    from .stepping import Stepped, step
+    from .tuning import Tuned, tune, untune
+else:  # the command line shows documents and looks at programs without a compiler
+    late(
+        globals(),
+        {
+            ".additions": "add_instruments",
+            ".inspection": "Inspection inspect",
+            ".nans": "NanHunt find_nan",
+            ".stepping": "Stepped step",
+            ".tuning": "Tuned tune untune",
+        },
+    )
 
 
 source.add_internal(str(Path(__file__).parent))

@@ -7,13 +7,17 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from jitscope_scope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope_scope.advise.program import Program, ProgramError, read
 from jitscope_scope.source_code.names import imported_by
 
 from .checking_answers import Answer, PlacedDiagnostic, SkippedFile, document, sarif, text
-from .checking_files import Ran, run_file
+
+
+if TYPE_CHECKING:
+    from .checking_files import Ran
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,6 +119,8 @@ def _run(program: Program, arguments: Sequence[str], looked: Sequence[Diagnostic
         from .checking_cells import run_cells
 
         return run_cells(program, looked)
+    from .checking_files import run_file
+
     return run_file(program, arguments, looked)
 
 

@@ -62,6 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["check"]:
         arguments, passed = check.parted(arguments)
     given = parser.parse_args(arguments)
+    try:
+        return _run(given, passed, parser)
+    except ModuleNotFoundError as error:
+        if error.name != "jaxlib":
+            raise
+        print(f"jitscope {given.command}: this needs jaxlib, which is not installed", file=sys.stderr)
+        return 1
+
+
+def _run(given: argparse.Namespace, passed: Sequence[str], parser: argparse.ArgumentParser) -> int:
     if given.command == "check":
         return check.main(given, passed)
     if given.command == "regions":
@@ -103,7 +113,10 @@ def version() -> str:
 
 
 def _jaxlib() -> str:
-    return f"jaxlib {metadata.version('jaxlib')}"
+    try:
+        return f"jaxlib {metadata.version('jaxlib')}"
+    except metadata.PackageNotFoundError:
+        return "no jaxlib"
 
 
 def _explain(ids: Sequence[str]) -> int:

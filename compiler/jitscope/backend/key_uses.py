@@ -17,11 +17,11 @@ from ..control.cond import cond_p
 from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
-from ..core import config, notices, source
+from ..core import call_sites, config, notices, source
 from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
-from ..core.messages import advice_of, place, sentence, with_advice
-from ..core.words import cut
+from ..core.messages import advice_of, place, with_advice
+from ..core.words import cut, sentence
 from ..ops import elementwise, indexing, linear, rng
 from .watching import is_key
 
@@ -38,7 +38,7 @@ class Use(NamedTuple):
     call: Any = None
 
     def __str__(self) -> str:
-        line, call = (source.user_position(handle) for handle in self)
+        line, call = (call_sites.user_position(handle) for handle in self)
         if line is None or call is None or line == call:
             shown = line or call
             return place(shown) if shown else "at a place unknown"
@@ -47,7 +47,7 @@ class Use(NamedTuple):
 
 def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
     """The error for a key used twice."""
-    same = "the same line" if source.user_position(first.line) == source.user_position(second.line) else ""
+    same = "the same line" if call_sites.user_position(first.line) == call_sites.user_position(second.line) else ""
     again = how or (f"by {same} once more" if same and first.call == second.call else str(second))
     error = KeyReuseError(
         with_advice(
@@ -57,7 +57,7 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
             "numbers are wanted, random.clone(key)",
         )
     )
-    error.first = source.user_position(first.line)
+    error.first = call_sites.user_position(first.line)
     return stepped_on(error, "key-reuse", _blamed(first, second))
 
 
@@ -65,11 +65,11 @@ def _blamed(first: Use, second: Use) -> source.Position | None:
     """The line that used the key again: where the calls that led to both uses part, so that the caller of a function that draws
     is told and not the function; the use itself where they do not part."""
     for one, other in ((first.call, second.call), (first.line, second.line)):
-        before, after = source.user_frames(one)[::-1], source.user_frames(other)[::-1]
+        before, after = call_sites.user_frames(one)[::-1], call_sites.user_frames(other)[::-1]
         parted = next((b for a, b in zip(before, after) if a != b), None)
         if parted is not None:
             return parted
-    return source.user_position(second.line) or source.user_position(second.call)
+    return call_sites.user_position(second.line) or call_sites.user_position(second.call)
 
 
 def refuse(error: KeyReuseError) -> None:

@@ -34,3 +34,15 @@ def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[
 
     namespace.update(__getattr__=find, __dir__=names)
     return find, names
+
+
+def no_names(namespace: dict[str, Any], reason: str, missing: str) -> None:
+    """Give a module that could not be filled a `__getattr__` that raises ModuleNotFoundError for each name, with the reason; `missing`
+    is the module that was not found."""
+
+    def find(name: str) -> Any:
+        if name.startswith("__"):  # Python and editors ask any module for some of these
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        raise ModuleNotFoundError(f"{namespace['__name__']}.{name}: {reason}", name=missing)
+
+    namespace.update(__getattr__=find)

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from . import source, users_source
+from . import call_sites, source, users_source
 
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ def with_advice(what: str, advice: str) -> str:
 def advice_of(message: str) -> str:
     """What a message says is to be done; "" where it does not say."""
     return next((line.partition(ADVICE)[2].strip() for line in message.splitlines() if ADVICE in line), "")
-
-
-def sentence(text: str) -> str:
-    """An advice as a sentence of its own; code that it begins with stays as it is."""
-    text = _BEGINNING.sub(lambda found: found[0].upper(), text)
-    return f"{text}{'' if text.endswith('.') else '.'}" if text else ""
-
-
-_BEGINNING = re.compile(r"^[a-z](?=[a-z]*[ ,:;](?!=))")
 
 
 def message_here(what: str, advice: str = "", asked: str = "", detail: str = "") -> str:
@@ -103,7 +94,7 @@ def immutable_message() -> str:
 
 def asking_line() -> source.Position | None:
     """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
-    frames = source.user_frames(source.capture())
+    frames = call_sites.user_frames(call_sites.capture())
     own = (where for where in frames if source.is_users(where.file))
     return next(own, frames[0] if frames else None)
 

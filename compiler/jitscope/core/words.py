@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -51,3 +52,12 @@ def listed(names: Sequence[str]) -> str:
 def root_of(path: str) -> str:
     """The name that a path begins with: `params` of `params['w'].x`."""
     return path.split("[")[0].split(".")[0]
+
+
+def sentence(text: str) -> str:
+    """An advice as a sentence of its own; code that it begins with stays as it is."""
+    text = _BEGINNING.sub(lambda found: found[0].upper(), text)
+    return f"{text}{'' if text.endswith('.') else '.'}" if text else ""
+
+
+_BEGINNING = re.compile(r"^[a-z](?=[a-z]*[ ,:;](?!=))")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jitscope.core.messages import sentence
-from jitscope.core.words import cut
+from jitscope.core.words import cut, sentence
 
 from ...source_code.rewrites import rewritten
 from ..catalogue import Severity

@@ -16,9 +16,10 @@ from typing import Any
 
 from jitscope import tree
 from jitscope.core import source
-from jitscope.core.messages import ADVICE, advice_of, sentence
+from jitscope.core.messages import ADVICE, advice_of
 from jitscope.core.source import Position
 from jitscope.core.trace import Tracer
+from jitscope.core.words import sentence
 
 from ... import jaxwatch
 from ...source_code.choosing import chosen
