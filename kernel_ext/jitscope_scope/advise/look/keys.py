@@ -351,7 +351,8 @@ def not_threaded(walk: Walk) -> Iterator[Diagnostic]:
 
 def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
     code, function = walk.code, traced.function
-    names = bound(function)
+    carried = _carried_on(traced, code)
+    names = bound(function) - carried
     each = _REPEATED[traced.by]
     for call in _own_calls(function, code):
         dotted = code.dotted(call.func)
@@ -379,9 +380,45 @@ def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
                 "row": "Map over the keys as well: jax.vmap(f)(jax.random.split(key, n), xs).",
                 "call": "Take the key as an argument, and pass another one in each call.",
             }[each]
+            if isinstance(root, ast.Name) and root.id in carried:
+                fix = f"Split it in each iteration, {root.id}, own = jax.random.split({root.id}): draw with own, and carry {root.id} on."
             yield diagnostic(
                 code, "key-not-threaded", call, message, Fix(fix), "info" if is_meant or not captured else None
             )
+
+
+_CARRY = {"scan": 0, "while_loop": 0, "fori_loop": 1}
+"""Which argument of a loop's body is the carry."""
+
+
+def _carried_on(traced: TracedFunction, code: Code) -> frozenset[str]:
+    """The names of a loop's body that are parts of its carry, or the carry itself, and that it carries on as they came."""
+    function, at = traced.function, _CARRY.get(traced.by)
+    names = parameters(function)
+    if at is None or len(names) <= at or not isinstance(function, ast.FunctionDef):
+        return frozenset()
+    own = [node for node in below(function) if code.function_around(node) is function]
+    given = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    results = [node.value for node in own if isinstance(node, ast.Return)]
+    if traced.by == "scan":
+        results = [one.elts[0] if isinstance(one, ast.Tuple) and one.elts else None for one in results]
+    came = {(): names[at]} if names[at] not in given else {}
+    for node in own:
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Name(id=name)) if name == names[at]:
+                came |= {(i,): x.id for i, x in enumerate(parts) if isinstance(x, ast.Name) and given.count(x.id) == 1}
+    on = [_named_parts(one) for one in results]
+    return frozenset(name for place, name in came.items() if on and all(one.get(place) == name for one in on))
+
+
+def _named_parts(carry: ast.expr | None) -> dict[tuple[int, ...], str]:
+    """The names in a carry that is returned: of the whole at (), of the i-th part at (i,)."""
+    match carry:
+        case ast.Name(id=name):
+            return {(): name}
+        case ast.Tuple(elts=parts):
+            return {(i,): one.id for i, one in enumerate(parts) if isinstance(one, ast.Name)}
+    return {}
 
 
 def _is_mapped_too(name: str, function: Function, walk: Walk) -> bool:
