@@ -20,7 +20,7 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
     """stale-capture and static-mutable-stale: what the traced code read is changed between two calls at the top of the program."""
     code = walk.code
     changes = _changes(code)
-    if not changes:
+    if not changes and not _loops(code):
         return
     every = [(*key, traced) for key, given in walk.functions.compiled.items() for _, traced in given]
     for function, traced in _compiled_at_once(walk).items():
@@ -116,6 +116,56 @@ def _between(
                 )
                 yield diagnostic(walk.code, id, node, message, Fix(fix))
                 break
+        else:
+            yield from _in_a_loop(walk, path, node, calls, bindings, id, called)
+
+
+def _in_a_loop(
+    walk: Walk, path: str, read: ast.expr, calls: list[ast.Call], bindings: list[int], id: str, called: str
+) -> Iterator[Diagnostic]:
+    """A loop at the top of the program that gives `path` another value in each iteration, and calls in each what read it once."""
+    for loop in _loops(walk.code):
+        again = [call for call in calls if _is_run_each_time(call, loop, walk.code)]
+        change = _changes_each_time(loop, path) if again else None
+        made = any(loop.lineno <= line <= (loop.end_lineno or loop.lineno) for line in bindings)
+        if change is None or made or any(isinstance(one, ast.Break) for one in loop.body):
+            continue
+        told, call = walk.code.line_told(change, read), walk.code.line_told(again[0], change)
+        message = f"`{path}` was read when {called} was traced, once; {told} changes it as the loop goes on, and the call in {call} keeps to the first value."
+        yield diagnostic(walk.code, id, read, message, Fix(f"Pass it as an argument of {called}."))
+        return
+
+
+def _loops(code: Code) -> list[ast.For | ast.While]:
+    """The loops at the top of the program."""
+    return [one for one in code.of(ast.For, ast.While) if code.function_around(one) is None]
+
+
+def _is_run_each_time(node: ast.AST, loop: ast.For | ast.While, code: Code) -> bool:
+    """Whether a node stands in the body of a loop, and no test decides whether it is run."""
+    for one in (node, *code.around(node)):
+        if one in loop.body:
+            return not isinstance(one, ast.If | ast.Try | ast.Match)
+        if isinstance(one, ast.If | ast.IfExp | ast.Try | ast.Match):
+            return False
+    return False
+
+
+def _changes_each_time(loop: ast.For | ast.While, path: str) -> ast.AST | None:
+    """Where a loop gives a name, an attribute or an element another value in each iteration: it loops with it, adds to it, or computes
+    it from what it gives another value itself."""
+    if isinstance(loop, ast.For) and path in stored(loop.target):
+        return loop.target
+    moving = stored(loop)
+    for node in (one for part in loop.body for one in below(part)):
+        match node:
+            case ast.AugAssign(target=target) if _path(target) == path:
+                return node
+            case ast.Assign(targets=[target], value=value) if _path(target) == path:
+                read = {one.id for one in below(value) if isinstance(one, ast.Name)}
+                if read & moving:
+                    return node
+    return None
 
 
 def _inside(node: ast.AST, outer: ast.AST, code: Code) -> bool:
