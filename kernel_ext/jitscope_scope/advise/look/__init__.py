@@ -41,7 +41,7 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.dropped, keeping.defaults, growing.arrays, generators.unseeded,
+    updates.assignments, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,

@@ -65,12 +65,28 @@ def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "index" or not event.region.abstract or event.kind.is_traced:
         return
     node, code = event.node, walk.code
-    is_list = isinstance(node.value, ast.Name) and node.value.id in walk.sequences
-    is_list = is_list and code.scopes.binding(node.value.id, node) in (code.tree, None)
-    if is_list and event.inner[:1] == [Kind.TREE] and isinstance(node.slice, ast.Name):
+    made, kind = _sequence(node.value, walk), event.inner[0] if event.inner else Kind.UNKNOWN
+    if made is not None and (kind.is_tracer or (kind is Kind.TREE and isinstance(node.slice, ast.Name))):
         text, index = short(code, node.value), short(code, node.slice)
-        message = f"`{text}` is a list of Python, and the index `{index}` is not known while tracing."
+        message = f"`{text}` is a {_CALLED[type(made)]} of Python, and the index `{index}` is not known while tracing."
         otherwise = f"Make `{index}` a static argument, or choose what is computed with lax.switch: an array holds numbers alone."
-        able = _may_be_array(walk.sequences[node.value.id])
-        fix = rewriting(code, node, "index", "Make the list an array.") if able else Fix(otherwise)
+        able = _may_be_array(made)
+        fix = rewriting(code, node, "index", f"Make the {_CALLED[type(made)]} an array.") if able else Fix(otherwise)
         yield diagnostic(code, "host-call-on-tracer", node, message, fix)
+
+
+_CALLED = {ast.List: "list", ast.ListComp: "list", ast.Tuple: "tuple", ast.Dict: "dict"}
+
+
+def _sequence(node: ast.expr, walk: Walk) -> ast.expr | None:
+    """What makes the list, tuple or dict that a name stands for: of the module's names the last, of a function's own the only one."""
+    if not isinstance(node, ast.Name):
+        return None
+    scopes = walk.code.scopes
+    scope = scopes.binding(node.id, node)
+    if scope in (walk.code.tree, None):
+        return walk.sequences.get(node.id)
+    match [walk.code.parents.get(one) for one in scopes.binders(scope, node.id)]:  # pyright: ignore[reportArgumentType]
+        case [ast.Assign(targets=[ast.Name()], value=ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() as made)]:
+            return made
+    return None

@@ -10,7 +10,7 @@ from ..code.tree import below
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
-from .making import diagnostic
+from .making import diagnostic, short
 
 
 _CACHES = {"functools.lru_cache", "functools.cache"}
@@ -77,6 +77,23 @@ def cached(walk: Walk) -> Iterator[Diagnostic]:
         )
         fix = "Make it of NumPy, whose arrays are values while tracing too; or call it outside and pass what it gives as an argument."
         yield diagnostic(code, "tracer-leak", made, message, fix)
+
+
+def by_hash(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """host-call-on-tracer of an `lru_cache`d function, which looks its arguments up by their hash."""
+    node = event.node
+    if event.what != "call" or not event.region.abstract or not isinstance(node.func, ast.Name):
+        return
+    function = walk.functions.named(node.func.id, node)
+    if not isinstance(function, ast.FunctionDef) or not _is_cached(function, walk):
+        return
+    given = zip([*node.args, *(one.value for one in node.keywords)], event.inner)
+    traced = next((one for one, kind in given if kind.is_traced), None)
+    if traced is not None:
+        name = function.name
+        message = f"{name} is cached by Python, which looks its arguments up by their hash, and the traced `{short(walk.code, traced)}` has none."
+        fix = f"Call {name}.__wrapped__, which is {name} without the cache, or call {name} outside and pass what it gives as an argument."
+        yield diagnostic(walk.code, "host-call-on-tracer", node, message, fix)
 
 
 def _is_cached(function: ast.FunctionDef, walk: Walk) -> bool:

@@ -122,6 +122,8 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     of_jax = known in _OF_VALUES and jaxwatch.mistake(error) is not None
     if of_jax and (told := refused(known, error, frame)) is not None:
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
+    if _wants_hash(error):
+        return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
@@ -146,7 +148,10 @@ TO_DO = {
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
 }
-"""What to do about errors of jax's that do not say so."""
+"""What to do about errors of jax's and Python's that do not say so."""
+
+_NO_HASH = "A dict, a set and a function under lru_cache look things up by their hash, and a traced value has none."
+_BY_WHAT_IS_KNOWN = "Look things up by what is known while tracing: a shape, a name, a static argument; or do it outside of the traced function."
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
 _REBUILT = (
@@ -219,9 +224,15 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "traced-shape-arg"
     if name in ("TracerIntegerConversionError", "ConcretizationTypeError") or Tracer.refusal in str(error):
         return _of_number(path, frame)
+    if _wants_hash(error):
+        return "host-call-on-tracer"
     if isinstance(error, (TypeError, IndexError, ValueError)):
         return _of_types(error, path, frame)
     return ""
+
+
+def _wants_hash(error: BaseException) -> bool:
+    return isinstance(error, TypeError) and re.fullmatch(r"unhashable type: '\w*Tracer'", str(error)) is not None
 
 
 def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
