@@ -41,11 +41,11 @@ OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 OF_EVENTS: tuple[OfEvents, ...] = (
     branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
-    updates.assignments, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
+    updates.assignments, updates.views, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
-    keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
+    keys.not_threaded, keys.same_for_leaves, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
     updates.rebound, keeping.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.shared_masks, modules.static_arrays,
 )  # fmt: skip
 

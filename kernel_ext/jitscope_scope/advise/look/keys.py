@@ -387,6 +387,30 @@ def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
             )
 
 
+_TREE_MAPS = ("jax.tree.map", "jax.tree_util.tree_map", "jax.tree.map_with_path", "jax.tree_util.tree_map_with_path")
+
+
+def same_for_leaves(walk: Walk) -> Iterator[Diagnostic]:
+    """key-not-threaded: numbers drawn for each leaf of a tree with one key from outside."""
+    code = walk.code
+    for call in code.of(ast.Call):
+        given = call.args[0] if call.args and code.dotted(call.func) in _TREE_MAPS else None
+        function = walk.functions.named(given.id, call) if isinstance(given, ast.Name) else given
+        if not isinstance(function, ast.FunctionDef | ast.Lambda):
+            continue
+        for draw in _own_calls(function, code):
+            key = _drawn_with(draw, code)
+            if key and key not in bound(function) and code.function_around(draw) is function:
+                message = (
+                    f"`{key}` is the same for every leaf of the tree, so every leaf draws from the same random bits."
+                )
+                fix = (
+                    f"Make a tree of keys and map over it as well: jax.random.split({key}, n) for its n leaves, and "
+                    "jax.tree.unflatten(jax.tree.structure(tree), list(keys))."
+                )
+                yield diagnostic(code, "key-not-threaded", draw, message, Fix(fix))
+
+
 _CARRY = {"scan": 0, "while_loop": 0, "fori_loop": 1}
 """Which argument of a loop's body is the carry."""
 

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ..code.forms import cuts_axes
+from ..code.forms import cuts_axes, stored
 from ..code.functions import parameters
 from ..code.text import Code
 from ..code.tree import below
@@ -29,6 +29,37 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def views(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """item-assignment of a NumPy view of an array: `a = np.asarray(x)`, and `a[0] = 1` further down the block."""
+    node, code = event.node, walk.code
+    if event.what != "call" or event.dotted not in ("numpy.asarray", "numpy.asanyarray") or len(node.args) != 1:
+        return
+    statement = code.parents.get(node)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) if not node.keywords and event.inner[0] is Kind.ARRAY:
+            write = _write_below(name, code.after(statement))
+        case _:
+            return
+    if write is not None and not _is_expected_to_fail(write, walk):
+        message = f"`{name}` is a NumPy view of the array `{short(code, node.args[0])}`, whose memory is read-only: it cannot be changed."
+        fix = replacing(code, node, f"np.array({code.source(node.args[0])})", "It makes a copy, which can be written.")
+        yield diagnostic(code, "item-assignment", write, message, fix)
+
+
+def _write_below(name: str, statements: list[ast.stmt]) -> ast.stmt | None:
+    """The first of some statements that writes into what a name stands for, where none before it gives the name another value."""
+    for statement in statements:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Subscript(value=ast.Name(id=written))])
+                | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=written)) | ast.Name(id=written))
+            ) if written == name:
+                return statement
+        if name in stored(statement):
+            return None
+    return None
 
 
 _OF_REFERENCES = re.compile(
