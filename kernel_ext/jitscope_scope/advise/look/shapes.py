@@ -57,11 +57,30 @@ def _is_mask(index: ast.expr, event: Event) -> bool:
 _SIZED = {
     "nonzero", "flatnonzero", "argwhere", "unique", "unique_values", "union1d", "intersect1d", "setdiff1d", "extract",
 }  # fmt: skip
+_REDUCED = dict.fromkeys(
+    (
+        "sum", "mean", "max", "min", "prod", "std", "var", "median", "argmax", "argmin", "any", "all", "cumsum", "cumprod", "sort",
+        "argsort", "nansum", "nanmean", "nanmax", "nanmin", "ptp",
+    ),
+    (1,),
+)  # fmt: skip
 _SHAPED = {
-    "zeros": (0,), "ones": (0,), "empty": (0,), "full": (0,), "eye": (0, 1), "identity": (0,), "tri": (0, 1), "arange": (0, 1, 2),
-    "broadcast_to": (1,), "reshape": (1,), "tile": (1,),
+    "jax.numpy": {
+        "zeros": (0,), "ones": (0,), "empty": (0,), "full": (0,), "eye": (0, 1), "identity": (0,), "tri": (0, 1), "arange": (0, 1, 2),
+        "indices": (0,), "broadcast_to": (1,), "reshape": (1,), "tile": (1,), "pad": (1,), "split": (1,), "array_split": (1,),
+        "hsplit": (1,), "vsplit": (1,), "dsplit": (1,), "linspace": (2,), "logspace": (2,), "geomspace": (2,), "expand_dims": (1,),
+        "squeeze": (1,), "swapaxes": (1, 2), "moveaxis": (1, 2), "transpose": (1,), "concatenate": (1,), "stack": (1,), **_REDUCED,
+    },
+    "jax.nn": {"one_hot": (1,), "softmax": (1,), "log_softmax": (1,), "logsumexp": (1,)},
+    "jax.ops": dict.fromkeys(("segment_sum", "segment_max", "segment_min", "segment_prod"), (2,)),
+    "jax.lax": {"broadcast": (1,), "top_k": (1,), "iota": (1,), "dynamic_slice": (2,), "dynamic_slice_in_dim": (2,)},
+    "jax.random": {"split": (1,), "normal": (1,), "uniform": (1,), "randint": (1,), "bernoulli": (2,), "choice": (2,)},
 }  # fmt: skip
-_SIZES = ("axis", "shape", "num_classes", "num_segments", "length")
+"""Which arguments of a function are sizes, shapes or axes, by position."""
+_ALONG = {
+    *_REDUCED, "expand_dims", "squeeze", "swapaxes", "moveaxis", "transpose", "concatenate", "stack", "softmax", "log_softmax", "logsumexp",
+}  # fmt: skip
+_SIZES = ("axis", "shape", "num_classes", "num_segments", "length", "pad_width", "indices_or_sections", "reps", "num")
 
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -80,11 +99,16 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     guilty = _traced_size(event, module, name)
     if guilty is not None:
         text = short(code, guilty)
-        message = f"`{text}` is not known while tracing, and a shape has to be."
+        what = "an axis" if name in _ALONG or walk.code.parents.get(guilty) in _named_axes(node) else "a shape"
+        message = f"`{text}` is not known while tracing, and {what} has to be."
         fix = Fix(
             "Make the argument static (static_argnames=…); a size that follows from shapes is known in Python: x.shape[0], math.prod(x.shape)."
         )
         yield diagnostic(code, "traced-shape-arg", guilty, message, fix)
+
+
+def _named_axes(call: ast.Call) -> list[ast.keyword]:
+    return [one for one in call.keywords if one.arg == "axis"]
 
 
 def _traced_size(event: Event, module: str, name: str) -> ast.expr | None:
@@ -92,10 +116,10 @@ def _traced_size(event: Event, module: str, name: str) -> ast.expr | None:
     node = event.node
     kinds = dict(zip([*node.args, *(k.value for k in node.keywords)], event.inner))
     sizes: list[ast.expr] = []
-    if module == "jax.numpy" and name in _SHAPED:
-        sizes += [node.args[i] for i in _SHAPED[name] if i < len(node.args)]
-    elif isinstance(node.func, ast.Attribute) and node.func.attr == "reshape" and event.kind.is_traced:
-        sizes += node.args
+    if places := _SHAPED.get(module, {}).get(name):
+        sizes += [node.args[i] for i in places if i < len(node.args)]
+    elif isinstance(node.func, ast.Attribute) and event.kind.is_traced:
+        sizes += node.args if node.func.attr == "reshape" else node.args[:1] if node.func.attr in _REDUCED else []
     if module.startswith("jax.") or event.kind.is_traced:
         sizes += [k.value for k in node.keywords if k.arg in _SIZES]
     known = (one for one in sizes if not isinstance(one, ast.Starred))
