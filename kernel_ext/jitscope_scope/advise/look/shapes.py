@@ -107,6 +107,14 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "traced-shape-arg", guilty, message, fix)
 
 
+def _reduces(method: ast.Attribute) -> bool:
+    """Whether it is a method that takes an axis: that of `x.at[i]` takes a value."""
+    match method.value:
+        case ast.Subscript(value=ast.Attribute(attr="at")):
+            return False
+    return method.attr in _REDUCED
+
+
 def _named_axes(call: ast.Call) -> list[ast.keyword]:
     return [one for one in call.keywords if one.arg == "axis"]
 
@@ -119,7 +127,7 @@ def _traced_size(event: Event, module: str, name: str) -> ast.expr | None:
     if places := _SHAPED.get(module, {}).get(name):
         sizes += [node.args[i] for i in places if i < len(node.args)]
     elif isinstance(node.func, ast.Attribute) and event.kind.is_traced:
-        sizes += node.args if node.func.attr == "reshape" else node.args[:1] if node.func.attr in _REDUCED else []
+        sizes += node.args if node.func.attr == "reshape" else node.args[:1] if _reduces(node.func) else []
     if module.startswith("jax.") or event.kind.is_traced:
         sizes += [k.value for k in node.keywords if k.arg in _SIZES]
     known = (one for one in sizes if not isinstance(one, ast.Starred))
