@@ -68,13 +68,3 @@ def _same_random_numbers() -> None:
 def root() -> Path:
     """The checkout."""
     return Path(__file__).parents[1]
-
-
-@pytest.fixture(scope="session")
-def without_jax(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment for subprocesses in which `import jax` finds a package that raises."""
-    package = tmp_path_factory.mktemp("poison") / "jax"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise ImportError('jitscope must not import jax')\n")
-    paths = [str(package.parent), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -222,7 +222,6 @@ def test_operations_import_only_earlier_files(path: Path) -> None:
             assert OPS.index(parts[2]) < OPS.index(own), f"ops/{own} imports ops/{parts[2]}, which comes later"
 
 
-@pytest.mark.smoke
 def test_jaxlib_is_imported_by_xla_alone_and_jax_by_nobody() -> None:
     for room in ("compiler", "kernel_ext", "widgets"):
         for path in files(ROOT / room):

@@ -18,7 +18,6 @@ def layer(x, w):
 layer(jnp.ones((8, 3)), jnp.ones((3, 2)))"""
 
 
-@pytest.mark.smoke
 def test_a_cell_gives_its_result_then_one_view(kernel) -> None:
     ran = kernel.cell(LAYER, cell_id="cell-a")
     assert not ran.error, ran.traceback

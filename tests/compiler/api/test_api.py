@@ -67,7 +67,6 @@ def test_the_leaves_are_the_residuals(make):
     assert "curve" in repr(f) and "f32[3]" in repr(f)
 
 
-@pytest.mark.smoke
 def test_a_compiled_function_returns_a_pullback_and_another_takes_it():
     forward = jx.jit(lambda x, y: jx.vjp(curve, x, y))
     backward = jx.jit(lambda f, ct: f(ct))

@@ -65,7 +65,6 @@ def test_a_view_holds_the_memory():
     np.testing.assert_array_equal(view, floats(1000))
 
 
-@pytest.mark.smoke
 def test_python_numbers():
     one = to_array(1.5)
     assert (float(one), int(to_array(3)), complex(to_array(1j)), bool(to_array(False))) == (1.5, 3, 1j, False)

@@ -60,7 +60,6 @@ SESSION = """
 """
 
 
-@pytest.mark.smoke
 def test_a_new_process_loads_everything_without_mlir_and_lowers_nothing(tmp_path):
     env = {**ON, "JITSCOPE_COMPILATION_CACHE_DIR": str(tmp_path)}
     first = json.loads(in_new_process(pinned(SESSION), **env))

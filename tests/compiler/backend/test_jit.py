@@ -31,7 +31,6 @@ def _nothing_compiled() -> None:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def test_a_compiled_function_gives_what_the_operations_give():
     def f(x, y):
         return div(sub(mul(sin(x), y), exp(y)), add(log(x), cos(tanh(x))))

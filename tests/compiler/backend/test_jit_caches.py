@@ -41,7 +41,6 @@ def adder(held):
 # Caches ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def test_the_same_program_from_elsewhere_compiles_nothing():
     """A re-run cell, a fresh lambda, a partial, a bound method: traced again, compiled never again."""
 

@@ -170,7 +170,6 @@ def compiled_once(f: Any, *calls: Any) -> list[Any]:
     return outs
 
 
-@pytest.mark.smoke
 def test_positional_and_by_name_share_a_program():
     f = jx.jit(lambda x, y: x * y)
     calls = [lambda f: f(X, 2.0), lambda f: f(X, y=2.0), lambda f: f(y=2.0, x=X), lambda f: f(x=X, y=2.0)]

@@ -44,7 +44,6 @@ def in_threads(count: int, work: Callable[[int], Any]) -> list[Any]:
 # Threads --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def test_threads_trace_and_compile_at_once():
     shared = jx.jit(lambda x: mul(sin(x), x))
 

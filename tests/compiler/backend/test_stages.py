@@ -56,7 +56,6 @@ def test_stages_answer_by_jaxs_names(stages) -> None:
 # What the stages show -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def test_tracing_shows_the_jaxpr_and_runs_nothing(stages):
     assert [e.primitive.name for e in stages.traced.jaxpr.eqns] == ["sin", "mul"]
     assert stages.traced.jaxpr.jaxpr.debug.arg_names == ("x", "tree['a']", "tree['b']")
@@ -220,7 +219,6 @@ def text_at(position) -> str:
                      lines[-1][: position["end_column"]].strip()])  # fmt: skip
 
 
-@pytest.mark.smoke
 def test_equations_stand_where_their_calls_are():
     made = cell(CELL, "<positions 1>")
     jaxpr = jx.make_jaxpr(made.model)(floats(4, 3), floats(3, 3)).jaxpr

@@ -85,7 +85,6 @@ ASKED = {
 }  # fmt: skip
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("name", ASKED)
 def test_python_asks_for_a_value_that_is_not_known(name):
     fun, args, kind, line, subject, advice = ASKED[name]

@@ -11,7 +11,6 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
-import pytest
 from hypothesis import given
 
 import jitscope as jx
@@ -92,7 +91,6 @@ def test_embedded_values_are_part_of_it_by_content():
     assert with_value(np.zeros(3, np.float32)) != with_value(-np.zeros(3, np.float32))
 
 
-@pytest.mark.smoke
 def test_names_positions_and_objects_do_not_count():
     def one(first_name):
         return mul(sin(first_name), 2.0)

@@ -27,7 +27,6 @@ DTYPES = ["float32", "int8", "bool", "complex64", "bfloat16", "float8_e4m3fn", "
 # Views ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("end", ["delete", "donate", "drop"])
 def test_views_keep_the_memory(dtype: str, end: str) -> None:

@@ -112,7 +112,6 @@ TRAPS = {
 STATIC = {"static list": {"static_argnames": "shape"}}
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_names_the_line_the_value_and_the_way_out(name):
     text, call, kind, line, value, fix = TRAPS[name]

@@ -113,7 +113,6 @@ FULL = {
 }  # fmt: skip
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("wrap", [lambda f: f, jx.jit], ids=["eager", "jit"])
 def test_elementwise_functions(wrap) -> None:
     def all_of(x, y, n):

@@ -390,7 +390,6 @@ def test_deleted_arrays() -> None:
             use(x)
 
 
-@pytest.mark.smoke
 def test_a_walk_through() -> None:
     x = jnp.arange(6.0).reshape(2, 3)
     assert float(jx.jit(lambda x: (jnp.sin(x) * 2 + x[0]).sum())(x)) == pytest.approx(

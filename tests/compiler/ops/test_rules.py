@@ -18,7 +18,6 @@ from tests.samples import NATIVE, Sample, all_primitives, dtypes_of, kinds_of, s
 
 
 PRIMITIVES = all_primitives()
-SMOKE = {("sin", "float32"), ("add", "int32"), ("concatenate", "bool"), ("top_k", "float32"), ("psum", "float32")}
 SLOW = ("scatter", "polygamma", "dot_general", "gather", "dynamic_update_slice", "conv_general", "svd", "cumlogsumexp")
 ALIKE = ("scatter-sub", "scatter-mul", "scatter-min")
 """What has the rules of a primitive that is checked besides, and takes long to compile."""
@@ -33,7 +32,7 @@ def cases() -> list:
         for d in [*dtypes_of(p), *dtypes_of(p, wide=True)]:
             known = kind(d).replace("u", "i") in kinds or (p.name.startswith(SLOW) and d != matrix.main_dtype(p))
             kinds.add(kind(d).replace("u", "i"))
-            marks = [full] * (known or p.name in ALIKE) + [pytest.mark.smoke] * ((p.name, d.name) in SMOKE)
+            marks = [full] * (known or p.name in ALIKE)
             if at % 4 == 0 and d == matrix.main_dtype(p):
                 marks.append(as_users)
             found.append(pytest.param(p, d, id=f"{p.name}-{d.name}", marks=marks))

@@ -32,7 +32,6 @@ def test_bounds_that_jax_cannot_be_given(name):
     assert drawn.shape == (30,) and len(set(drawn.tolist())) > 20
 
 
-@pytest.mark.smoke
 def test_compiled_bits_are_the_same():
     for draw in (lambda: random.bits(random.key(5), (3, 2)), lambda: random.uniform(random.key(5), (7,)),
                  lambda: random.randint(random.key(5), (9,), 0, 1000)):  # fmt: skip

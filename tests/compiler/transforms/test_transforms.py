@@ -185,7 +185,6 @@ def test_the_random_programs_differ_and_use_everything():
     assert len({np.round(j, 6).astype(float).tobytes() for j in jacobians}) > len(CHAINS) * 0.85
 
 
-@pytest.mark.smoke
 def test_third_derivative_of_one_number():
     f = lambda x: mul(mul(x, x), mul(x, x))
     for d in (jx.grad(jx.grad(jx.grad(f))), jx.jit(jx.grad(jx.jit(jx.grad(jx.grad(f)))))):

@@ -71,7 +71,6 @@ def test_structures_are_equal_when_the_trees_differ_in_leaves_alone(x, y):
     assert same == (repr(tree.structure(x)) == repr(tree.structure(y)))
 
 
-@pytest.mark.smoke
 def test_map_over_several_trees_follows_the_first():
     x, y = {"a": 1, "b": (2, None)}, {"a": [10], "b": ({"c": 20}, None)}
     assert tree.map(lambda a, b: (a, b), x, y) == {"a": (1, [10]), "b": ((2, {"c": 20}), None)}

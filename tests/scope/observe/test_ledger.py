@@ -162,7 +162,6 @@ def assert_found(row: Row, *mutations: str) -> None:
         assert all(text in row.because for text in said), row.because
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_each_part_of_the_key_is_named_with_both_values(ledger, mutation):
     assert_found(explained(ledger, mutation), mutation)
