@@ -1,5 +1,6 @@
 """What every test gets: the same random numbers, a quiet Jupyter, and no time limits from hypothesis."""
 
+import gc
 import os
 import random
 from pathlib import Path
@@ -44,6 +45,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """A million objects stay until the end. No search for garbage goes through them again, 0.7 s each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a file

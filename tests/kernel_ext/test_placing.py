@@ -14,6 +14,7 @@ from jitscope.core import source
 from jitscope_kernel import session
 from jitscope_kernel.cell_places import _lines_of
 from jitscope_scope.advise.code.ipython import edits_in, lines_in, without_magics
+from tests.extent import examples
 
 
 # --- the map ----------------------------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ def tokens(text: str) -> list[tuple[int, int, str]]:
     return [(t.start[0], t.start[1], t.string) for t in found if t.type in (tokenize.NAME, tokenize.NUMBER)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.sampled_from(STATEMENTS + OF_IPYTHON), min_size=1, max_size=5), st.sampled_from(sorted(MANNERS)))
 def test_a_position_in_what_runs_is_one_in_the_text(parts: list[str], manner: str) -> None:
     cell = MANNERS[manner]("\n".join(parts))

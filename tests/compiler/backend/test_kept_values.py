@@ -17,6 +17,7 @@ from jitscope import lax
 from jitscope.backend.kept_values import kept_values
 from jitscope.xla import cpu_tuning
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 RULE = cpu_tuning.VALUES_KEPT
@@ -67,7 +68,7 @@ def largest_fusion(function: Callable[..., Any], *args: Any) -> int:
     return max(part.count("\n") for part in text.split("\n\n") if "fused_computation" in part.split("\n")[0])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.integers(1, 16), st.integers(1, 80), st.integers(1, 70))
 def test_results_are_those_without_and_those_of_numpy(layers: int, rows: int, columns: int) -> None:
     x, w = normal(rows, columns), normal(layers, columns, columns) / columns**0.5

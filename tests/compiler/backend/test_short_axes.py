@@ -15,6 +15,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.backend.short_axes import plan_of
 from jitscope.xla import cpu_tuning
+from tests.extent import examples
 
 
 RULE = cpu_tuning.SHORT_AXES
@@ -57,7 +58,7 @@ REDUCED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from(sorted(COMBINED)),
     st.sampled_from(sorted(REDUCED)),

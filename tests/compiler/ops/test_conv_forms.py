@@ -16,6 +16,7 @@ from jitscope.core.avals import ShapedArray
 from jitscope.ops.conv_forms import form_of
 from jitscope.xla import cpu_tuning
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 RULES = (cpu_tuning.CONVOLUTIONS_AS_PRODUCTS, cpu_tuning.CONVOLUTIONS_BY_ELEMENTS)
@@ -56,7 +57,7 @@ def convolutions(draw: Any) -> tuple[dict[str, Any], tuple[int, ...], tuple[int,
     return params, x, y, draw(st.sampled_from(["float32", "float64"]))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(convolutions(), st.integers(0, 2**31))
 def test_results_gradients_and_maps_are_the_same(case: Any, seed: int) -> None:
     params, x_shape, y_shape, dtype = case

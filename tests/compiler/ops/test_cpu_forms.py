@@ -15,6 +15,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 AS_THEY_ARE = [Phase.explicit, Phase.generate]
@@ -40,7 +41,7 @@ def long_axes(draw: Any) -> tuple[tuple[int, ...], int]:
     return (*before, n, *draw(st.sampled_from([(row,), (2, -(-row // 2))]))), len(before)
 
 
-@settings(max_examples=25, phases=AS_THEY_ARE)
+@settings(max_examples=examples(25), phases=AS_THEY_ARE)
 @given(long_axes(), FLOATS, st.booleans(), st.sampled_from(["few", "many", "nan", "zeros"]), st.integers(0, 2**31))
 def test_the_first_greatest_element_is_found(case: Any, dtype: str, least: bool, values: str, seed: int) -> None:
     shape, axis = case
@@ -82,7 +83,7 @@ def leading_axes(draw: Any) -> tuple[tuple[int, ...], int]:
     return (*before, rows, *row), len(before)
 
 
-@settings(max_examples=25, phases=AS_THEY_ARE)
+@settings(max_examples=examples(25), phases=AS_THEY_ARE)
 @given(leading_axes(), FLOATS, st.sampled_from(sorted(RUNNING)), st.booleans(), st.integers(0, 2**31))
 def test_running_reductions_are_those_of_numpy(case: Any, dtype: str, name: str, reverse: bool, seed: int) -> None:
     shape, axis = case
@@ -105,7 +106,7 @@ def test_running_reductions_are_those_of_numpy(case: Any, dtype: str, name: str,
     assert np.all(np.abs(got - exact) <= (block + n / block + 2) * np.finfo(dtype).eps * magnitude)
 
 
-@settings(max_examples=10, phases=AS_THEY_ARE)
+@settings(max_examples=examples(10), phases=AS_THEY_ARE)
 @given(leading_axes(), st.sampled_from(["int32", "uint32"]), st.sampled_from(sorted(RUNNING)), st.integers(0, 2**31))
 def test_running_reductions_of_integers_are_the_same(case: Any, dtype: str, name: str, seed: int) -> None:
     shape, axis = case
@@ -116,7 +117,7 @@ def test_running_reductions_of_integers_are_the_same(case: Any, dtype: str, name
 
 
 @BY_ELEMENTS
-@settings(max_examples=25, phases=AS_THEY_ARE, deadline=None)
+@settings(max_examples=examples(25), phases=AS_THEY_ARE, deadline=None)
 @given(
     st.sampled_from(
         [(32,), (64,), (65,), (1000,), (4096,), (4097,), (30011,), (1, 40), (3, 512), (2, 3, 700), (2, 5000, 1)]
@@ -186,7 +187,7 @@ def test_derivatives_and_maps_of_running_sums() -> None:
 # Small products side by side -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, phases=AS_THEY_ARE)
+@settings(max_examples=examples(25), phases=AS_THEY_ARE)
 @given(
     st.tuples(st.integers(2, 7), st.integers(2, 7), st.integers(2, 7)).filter(lambda sizes: max(sizes) > 2),
     st.sampled_from([(), (2,), (3, 2)]),

@@ -14,6 +14,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla.cpu_tuning import RADIX_SORT
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 AS_THEY_ARE = [Phase.explicit, Phase.generate]
@@ -57,7 +58,7 @@ def order_of(x: np.ndarray, axis: int) -> np.ndarray:
 CASES = st.sampled_from(["many", "few", "sorted"])
 
 
-@settings(max_examples=12, phases=AS_THEY_ARE, deadline=None)
+@settings(max_examples=examples(12), phases=AS_THEY_ARE, deadline=None)
 @given(long_axes(), st.sampled_from(DTYPES), CASES, st.integers(0, 2**31))
 def test_arrays_are_sorted(case: Any, dtype: str, values: str, seed: int) -> None:
     shape, axis = case
@@ -69,7 +70,7 @@ def test_arrays_are_sorted(case: Any, dtype: str, values: str, seed: int) -> Non
     np.testing.assert_array_equal(np.signbit(got) if got.dtype.kind == "f" else got, np.signbit(plain) if got.dtype.kind == "f" else plain)  # fmt: skip
 
 
-@settings(max_examples=12, phases=AS_THEY_ARE, deadline=None)
+@settings(max_examples=examples(12), phases=AS_THEY_ARE, deadline=None)
 @given(long_axes(), st.sampled_from(DTYPES), CASES, st.integers(0, 2**31))
 def test_equal_elements_stay_in_order(case: Any, dtype: str, values: str, seed: int) -> None:
     shape, axis = case
@@ -81,7 +82,7 @@ def test_equal_elements_stay_in_order(case: Any, dtype: str, values: str, seed: 
     np.testing.assert_array_equal(got, plain)
 
 
-@settings(max_examples=6, phases=AS_THEY_ARE, deadline=None)
+@settings(max_examples=examples(6), phases=AS_THEY_ARE, deadline=None)
 @given(long_axes(), st.tuples(*[st.sampled_from(DTYPES)] * 2), st.integers(0, 2**31))
 def test_several_keys_move_what_goes_with_them(case: Any, dtypes: tuple[str, str], seed: int) -> None:
     shape, axis = case

@@ -14,6 +14,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.xla.cpu_tuning import STENCILS_AS_CHOICES
 from tests.compiler.with_rules import with_and_without
+from tests.extent import examples
 
 
 pytestmark = pytest.mark.skipif(
@@ -32,7 +33,7 @@ def inner(u: Any, reach: int, axes: tuple[int, ...]) -> Any:
     return around
 
 
-@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(15), phases=[Phase.explicit, Phase.generate])
 @given(
     st.lists(st.integers(12, 40), min_size=1, max_size=3),
     st.integers(1, 2),

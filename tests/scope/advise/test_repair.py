@@ -22,6 +22,7 @@ from jitscope_scope.advise.diagnostic import Fix, applied
 from jitscope_scope.advise.repair import repaired
 from jitscope_scope.advise.run.errors import explained
 from jitscope_widgets import validate
+from tests.extent import examples
 
 
 NAMES = {"jax": jitscope, "jnp": jitscope.numpy, "lax": jitscope.lax, "np": np}
@@ -81,7 +82,7 @@ def programs(draw: st.DrawFn) -> str:
     return "def f(x, y, k):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(programs(), st.tuples(*[st.floats(-3, 3, width=32)] * 2), st.integers(0, 4))
 def test_rewritten_programs_compute_what_python_computes(text: str, values: tuple[float, float], k: int) -> None:
     names, error = run(text)

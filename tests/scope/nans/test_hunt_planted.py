@@ -10,6 +10,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.backend import hunt
+from tests.extent import examples
 
 
 AROUND = ("plain", "scan", "reversed", "fori", "while", "cond", "jit", "checkpoint")
@@ -57,7 +58,7 @@ def build(layers, where, iterations, depth=0):
     return run
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(LAYERS, st.lists(st.integers(0, 5), min_size=4, max_size=4))
 def test_the_operation_and_its_iterations_are_found(layers, iterations):
     function = build(layers, "log", iterations)
