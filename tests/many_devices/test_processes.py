@@ -6,12 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from jitscope import distributed
-from tests.extent import full, some
+from tests.extent import full
 
 
 def run(name: str, count: int, timeout: float) -> list[tuple[int, str]]:
@@ -36,49 +37,43 @@ def run(name: str, count: int, timeout: float) -> list[tuple[int, str]]:
     return [(p.returncode, text) for text, p in found]
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(4, marks=full)])
-def test_processes_compute_together(count: int) -> None:
-    for code, text in run("together", count, 180):
-        assert code == 0 and text.endswith("done\n"), text
+PROGRAMS = {
+    "together": 2,
+    "last_dies": 2,
+    "live": 3,
+    "first_dies": 2,
+    "other_program": 2,
+    "one_stays_away": 2,
+    "one_is_done_first": 2,
+    "one_is_late": 3,
+}
+"""Programs, and of how many processes."""
+MORE = [("together", 4), ("last_dies", 4), ("other_release", 2), ("one_runs_ahead", 2)]
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(4, marks=full)])
-def test_others_raise_where_a_process_died_and_go_on(count: int) -> None:
-    *others, (killed, _) = run("last_dies", count, 120)
-    assert killed == -signal.SIGKILL
-    for code, text in others:
-        assert code == 0 and "heard after" in text and text.endswith("done\n"), text
+@pytest.mark.long
+@pytest.mark.parametrize("programs", [[*PROGRAMS.items()], pytest.param(MORE, marks=full)], ids=["all", "more"])
+def test_processes_compute_together_and_tell_what_differs_and_who_died(programs: list[tuple[str, int]]) -> None:
+    """They mostly wait, so that four programs run at a time."""
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda program: run(*program, 180), programs))
+    for (name, _), ended in zip(programs, found, strict=True):
+        check(name, ended)
 
 
-def test_the_living_agree_who_lives() -> None:
-    *others, (killed, _) = run("live", 3, 120)
-    assert killed == -signal.SIGKILL
-    for code, text in others:
-        assert code == 0 and text.endswith("done\n"), text
-
-
-def test_the_runtime_ends_the_others_where_the_first_process_died() -> None:
-    (killed, _), (code, text) = run("first_dies", 2, 120)
-    assert killed == -signal.SIGKILL
-    # Its service went with it: an exchange raises, or the runtime ends the process before, and says why.
-    assert "heard after" in text or (code != 0 and "Terminating process" in text), (code, text)
-
-
-@pytest.mark.parametrize(
-    "name",
-    some(
-        ["other_program", "other_release", "one_stays_away", "one_runs_ahead", "one_is_done_first"],
-        always="other_program one_stays_away one_is_done_first",
-    ),
-)
-def test_a_process_that_differs_is_told_or_waited_for(name: str) -> None:
-    for code, text in run(name, 2, 120):
-        assert code == 0 and text.endswith("done\n"), (code, text)
-
-
-def test_a_process_that_does_not_come_is_waited_for_so_long() -> None:
-    for code, text in run("one_is_late", 3, 60):
-        assert code == 0 and text.endswith("done\n"), (code, text)
+def check(name: str, ended: list[tuple[int, str]]) -> None:
+    if name == "first_dies":
+        (killed, _), (code, text) = ended
+        assert killed == -signal.SIGKILL
+        # Its service went with it: an exchange raises, or the runtime ends the process before, and says why.
+        assert "heard after" in text or (code != 0 and "Terminating process" in text), (code, text)
+        return
+    if name in ("last_dies", "live"):
+        *ended, (killed, _) = ended
+        assert killed == -signal.SIGKILL, name
+    for code, text in ended:
+        assert code == 0 and text.endswith("done\n"), (name, code, text)
+        assert "heard after" in text or name != "last_dies", text
 
 
 def test_variables_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
