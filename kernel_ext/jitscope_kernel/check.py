@@ -14,6 +14,7 @@ from jitscope_scope.advise.program import Program, ProgramError, read
 from jitscope_scope.source_code.names import imported_by
 
 from .checking_answers import Answer, PlacedDiagnostic, SkippedFile, document, sarif, text
+from .own_modules import is_left_out
 
 
 if TYPE_CHECKING:
@@ -78,14 +79,8 @@ def _files(name: str) -> Iterator[str]:
         yield name
         return
     for folder, inner, names in os.walk(name):
-        inner[:] = sorted(one for one in inner if not _is_left_out(os.path.join(folder, one)))
+        inner[:] = sorted(one for one in inner if not is_left_out(os.path.join(folder, one)))
         yield from (os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".ipynb")))
-
-
-def _is_left_out(folder: str) -> bool:
-    name = os.path.basename(folder)
-    of_others = name in ("site-packages", "dist-packages", "node_modules", "__pycache__")
-    return of_others or name.startswith(".") or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
 def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
@@ -104,14 +99,15 @@ def answered(program: Program, run: bool = False, arguments: Sequence[str] = ())
     """All that a look at a program tells, and with `run` its run, with these arguments if it is a file."""
     every = look(program.text, program.file, program.cells)
     skipped = [SkippedFile(program.file, cell, reason) for cell, reason in program.unread]
-    ended = ()
+    ended, others = (), ()
     if run:
         ran = _run(program, arguments, every)
         names, kept = imported_by(program.text), [one for one in every if one not in ran.refuted]
         every = heard([one.in_names(names) for one in together(kept, ran.found)], program.text)
         ended = (ran.ended,) if ran.ended is not None else ()
+        others = tuple(PlacedDiagnostic(o.file, None, o.span.line, o.span.end_line, o) for o in ran.beside)
         skipped += [one for one in ran.skipped if one.cell not in {unread.cell for unread in skipped}]
-    return Answer(tuple(_placed(one, program) for one in every), tuple(skipped), ended, 1, run)
+    return Answer((*(_placed(one, program) for one in every), *others), tuple(skipped), ended, 1, run)
 
 
 def _run(program: Program, arguments: Sequence[str], looked: Sequence[Diagnostic]) -> Ran:

@@ -63,7 +63,7 @@ class Answer:
         """The answers of several files as one."""
         parts = list(parts)
         return cls(
-            tuple(one for part in parts for one in part.found),
+            tuple({(one.file, one.line, one.one.id): one for part in parts for one in part.found}.values()),
             tuple(one for part in parts for one in part.skipped),
             tuple(one for part in parts for one in part.ended),
             sum(part.looked for part in parts),
@@ -121,8 +121,13 @@ def none_found(answer: Answer) -> str:
 
 def _ending(one: ProgramEnd, answer: Answer) -> str:
     """With what a program ended, unless that is told already."""
-    told = [found for found in answer.found if (found.file, found.cell, found.line) == (one.file, one.cell, one.line)]
-    explained = any(found.one.severity == "error" and found.one.origin != "look" for found in told)
+    here = (one.file, one.cell, one.line)
+    explained = any(
+        found.one.severity == "error"
+        and (found.one.origin == "trace" if found.file != one.file else found.one.origin != "look")
+        and (found.file != one.file or (found.file, found.cell, found.line) == here)
+        for found in answer.found
+    )
     return ", as is told above" if explained else f" with {one.error}"
 
 

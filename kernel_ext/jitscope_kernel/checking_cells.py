@@ -18,6 +18,7 @@ from jitscope_scope.advise.watch import Watch
 
 from .checking_answers import ProgramEnd, SkippedFile
 from .checking_files import Ran, described, line_in
+from .own_modules import beside
 from .own_options import options_of_its_own
 
 
@@ -56,7 +57,8 @@ def run_cells(program: Program, looked: Sequence[Diagnostic] = ()) -> Ran:
         every = watch.found()
     found = [_in_program(one, program) for one in every if one.file.startswith("<cell ")]
     refuted = [one for one in looked if followed.refutes(one, ended is None)]
-    return Ran(found, refuted, ended, _after(ended, program))
+    others = beside([one for one in every if not one.file.startswith("<cell ")], program.file)
+    return Ran(found, others, refuted, ended, _after(ended, program))
 
 
 def _place_of(line: int, program: Program) -> tuple[str, int]:

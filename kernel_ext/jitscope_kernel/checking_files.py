@@ -23,14 +23,16 @@ from jitscope_scope.advise.run.accused_functions import FunctionFollower
 from jitscope_scope.advise.watch import Watch
 
 from .checking_answers import ProgramEnd, SkippedFile
+from .own_modules import beside, root_of_package
 from .own_options import options_of_its_own
 
 
 class Ran(NamedTuple):
-    """What a run showed, and which alarms of a look's it refutes; what it ended with unless it came to its end, and the cells that were
-    not run."""
+    """What a run showed of the program, and of the modules that lie beside it; which alarms of a look's it refutes; what it ended with
+    unless it came to its end, and the cells that were not run."""
 
     found: list[Diagnostic]
+    beside: list[Diagnostic]
     refuted: list[Diagnostic]
     ended: ProgramEnd | None = None
     skipped: tuple[SkippedFile, ...] = ()
@@ -40,7 +42,7 @@ def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] 
     """Run a file as Python would (`python -m` for one of a package), what it prints going to the standard error."""
     path = os.path.abspath(program.file)
     module = types.ModuleType("__main__")
-    folder, package = _root_of_package(path)
+    folder, package = root_of_package(path)
     module.__dict__.update(__file__=path, __builtins__=builtins, __package__=package or None)
     before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
     sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file, *own], [folder]
@@ -55,7 +57,8 @@ def run_file(program: Program, own: Sequence[str], looked: Sequence[Diagnostic] 
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
     own_lines = [replace(one, file=program.file) for one in found if os.path.abspath(one.file) == path]
     refuted = [one for one in looked if followed.refutes(one, error is None)]
-    return Ran(own_lines, refuted, None if error is None else _ended(program, path, error))
+    others = beside([one for one in found if os.path.abspath(one.file) != path], program.file)
+    return Ran(own_lines, others, refuted, None if error is None else _ended(program, path, error))
 
 
 def _ended(program: Program, path: str, error: BaseException) -> ProgramEnd:
@@ -74,15 +77,6 @@ def described(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"sys.exit({error.code!r})"
     return ": ".join(filter(None, [type(error).__name__, (str(error).splitlines() or [""])[0]]))
-
-
-def _root_of_package(path: str) -> tuple[str, str]:
-    """Where a file's imports are looked for, and the name of the package it is in."""
-    folder, names = os.path.dirname(path), []
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        names.insert(0, name)
-    return folder, ".".join(names)
 
 
 def _run_code(

@@ -61,6 +61,21 @@ def test_a_run_shows_the_same_in_jaxs_spelling(program: Program, tmp_path: Path)
     assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == (False, None)
 
 
+def test_what_jax_does_not_know_is_told_in_plain_words(tmp_path: Path) -> None:
+    (tmp_path / "shaping.py").write_text("import jax.numpy as jnp\ndef counted(k):\n    return jnp.arange(k)\n")
+    file = tmp_path / "main.py"
+    file.write_text(
+        "import jax\nfrom shaping import counted\n@jax.jit\ndef up_to(n):\n    return counted(n)\nup_to(5)\n"
+    )
+    [told] = check(read(str(file)), run=True)
+    assert (Path(told.file).name, told.line, told.one.id) == ("shaping.py", 3, "traced-shape-arg")
+    assert told.one.message == (
+        "Python needs this value as a number, but while a function is traced only shapes and dtypes are known, not values."
+    )
+    assert told.one.evidence == ("the value is a traced int32[]", "it depends on the value of the argument n of up_to")
+    assert "static_argnames='n'" in told.one.fix.text
+
+
 LIBRARIES = {
     "layers of flax": """
 import jax, jax.numpy as jnp, flax.linen as nn

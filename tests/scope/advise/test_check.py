@@ -18,8 +18,8 @@ import pytest
 
 import jitscope
 from jitscope_kernel import cli
-from jitscope_kernel.check import check
-from jitscope_kernel.checking_answers import PlacedDiagnostic
+from jitscope_kernel.check import answered, check
+from jitscope_kernel.checking_answers import PlacedDiagnostic, text
 from jitscope_kernel.checking_cells import run_cells
 from jitscope_kernel.checking_files import run_file
 from jitscope_scope.advise import CATALOGUE, Diagnostic, Span
@@ -52,6 +52,23 @@ def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: P
             assert left == {(id, moved(line, edits)) for id, line in program.wanted - {(one.one.id, one.line)}}, fixed
             if one.one.severity == "error":
                 compare(program.text, fixed, numpy=one.one.id == "item-assignment")
+
+
+def test_modules_beside_a_program_are_told_of_and_installed_ones_are_not(tmp_path: Path) -> None:
+    helper = "def positive(x):\n    return x if x > 0 else -x\n"
+    (tmp_path / "beside_it.py").write_text(helper)
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "installed_there.py").write_text(helper)
+    main = "import jitscope\nimport sys\nsys.path.append({path!r})\nfrom {module} import positive\njitscope.jit(positive)(1.0)\n"
+    places = {}
+    for module in ("beside_it", "installed_there"):
+        (tmp_path / f"{module}_main.py").write_text(main.format(path=str(tmp_path / "site-packages"), module=module))
+        answer = answered(read(str(tmp_path / f"{module}_main.py")), run=True)
+        places[module] = [(Path(one.file).name, one.line, one.one.id) for one in answer.found]
+        assert [(Path(one.file).name, one.line) for one in answer.ended] == [(f"{module}_main.py", 5)]
+        assert text(answer).count("as is told above") == bool(places[module])
+        sys.modules.pop(module)
+    assert places == {"beside_it": [("beside_it.py", 2, "branch-on-tracer")], "installed_there": []}
 
 
 def compare(text: str, fixed: str, numpy: bool) -> None:

@@ -32,6 +32,7 @@ from ..look import look
 from . import readonly
 from .nans import told_of_failure
 from .refused_values import refused
+from .unknown_values import unknown_value
 
 
 _OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -124,6 +125,9 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     if _wants_hash(error):
         return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
+    if (unknown := unknown_value(error)) is not None and known != "pytree-init-validates":
+        fix = _fix(known, where, unknown.fix, names, frame.f_locals)
+        return Diagnostic(known, where.file, Span.of(where), unknown.said, fix, unknown.evidence, "trace")
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
@@ -336,6 +340,8 @@ def _sized(path: list[ast.AST], frame: FrameType) -> bool:
         given += call.args
     elif _of_library(call.func, frame):
         given += call.args[1:]
+    elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        given += call.args[:1] if _is_traced(call.func.value, frame) else []
     return any(_is_traced(name, frame) for one in given for name in ast.walk(one) if isinstance(name, ast.Name))
 
 
