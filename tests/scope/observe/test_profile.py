@@ -21,12 +21,14 @@ from jitscope_scope.observe.cost import Costs, Work, work_of
 from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.observe.hlo_flow import flow_of
 from jitscope_scope.observe.profiling.bounds import bounds_of
+from jitscope_scope.observe.profiling.ends import ended
 from jitscope_scope.observe.profiling.estimate import fitted, shares_of, split
-from jitscope_scope.observe.profiling.measurement import most_usual
+from jitscope_scope.observe.profiling.measurement import most_usual, take
 from jitscope_scope.observe.profiling.peaks import SIZES, Bandwidth, Peaks, peaks_of
 from jitscope_scope.observe.profiling.recorded_call import MOST, STRETCHES, busy, call_document
 from jitscope_scope.observe.profiling.roofline import verdict_of
 from jitscope_scope.observe.profiling.spans import Recording, Span
+from jitscope_scope.observe.rerunning import rerun_of
 from jitscope_widgets import validate
 from jitscope_widgets.views.profile import wording
 from tests.programs import lstm, transformer
@@ -228,8 +230,55 @@ def test_the_call_that_is_shown_is_one_in_which_nothing_held_a_kernel_up():
     totals = {"a": [1.0, 5.0, 1.1], "b": [4.0, 0.1, 3.9]}
     spans = tuple(Span(name, "add", np.asarray(each), np.asarray(each), False) for name, each in totals.items())
     calls = np.asarray([6.0, 6.0, 6.0])
-    assert most_usual(Recording(spans, calls, calls)) in (0, 2)
-    assert most_usual(Recording(spans[:1], np.asarray([9.0, 6.0, 6.0]), calls)) == 2
+    assert most_usual(Recording((), spans, calls, calls)) in (0, 2)
+    assert most_usual(Recording((), spans[:1], np.asarray([9.0, 6.0, 6.0]), calls)) == 2
+
+
+PROGRAM = """HloModule m, is_scheduled=true
+
+ENTRY main (x: f32[8]) -> (f32[8], f32[8]) {
+  x = f32[8] parameter(0)
+  long = f32[8] negate(x)
+  moved = f32[8] bitcast(long)
+  reader = f32[8] exponential(moved)
+  other = f32[8] sine(x)
+  ROOT both = (f32[8], f32[8]) tuple(reader, other)
+}
+"""
+
+
+def test_a_kernel_ends_before_its_result_is_read():
+    """XLA may say late that a kernel of several threads has ended."""
+    computations = hlo_module.parse(PROGRAM)
+    said = {"long": (1.0, 5.0), "reader": (3.0, 1.0), "other": (3.5, 9.0)}
+    events = tuple(profiler.Event("m", name, *when) for name, when in said.items())
+    (run,) = ended([profiler.Run(0.0, 8.0, events)], computations)
+    assert {e.instruction: (e.start, e.seconds) for e in run.events} == {
+        "long": (1.0, 2.0),  # the reader starts at 3, past a bitcast
+        "reader": (3.0, 1.0),
+        "other": (3.5, 4.5),  # the call ends at 8
+    }
+    # on two devices it is not known whose reader has started
+    (run,) = ended([profiler.Run(0.0, 8.0, events + events)], computations)
+    assert [e.seconds for e in run.events if e.instruction == "long"] == [5.0, 5.0]
+
+
+def test_kernels_of_several_threads_do_not_last_longer_than_their_call():
+    def deep(x, kernels):
+        for kernel in kernels:
+            x = jnp.tanh(lax.conv(x, kernel, (1, 1), "SAME"))
+        return jnp.sum(x)
+
+    kernels = [np.ones((16, 16, 3, 3), np.float32)] * 6
+    row = row_of(jx.grad(deep, argnums=1), np.ones((4, 16, 32, 32), np.float32), kernels)
+    rerun = rerun_of(row)
+    computations = hlo_module.computations(hlo_module.optimized(row.entry.executable))
+    for run in take(rerun, computations, 0.5).recording.runs:
+        assert all(e.start + e.seconds <= run.start + run.seconds + 1e-9 for e in run.events)
+        starts = {e.instruction: e.start for e in run.events}
+        for event in run.events:
+            users = [i.name for c in computations for i in c.instructions if event.instruction in i.operands]
+            assert all(event.start + event.seconds <= starts[user] + 1e-9 for user in users if user in starts)
 
 
 def test_bounds_of_paths():

@@ -55,7 +55,7 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Mea
     runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
     plain += _plain(rerun, unrecorded - unrecorded // 2)
     recording = recording_of(runs, computations)
-    return Measurement(recording, runs[most_usual(recording)], np.asarray(plain), time.perf_counter() - start)
+    return Measurement(recording, recording.runs[most_usual(recording)], np.asarray(plain), time.perf_counter() - start)
 
 
 def most_usual(recording: Recording) -> int:

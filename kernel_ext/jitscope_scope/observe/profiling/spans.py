@@ -10,6 +10,8 @@ import numpy as np
 from jitscope.xla.hlo_module import Computation, Instruction
 from jitscope.xla.profiler import Run
 
+from .ends import ended
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -38,8 +40,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The instructions of a program, and by call: its seconds, and those in which at least one of them ran."""
+    """The instructions of a program, and by call: what was recorded, its seconds, and those in which at least one of them ran."""
 
+    runs: tuple[Run, ...]
     spans: tuple[Span, ...]
     calls: np.ndarray
     busy: np.ndarray
@@ -58,6 +61,7 @@ class Recording:
 def recording_of(runs: Sequence[Run], computations: Sequence[Computation]) -> Recording:
     """What was recorded of a program; events of other programs, that ran meanwhile, are left out."""
     opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
+    runs = ended(runs, computations)
     seconds: dict[str, list[float]] = {}
     totals: dict[str, np.ndarray] = {}
     for number, run in enumerate(runs):
@@ -71,7 +75,7 @@ def recording_of(runs: Sequence[Run], computations: Sequence[Computation]) -> Re
     ]
     alone = {span.name for span in spans if not span.holds}
     busy = [_covered([(e.start, e.start + e.seconds) for e in run.events if e.instruction in alone]) for run in runs]
-    return Recording(tuple(spans), np.asarray([run.seconds for run in runs]), np.asarray(busy))
+    return Recording(tuple(runs), tuple(spans), np.asarray([run.seconds for run in runs]), np.asarray(busy))
 
 
 def _covered(spans: Sequence[tuple[float, float]]) -> float:
