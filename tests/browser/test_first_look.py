@@ -61,6 +61,14 @@ def _arrays(document: Document) -> list[str]:
     return [n["id"] for n in document["graph"]["nodes"] if n["kind"] == "input" and n["label"].startswith("state")]
 
 
+def test_nothing_is_cut_at_the_left(bare: Bare, training: Document) -> None:
+    """Names begin there."""
+    view = shown(bare, training)
+    box = view.element.locator(".jitscope-graph").bounding_box()
+    assert box is not None
+    assert [n["label"] for n in view.nodes() if n["x"] < 0 < n["x"] + n["w"] and 0 <= n["y"] < box["height"]] == []
+
+
 def test_what_is_opened_comes_into_view_at_a_size_that_can_be_read(bare: Bare, training: Document) -> None:
     view = shown(bare, training)
     view.fit()  # far away

@@ -35,7 +35,7 @@ Document = dict[str, Any]
 MOST_CLICKS = 2
 ROOT = Path(__file__).parents[2]
 JAX = ROOT / ".venv-watch"
-WATCHED = ("eqx_unet",)
+WATCHED = ("eqx_unet", "linen_gpt", "nnx_resnet")
 
 
 class Told(TypedDict):
@@ -148,9 +148,119 @@ def what_it_costs_in_memory(asked: Asked) -> None:
 
 
 def which_line_holds_most_memory(asked: Asked) -> None:
-    row = asked.tab("memory").locator(".jitscope-table-row").first
-    names = "|".join(re.escape(one["name"]) for one in asked.document["source"]["functions"])
-    expect(row).to_contain_text(re.compile(rf"line \d+|{names}"))  # the function, where all is one line's
+    memory = asked.document["instruments"]["memory"]
+    panel = asked.tab("memory")
+    held = _by_line(memory["peak"]["lines"], memory["positions"])
+    if len(held) < 2:  # the function, where all is one line's
+        names = "|".join(re.escape(one["name"]) for one in asked.document["source"]["functions"])
+        expect(panel.locator(".jitscope-table-row").first).to_contain_text(re.compile(rf"line \d+|{names}"))
+        return
+    number, most = held.most_common(1)[0]
+    said = panel.get_by_text("holds the most at the peak").inner_text()
+    assert f"line {number} holds" in said and f": {size(most)} in" in said
+
+
+def where_the_peak_comes_from(asked: Asked) -> None:
+    memory = asked.document["instruments"]["memory"]
+    panel = asked.tab("memory")
+    expect(panel).to_contain_text(f"At most {size(memory['peak']['bytes'])} in use")
+    assert sum(line["bytes"] for line in memory["peak"]["lines"]) == memory["peak"]["bytes"]
+    instruction = re.escape(memory["peak"]["instruction"])
+    assert re.search(rf"^\s*(?:ROOT )?%?{instruction} = ", asked.told["text"], re.M)
+
+
+def what_is_kept_for_the_backward_pass(asked: Asked) -> None:
+    memory = asked.document["instruments"]["memory"]
+    panel = asked.tab("memory")
+    if not (kept := memory.get("kept")):
+        expect(panel.get_by_text("Kept for the backward pass")).to_have_count(0)
+        return
+    said = panel.get_by_text("Kept for the backward pass").inner_text()
+    number, most = _by_line(kept["lines"], memory["positions"]).most_common(1)[0]
+    assert f"{size(kept['bytes'])} in" in said and f"line {number}" in said
+    assert size(most) in said
+
+
+def _by_line(shares: list[Document], positions: Document) -> Counter[int]:
+    """Bytes by line of those whose line is known."""
+    found: Counter[int] = Counter()
+    for share in shares:
+        if (place := positions.get(share["path"])) is not None:
+            found[place["line"]] += share["bytes"]
+    return found
+
+
+def where_the_time_between_kernels_is(asked: Asked) -> None:
+    profile = asked.document["instruments"]["profile"]
+    said = asked.tab("timing").get_by_text("No kernel ran for").first.inner_text()
+    call, kernels = profile["timeline"], profile["kernels"]
+    ran = [
+        (start, start + length)
+        for start, length, at in zip(call["start"], call["length"], call["kernel"])
+        if kernels[at]["share"] is not None
+    ]
+    grid = np.linspace(0, call["seconds"], 200_001)
+    starts, ends = (np.sort([span[n] for span in ran]) for n in (0, 1))
+    running = np.searchsorted(starts, grid, "right") > np.searchsorted(ends, grid, "right")
+    (told,) = re.findall(r"in (\S+) % of it", said)
+    assert 100 * running.mean() == pytest.approx(float(told), abs=1.0)
+    assert "before the first one" in said
+
+
+def what_products_are_computed_in(asked: Asked) -> None:
+    types = dict(re.findall(r"^\s*(?:ROOT )?%?([\w.\-]+) = \(?(\w+)\[", asked.told["text"], re.M))
+    factors = re.findall(r"= (\w+)\[[^=]*? dot\(%?([\w.\-]+),", asked.told["text"])
+    narrow = sum(types[name] == "bf16" for _, name in factors)
+    panel = asked.tab("fusion")
+    if not any("bf16" in kind for node in asked.document["graph"]["nodes"] for kind in node["types"]):
+        assert not narrow
+        expect(panel.get_by_text("products of bf16")).to_have_count(0)
+        return
+    said = panel.get_by_text("products of bf16").inner_text()
+    (told,) = re.findall(r"([\d,]+) takes? bf16", said)
+    assert int(told.replace(",", "")) == narrow > 0
+
+
+def where_copies_and_transposes_are(asked: Asked) -> None:
+    panel = asked.tab("fusion")
+    applied = set(re.findall(r"to_apply=%?([\w.\-]+)", asked.told["text"]))  # what adds two numbers of a sum
+    parts = re.split(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", asked.told["text"], flags=re.M)
+    text = "".join(body for name, body in zip(parts[1::2], parts[2::2]) if name not in applied)
+    for opcode, noun in (("copy", "cop(y|ies)"), ("transpose", "transposes?"), ("convert", "conversions? of dtypes")):
+        count = len(re.findall(rf" {opcode}\(", text))
+        if count:
+            expect(panel.get_by_text(re.compile(rf"(^|\s){count:,} {noun}")).first).to_be_visible()
+        else:
+            expect(panel.get_by_text(re.compile(rf"[1-9]\d* {noun}.*of their own")).first).to_have_count(0)
+
+
+def what_the_parts_of_a_step_take(asked: Asked) -> None:
+    """The share of the forward pass, the backward pass and the optimizer: in the outline above the graph."""
+    asked.click(asked.view.element.locator(".jitscope-modules > summary"))
+    table = asked.view.element.locator(".jitscope-modules [role=treegrid]")
+    nodes = {node["id"]: node for node in asked.document["graph"]["nodes"]}
+
+    def outermost(node: Document) -> str:
+        while node["scope"] in nodes:
+            node = nodes[node["scope"]]
+        return node["id"]
+
+    part_of = {path: outermost(node) for node in nodes.values() for path in node["paths"]}
+    kernels = [k for k in asked.document["instruments"]["profile"]["kernels"] if k["share"] is not None]
+    parts = [n for n in nodes.values() if n.get("what") in ("function", "line") and outermost(n) == n["id"]]
+    for part in parts:
+        row = table.locator(".jitscope-table-row").filter(
+            has_text=re.compile(rf"^\W*{re.escape(part['label'])}(\W|\d|$)")
+        )
+        expect(row.first).to_be_visible()
+        cells = row.first.locator("[role=gridcell]").all_inner_texts()
+        assert cells[1] == f"{part['count']:,}"
+        if not (told := re.findall(r"([\d.]+) %", cells[3])):
+            continue
+        owners = [{part_of.get(path) for path in k["equations"]} for k in kernels]
+        least = sum(k["share"] for k, own in zip(kernels, owners) if own == {part["id"]})
+        most = sum(k["share"] for k, own in zip(kernels, owners) if part["id"] in own)
+        assert all(100 * least - 1 <= float(one) <= 100 * most + 1 for one in told), (part["label"], told, least, most)
 
 
 def why_it_was_compiled_again(asked: Asked) -> None:
@@ -227,7 +337,9 @@ def what_was_traced(asked: Asked) -> None:
 QUESTIONS: list[Callable[[Asked], None]] = [
     what_it_is_made_of, which_line_is_slowest, what_a_call_takes, where_the_first_call_went, what_it_costs_in_memory,
     which_line_holds_most_memory, why_it_was_compiled_again, what_was_fused, why_two_kernels_are_not_one, which_kernels_run_a_line,
-    which_operations_a_line_became, whether_there_is_a_nan, what_was_traced,
+    which_operations_a_line_became, whether_there_is_a_nan, what_was_traced, where_the_peak_comes_from,
+    what_is_kept_for_the_backward_pass, where_the_time_between_kernels_is, what_products_are_computed_in,
+    where_copies_and_transposes_are, what_the_parts_of_a_step_take,
 ]  # fmt: skip
 
 
@@ -236,7 +348,7 @@ QUESTIONS: list[Callable[[Asked], None]] = [
     "name",
     [
         "lstm",
-        "eqx_unet",
+        *WATCHED,
         *(pytest.param(n, marks=full) for n in ("resnet", "transformer", "unrolled")),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_widgets import text
-from jitscope_widgets.conversions import conversions
+from jitscope_widgets.conversions import conversions, products_in
 from jitscope_widgets.view.parts import Grouped, Row, Section, Table, Text
 
 
@@ -55,7 +55,7 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
     if not of_xla:
         assert "converts no dtype, copies nothing" in text(fusion)
         return
-    (_, shown) = section.parts
+    *_, shown = section.parts
     table = dict(shown.ways)["one by one"] if isinstance(shown, Grouped) else shown
     assert isinstance(table, Table)
     if isinstance(shown, Grouped):
@@ -70,3 +70,21 @@ def test_the_list_has_what_the_program_has(name: str) -> None:
         # XLA's product is one in f32, but for a library (since 0.12) that multiplies in bf16.
         assert (("upcast", "bf16[32,128]", "f32[32,128]") in rows) == (("f32[32,128]", "convert") in of_xla)
         assert ("downcast", "f32[64,32]", "bf16[64,32]") in rows
+
+
+def test_what_products_of_few_bits_are_computed_in() -> None:
+    def two(x: Any, w: Any) -> Any:
+        return x @ w, (x @ x.T).astype(jnp.float32), w.astype(jnp.float32) @ w.T.astype(jnp.float32)
+
+    seen = jx.inspect(two)(jnp.ones((64, 32), jnp.bfloat16), jnp.ones((32, 16), jnp.bfloat16))
+    fusion = seen.document["fusion"]
+    assert fusion is not None
+    types = dict(re.findall(r"%?([\w.\-]+) = (\w+)\[", str(seen.hlo)))
+    factors = [types[name] for name in re.findall(r" dot\(\S*?%?([\w.\-]+),", str(seen.hlo))]
+    assert len(factors) == 3
+    narrow = Counter(factors) - Counter(["f32"])  # one product was of f32 from the beginning
+    told = products_in(fusion)
+    assert told.startswith("Of 2 products of bf16 ") and told.endswith(" in the optimised program.")
+    said = {dtype: int(number) for number, dtype in re.findall(r"(\d+) takes? (\w+)", told)}
+    assert said == dict(narrow)
+    assert told in text(fusion).replace("\n", " ")

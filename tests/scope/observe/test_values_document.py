@@ -15,6 +15,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import subjaxprs, walk
 from jitscope_scope import observe
 from jitscope_scope.observe.values import instrument as values_of
+from jitscope_scope.observe.values.difference import said
 from jitscope_scope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets import validate
 from jitscope_widgets.envelope import pack
@@ -252,6 +253,24 @@ def test_arguments_that_are_gone_are_said():
         observe.look(row, "values")
 
 
+def test_the_result_that_differs_most_is_named_with_its_numbers():
+    near = np.asarray([1.0, -2.0, 3.0], np.float32)
+    pairs = {0: (near, near + np.float32(1e-6)), 2: (near * 1e-3, near * 2e-3), 3: (near, near)}
+    told = said(["loss", "count", "bias", "scale"], pairs)
+    assert told.startswith(
+        "Farthest from the compiled program's is bias by 0.003, where its largest number is 0.003: more than rounding"
+    )
+    alone = said(["result"], {0: (near, near + np.float32(1e-6))})
+    off = np.abs((near + np.float32(1e-6)).astype(np.float64) - near).max()
+    assert alone.startswith(
+        f"The result differs from the compiled program's by {off:.2g}, where its largest number is 3: XLA"
+    )
+    counts = said(["result"], {0: (np.asarray([1000, 2]), np.asarray([1000, 3]))})
+    assert "by 1, where its largest number is 1e+03: more than" in counts
+    assert "NaN" in said(["result"], {0: (near, np.asarray([1.0, np.nan, 3.0], np.float32))})
+    assert "sign of zeros" in said(["result"], {0: (near * 0, near * -0.0)})
+
+
 def test_it_ends_after_its_time_and_says_so():
     document, _ = looked(layer, np.ones((4, 3), np.float32), np.ones((3, 2), np.float32), seconds=0.0)
     assert "stopped at e0" in document["remarks"][0] and {row["path"] for row in document["rows"]} == {"in0", "in1"}
@@ -276,7 +295,7 @@ def test_the_transformer_is_looked_at_whole():
         found, x = known[makers[var]], np.asarray(value, np.float64)
         assert found["max"] == pytest.approx(x.max(), rel=1e-3, abs=1e-6)
         assert found["std"] == pytest.approx(x.std(), rel=1e-3, abs=1e-6)
-    assert "of the largest number" in document["differs"] or "bit by bit" in document["differs"]
+    assert "where its largest number is" in document["differs"] or "bit by bit" in document["differs"]
 
 
 def test_the_lstm_has_the_values_of_all_iterations():

@@ -17,9 +17,11 @@ from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import ClosedJaxpr, Var, backward_slice, count, walk
 
+from ..graph import result_names
 from ..ledger import Row
 from ..positions import positions_of
 from .constants import written
+from .difference import said
 from .document import SMALL, Values
 from .evaluation import Evaluation, EvaluationStop
 from .summary import numbers
@@ -146,42 +148,13 @@ def _difference(row: Row, program: Evaluable, outs: Sequence[Any]) -> str:
     if entry is None or buffers is None:
         return "The results were not compared with the compiled program's: it is no longer there."
     compiled = [numbers(program.like(buf, out)) for buf, out in zip(entry.executable.run(buffers), outs)]
-    pairs = [
-        (a, b)
-        for a, out in zip(compiled, outs)
+    pairs = {
+        at: (a, b)
+        for at, (a, out) in enumerate(zip(compiled, outs))
         if a is not None and (b := numbers(out)) is not None and a.shape == b.shape
-    ]
+    }
     if len(pairs) < sum(numbers(out) is not None for out in outs):
         return "The results were not compared with the compiled program's, which lie in parts on several devices."
-    if all(a.tobytes() == b.tobytes() for a, b in pairs):
+    if all(a.tobytes() == b.tobytes() for a, b in pairs.values()):
         return "The results are those of the compiled program, bit by bit."
-    worst = max((_apart(a, b) for a, b in pairs), default=0.0)
-    if not worst:
-        return "The results are those of the compiled program, but for the sign of zeros and the bits of NaN."
-    if worst == np.inf:
-        return "Where the results are NaN or infinite differs from the compiled program: XLA computes in another order or precision where it fuses operations."
-    why = (
-        "XLA computes in another order where it fuses operations"
-        if worst < _ROUNDING
-        else "more than a few roundings explain"
-    )
-    return f"The results differ from the compiled program's by at most {worst:.2g} of the largest number of the result: {why}."
-
-
-_ROUNDING = 0.05
-"""The largest difference, as a share of the result's largest number, that is put down to the order of the operations."""
-
-
-def _apart(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference of two arrays, as a share of the largest magnitude; infinite where not the same elements are finite."""
-    if a.dtype.kind not in "fc":
-        return 0.0 if np.array_equal(a, b) else 1.0
-    finite = np.isfinite(a)
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or not np.isfinite(b[finite]).all():
-        return float("inf")
-    if not finite.any():
-        return 0.0
-    scale = float(np.abs(a[finite]).max()) or 1.0
-    return (
-        float(np.abs(a[finite].astype(np.complex128 if a.dtype.kind == "c" else np.float64) - b[finite]).max()) / scale
-    )
+    return said(list(result_names(program.closed.jaxpr)), pairs)

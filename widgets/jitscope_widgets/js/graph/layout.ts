@@ -144,19 +144,25 @@ export class Layout {
   }
 
   /** The middle, from left to right, of the first `h` of the picture: where most of the outermost joined boxes are, or where a window
-   * `w` wide holds more boxes than there. */
+   * `w` wide holds more boxes than there, those taken off that its left edge cuts: names begin there. */
   middle(w: number, h: number): number {
-    const around = this.outermost(h);
-    const first = [...this.model.visible()]
-      .flatMap((node) => (this.isFrame(node) ? [] : [this.rect(node)]))
-      .filter((box) => box.y + box.h < h);
-    const inside = (left: number) => first.filter((box) => box.x >= left && box.x + box.w <= left + w);
-    let best = inside(around - w / 2);
-    let found = around;
-    for (const { x } of first) {
+    const boxes: Rect[] = [];
+    const frames: Rect[] = [];
+    for (const node of this.model.visible()) {
+      const rect = this.rect(node);
+      if (this.isFrame(node)) {
+        if (rect.y < h) frames.push(rect);
+      } else if (rect.y + rect.h < h) boxes.push(rect);
+    }
+    const inside = (left: number) => boxes.filter((box) => box.x >= left && box.x + box.w <= left + w);
+    const cut = (left: number) => [...boxes, ...frames].filter((box) => box.x < left && box.x + box.w > left).length;
+    let found = this.outermost(h);
+    let best = inside(found - w / 2).length - cut(found - w / 2);
+    for (const { x } of [...boxes, ...frames]) {
       const held = inside(x);
-      if (held.length <= best.length) continue;
-      best = held;
+      const worth = held.length - cut(x);
+      if (!held.length || worth <= best) continue;
+      best = worth;
       found = (x + Math.max(...held.map((box) => box.x + box.w))) / 2;
     }
     return found;
