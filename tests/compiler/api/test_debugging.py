@@ -169,6 +169,7 @@ def test_leaks_are_reported_with_what_holds_them():
     kept.clear()
 
 
+@pytest.mark.usefixtures("quick_collections")
 def test_what_does_not_leak_passes():
     def f(x):
         total, _ = lax.scan(lambda c, i: (c * x + i, c), x, jnp.arange(3.0))
