@@ -48,6 +48,30 @@ CHANGES = {
         "exec('def act(x): return x * 3', layers.__dict__)",
         ["keeps the layers.act that it was traced with; layers.act was defined again"],
     ),
+    "a decorated helper that stays": (
+        "import functools\ndef logged(g):\n    @functools.wraps(g)\n    def wrapper(*a): return g(*a)\n    return wrapper\n"
+        "@logged\ndef act(x): return x * 2\n@jax.jit\ndef f(x): return act(x)\nf(1.0)",
+        "pass",
+        [],
+    ),
+    "a library's decorated function": (
+        "@jax.jit\ndef f(x): return jax.scipy.linalg.solve_triangular(x, x[0]) + solve_triangular(x, x[0])\n"
+        "solve_triangular = jax.scipy.linalg.solve_triangular\nf(jnp.eye(2))",
+        "pass",
+        [],
+    ),
+    "a decorated helper": (
+        "import functools\ndef logged(g):\n    @functools.wraps(g)\n    def wrapper(*a): return g(*a)\n    return wrapper\n"
+        "@logged\ndef act(x): return x * 2\n@jax.jit\ndef f(x): return act(x)\nf(1.0)",
+        "@logged\ndef act(x): return x * 3",
+        ["keeps the act that it was traced with; act was defined again"],
+    ),
+    "another decorator": (
+        "import functools\ndef logged(g):\n    @functools.wraps(g)\n    def wrapper(*a): return g(*a)\n    return wrapper\n"
+        "@logged\ndef act(x): return x * 2\n@jax.jit\ndef f(x): return act(x)\nf(1.0)",
+        "def doubled(g):\n    @functools.wraps(g)\n    def wrapper(*a): return g(*a) * 2\n    return wrapper\n@doubled\ndef act(x): return x * 2",
+        ["keeps the act that it was traced with; act was defined again"],
+    ),
     "the same text": ("def act(x): return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)", "\n\ndef act(x): return x * 2", []),
     "a docstring": (
         "def act(x):\n    'Twice.'\n    return x * 2\nf = jax.jit(lambda x: act(x))\nf(1.0)",

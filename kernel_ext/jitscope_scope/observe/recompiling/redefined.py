@@ -100,19 +100,25 @@ class _Search:
             called = python_function(found)
             if not isinstance(called, types.FunctionType):
                 continue
-            before = self._before(read, called, known.get(read.path), function)
+            before = self._before(read, found, called, known.get(read.path), function)
             if before is None:
                 yield from self.of(called, {}, depth + 1)
             else:
                 yield Redefinition(read.path, function.__name__, read.where, before, called.__code__)
 
     def _before(
-        self, read: _NameRead, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
+        self, read: _NameRead, found: Any, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
     ) -> types.CodeType | None:
-        """What ran under a name, if that was another function than the one of today."""
+        """What ran under a name, if that was another function than the one of today. Of a decorated function (`found` is what the
+        decorator made of `now`) the wrapper was captured, and the function by itself ran."""
         if known is not None:
+            decorated = isinstance(found, types.FunctionType) and found is not now
+            same = inside_of(found if decorated else now).is_same(known)
             ran = known.code in self._ran or not _branches(reader.__code__)
-            return known.code if ran and not inside_of(now).is_same(known) else None
+            if not same:
+                return (now.__code__ if decorated else known.code) if ran else None
+            if not decorated:
+                return None
         return self._other(read.path.rpartition(".")[2], now.__code__)
 
     def _of_class(self, read: _NameRead, now: type, reader: types.FunctionType) -> Iterator[Redefinition]:
