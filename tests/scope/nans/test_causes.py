@@ -47,3 +47,10 @@ def test_operands_of_other_shapes_are_not_put_together(shape: tuple[int, ...]) -
     x = np.ones((2, 3), np.float32)
     said = why(found("div", x, np.zeros(shape, np.float32), result=np.full((2, 3), np.nan, np.float32)), nan=True)
     assert said == "div gives NaN for these operands"
+
+
+def test_square_matrices_that_are_multiplied_are_not_told_element_by_element() -> None:
+    a, b = np.array([[0, 1], [1, 0]], np.float32), np.array([[1, np.inf], [0, 1]], np.float32)
+    with np.errstate(all="ignore"):
+        said = why(found("dot_general", a, b, result=a @ b), nan=True)
+    assert said == "an infinity is multiplied with 0, or inf and -inf are added up"

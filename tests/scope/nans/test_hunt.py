@@ -112,3 +112,25 @@ def test_a_hunt_that_has_nothing_to_look_for_compiles_nothing():
     one = hunt.Hunt(closed, [x], results=[jnp.ones(7)])
     assert one.finding is None and not one.whole.flat.closed.derived
     assert hunt.Hunt(closed, [x - 1], results=[jnp.full(7, jnp.nan)]).whole.flat.closed.derived
+
+
+def test_keys_among_the_results_are_no_nan_and_no_trouble():
+    def step(key, x):
+        key, sub = jx.random.split(key)
+        return key, jnp.log(x), jx.random.normal(sub)
+
+    assert not jx.find_nan(step)(jx.random.key(0), jnp.ones(2)).found
+    hunt = jx.find_nan(step)(jx.random.key(0), -jnp.ones(2))
+    assert hunt.found and hunt.primitive == "log"
+
+
+def test_a_value_that_is_bad_itself_is_no_wheres_doing():
+    """A Cholesky factor is chosen from what LAPACK gives: the value of the loss is NaN, too."""
+
+    def loss(s, x):
+        return jnp.log(jnp.diag(jnp.linalg.cholesky(x - s * jnp.eye(3)))).sum()
+
+    for function in (jx.grad(loss), jx.jit(jx.grad(loss)), jx.value_and_grad(loss)):
+        hunt = jx.find_nan(function)(1.5, jnp.eye(3))
+        assert hunt.primitive == "cholesky" and hunt.document["where"] is None
+        assert "where" not in hunt.document["cause"]

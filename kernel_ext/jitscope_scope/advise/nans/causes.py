@@ -9,6 +9,8 @@ import numpy as np
 
 from jitscope.backend.hunt import Finding
 from jitscope.core import dtypes
+from jitscope.ops import elementwise, linear
+from jitscope.ops.families import Elementwise
 
 
 Number = complex | float
@@ -61,7 +63,11 @@ def elements(finding: Finding, nan: bool) -> list[Number] | None:
     if not finding.results or not finding.operands:
         return None
     shape, at = finding.results[0].shape, first_bad(finding.results[0], nan)
-    if at is None or finding.primitive in _WHOLE or not all(_is_spread(x.shape, shape) for x in finding.operands):
+    if (
+        at is None
+        or finding.primitive not in _BY_ELEMENTS
+        or not all(_is_spread(x.shape, shape) for x in finding.operands)
+    ):
         return None
     return [wide(x)[place_in(x.shape, at)].item() for x in finding.operands]
 
@@ -76,10 +82,11 @@ def place_in(operand: tuple[int, ...], at: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(0 if size == 1 else i for size, i in zip(operand, at))
 
 
-_WHOLE = {
-    "cumsum", "cumprod", "cumlogsumexp", "sort", "gather", "scatter", "scatter_add", "fft", "rev", "cholesky",
-    "triangular_solve",
-}  # fmt: skip
+_SPECIAL = "add_any broadcast_in_dim convert_element_type copy igamma igammac igamma_grad_a random_gamma_grad regularized_incomplete_beta "
+_SPECIAL += "bessel_i0e bessel_i1e zeta"
+_OPERATIONS = (*vars(elementwise).values(), *vars(linear).values())
+_BY_ELEMENTS = {*_SPECIAL.split(), *(one.name for one in _OPERATIONS if isinstance(one, Elementwise))}
+"""Operations each element of whose result is made of one of each operand."""
 
 
 def why(finding: Finding, nan: bool) -> str:

@@ -7,7 +7,7 @@ import ast
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from jitscope.backend.array import to_array
 from jitscope.backend.hunt import BadInput, Finding, Hunt, infinities, nans
 from jitscope.backend.hunt.frames import Frame
 from jitscope.backend.hunt.programs import run
-from jitscope.core import call_sites, source
+from jitscope.core import call_sites, dtypes, source
 from jitscope.core.axes import current_axes, use_axes
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from jitscope.core.source import Position
@@ -158,7 +158,15 @@ class Report(Answer):
         flat = origin.frame.flat
         back = next((one for one in finding.steps if "transpose" in one.transforms), None)
         paths = [origin.frame.prefix + path for path in flat.paths]
-        return _masking(origin.frame, paths.index(back.path)) if back is not None and back.path in paths else None
+        where = _masking(origin.frame, paths.index(back.path)) if back is not None and back.path in paths else None
+        return where if where is not None and self._leaves_out(where) else None
+
+    def _leaves_out(self, where: Position) -> bool:
+        """Whether what was chosen at a place is fine: functions of a library choose, too, and hand on what is bad."""
+        chosen = _chosen(self.hunt.closed, where, self.hunt.whole.args)
+        if chosen is None:
+            return where_around(where) is not None
+        return not self.hunt.test(causes.wide(chosen)).any()
 
     @property
     def derivative(self) -> bool:
@@ -174,11 +182,8 @@ class Report(Answer):
             return ""
         told = causes.why(finding, self.nan)
         if self.derivative:
-            special = (
-                causes.singular(self._forward())
-                if finding.backward
-                else "the where does not take it, its derivative does"
-            )
+            hidden = "the where does not take it, its derivative does" if self.where is not None else ""
+            special = causes.singular(self._forward()) if finding.backward else hidden
             return f"{told}: {special}" if special else told
         infinity = self.infinity
         if infinity is not None:
@@ -232,27 +237,29 @@ class Report(Answer):
             closed = self.retrace()
         if [a.shape for a in closed.out_avals] != [np.shape(x) for x in self.hunt.results]:
             return None
-        return Ran([np.asarray(x) for x in run(closed, self.hunt.whole.args)], self._masked(closed))
+        return Ran(_numbers(run(closed, self.hunt.whole.args)), self._masked(closed))
 
     def ran(self) -> Ran:
-        return Ran([np.asarray(to_array(x)) for x in self.hunt.results], self._masked(self.hunt.closed))
+        return Ran(_numbers(map(to_array, self.hunt.results)), self._masked(self.hunt.closed))
 
     def _masked(self, closed: ClosedJaxpr) -> np.ndarray | None:
-        """What the `where` at a line gives, if the program has it at its top."""
-        found = [
-            eqn.outvars[0]
-            for eqn in closed.eqns
-            if self.where is not None
-            and eqn.primitive.name == "select_n"
-            and "transpose" not in call_sites.transforms_of(eqn.traceback)
-            and (at := call_sites.user_position(eqn.traceback)) is not None
-            and (at.file, at.line) == (self.where.file, self.where.line)
-        ]
-        if not found:
-            return None
-        return np.asarray(
-            run(closed.map_jaxpr(lambda jaxpr: jaxpr.replace(outvars=[found[-1]])), self.hunt.whole.args)[0]
-        )
+        """What the `where` gives, if the program has it at its top."""
+        return _chosen(closed, self.where, self.hunt.whole.args) if self.where is not None else None
+
+
+def _chosen(closed: ClosedJaxpr, where: Position, args: Any) -> np.ndarray | None:
+    """What a `where` at a line gives in the forward pass, if the program has it at its top."""
+    found = [
+        eqn.outvars[0]
+        for eqn in closed.eqns
+        if eqn.primitive.name == "select_n"
+        and "transpose" not in call_sites.transforms_of(eqn.traceback)
+        and (at := call_sites.user_position(eqn.traceback)) is not None
+        and (at.file, at.line) == (where.file, where.line)
+    ]
+    if not found:
+        return None
+    return np.asarray(run(closed.map_jaxpr(lambda jaxpr: jaxpr.replace(outvars=[found[-1]])), args)[0])
 
 
 def _makers(frame: Frame, atom: Any) -> tuple[str, str]:
@@ -328,11 +335,16 @@ def where_around(where: Position) -> Position | None:
     return None
 
 
+def _numbers(results: Iterable[Any]) -> list[np.ndarray]:
+    """Results as NumPy has them; keys have no form there, and are no NaN."""
+    return [np.asarray(x) for x in results if not dtypes.is_extended(x.dtype)]
+
+
 def _difference(hunt: Hunt) -> str:
     if not hunt.again:
         return ""
-    compiled = [np.asarray(hunt.results[i]) for i in (hunt.bad_results() or range(len(hunt.results)))]
-    again = [np.asarray(x) for x in hunt.again]
+    compiled = _numbers(hunt.results[i] for i in (hunt.bad_results() or range(len(hunt.results))))
+    again = _numbers(hunt.again)
     said = "NaN" if hunt.test is nans else "an infinity"
     there = [bool(hunt.test(causes.wide(x)).any()) for x in compiled if causes.wide(x).dtype.kind in "fc"]
     here = [bool(hunt.test(causes.wide(x)).any()) for x in again if causes.wide(x).dtype.kind in "fc"]
