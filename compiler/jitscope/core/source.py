@@ -5,7 +5,6 @@ import functools
 import linecache
 import os
 import re
-import site
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
@@ -167,17 +166,18 @@ def is_stdlib(filename: str) -> bool:
 @functools.lru_cache(4096)
 def is_installed(filename: str) -> bool:
     """Whether a file belongs to Python or to an installed library."""
-    return filename.startswith(_installed())
+    return filename.startswith(_installed()) or _SITE_PACKAGES.search(filename) is not None
 
 
 @functools.cache
 def _installed() -> tuple[str, ...]:
-    paths = {*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()}
-    libraries = {p for p in paths if "site-packages" in p or "dist-packages" in p}
-    libraries |= {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]}
-    return (*(f"{p}/" for p in sorted(libraries) if p not in (sys.prefix, sys.base_prefix)), "<frozen ")
+    paths = sysconfig.get_paths()
+    libraries = {paths["stdlib"], paths["platstdlib"]} - {sys.prefix, sys.base_prefix}
+    return (*(f"{p}/" for p in sorted(libraries)), "<frozen ")
 
 
+_SITE_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+"""Folders of libraries, also those that PYTHONPATH or `sys.path` names."""
 _LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
 
 

@@ -62,6 +62,8 @@ def keep(
         inner = unfinished(error)
         frames = _inside(error)
         guilty, where = _guilty(frames, of)
+        if inner:  # the library's frame that has some need not have all that the call was given
+            guilty += _guilty([one for one in frames if _is_written(one[0])], of)[0]
         guilty += [v for x in (inner[-1].reads if inner else ()) if (v := of(x)) is not None]
         if inner:
             inner[-1].reads.clear()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import linecache
 import math
+import sys
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -261,11 +263,32 @@ def test_the_way_leads_from_the_guilty_arguments_alone() -> None:
     assert any(node["label"] == "mul" and "mark" not in node for node in document["graph"]["nodes"])
 
 
+def test_the_way_out_of_a_loop_names_all_that_the_call_was_given() -> None:
+    text = (
+        "@jax.jit\ndef f(a, b, c):\n    def body(carry, x):\n        return (carry + x if x > 0 else carry), x\n"
+        "    return jax.lax.scan(body, a * 2, b)[0] + c\nf(1.0, jnp.ones(3), 2.0)\n"
+    )
+    document = observe.stopped_document(run(text)[1])  # pyright: ignore[reportArgumentType]
+    assert document is not None
+    told = [step["text"] for step in document["steps"] if step["kind"] == "argument"]
+    assert told == ["a: f32[]", "b: f32[3]"]
+
+
 NUMPYS = {
     "a function that NumPy wrote in Python": "np.zeros_like(x)",
     "one that calls others of NumPy": "np.average(x)",
     "a class of NumPy's": "np.poly1d(x)",
 }
+
+
+def test_a_folder_of_libraries_that_a_path_names_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "frames.py").write_text("import numpy as np\ndef doubled(values):\n    return np.asarray(values) * 2\n")
+    monkeypatch.syspath_prepend(str(folder))
+    document = observe.stopped_document(run("from frames import doubled\njax.jit(lambda x: doubled(x + 1))(1.0)\n")[1])  # pyright: ignore[reportArgumentType]
+    monkeypatch.delitem(sys.modules, "frames")
+    assert document is not None and document["steps"][-1]["text"] == "doubled(x + 1)"
 
 
 @pytest.mark.parametrize("called", NUMPYS.values(), ids=NUMPYS)
