@@ -395,7 +395,7 @@ Column = frames.Column = type("Column", (), {"__module__": "frames", "to_numpy":
         (
             "jax.jit(lambda c: c + 1)(Column())",
             "A value of type frames.Column is not an array",
-            "Pass x.to_numpy() for it.",
+            "Pass x.to_numpy() for it, if its elements are numbers.",
         ),
         (
             "jax.jit(lambda c: 1.0, static_argnums=0)(Options(1, {}))",

@@ -55,8 +55,8 @@ CHANGES = {
         [],
     ),
     "a library's decorated function": (
-        "@jax.jit\ndef f(x): return jax.scipy.linalg.solve_triangular(x, x[0]) + solve_triangular(x, x[0])\n"
-        "solve_triangular = jax.scipy.linalg.solve_triangular\nf(jnp.eye(2))",
+        "solve_triangular = jax.scipy.linalg.solve_triangular\n@jax.jit\n"
+        "def f(x): return solve_triangular(jnp.eye(2) * x, jnp.ones(2))\nf(1.0)",
         "pass",
         [],
     ),

@@ -21,7 +21,7 @@ from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
 from ..core import call_sites, config, records
-from ..core.avals import as_numpy, aval_of, class_name
+from ..core.avals import aval_of, class_name, passed_in_numpy
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold, folding
@@ -263,8 +263,8 @@ class JitFunction(Generic[P, R]):
             try:
                 to_array(leaf)
             except (TypeError, OverflowError):
-                if jax_kind(leaf) is None and (how := as_numpy(type(leaf))):
-                    said = f"argument {name} of {self._name} is a {class_name(type(leaf))}, and no array: pass {how.format(name)}"
+                if jax_kind(leaf) is None and (how := passed_in_numpy(leaf, name)):
+                    said = f"argument {name} of {self._name} is a {class_name(type(leaf))}, and no array: {how}"
                     return stepped_on(type(error)(message_here(said)), "not-a-jax-type")
                 advice = (
                     ""

@@ -357,7 +357,9 @@ def not_an_array(x: Any) -> str:
         return str(refuse(x, kind))
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
-    return f"a value of type {class_name(type(x))} is not an array, a number or a tree of those{how_to_pass(type(x))}"
+    passed = passed_in_numpy(x, "x")
+    how = f": {passed}" if passed else how_to_pass(type(x))
+    return f"a value of type {class_name(type(x))} is not an array, a number or a tree of those{how}"
 
 
 def class_name(kind: type) -> str:
@@ -381,6 +383,28 @@ def as_numpy(kind: type) -> str:
     return "np.asarray({})" if hasattr(kind, "__array__") else ""
 
 
+def passed_in_numpy(x: Any, name: str) -> str:
+    """What to pass for an object of another library's class that NumPy can read, in words; "" for others."""
+    how = as_numpy(type(x))
+    if not how:
+        return ""
+    try:
+        dtype = np.asarray(_READ_AS[how](x)).dtype
+    except Exception:  # the other library's own reasons
+        dtype = None
+    how = how.format(name)
+    if dtype is None or dtypes.is_supported(dtype):
+        return f"pass {how}"
+    return f"its elements are not all numbers ({how} has dtype {dtype}). Pass those that are, as an array of one number type"
+
+
+_READ_AS: dict[str, Any] = {
+    "{}.to_numpy()": lambda x: x.to_numpy(),
+    "{}.detach().cpu().numpy()": lambda x: x.detach().cpu().numpy(),
+    "np.asarray({})": np.asarray,
+}
+
+
 def is_of_library(kind: type) -> bool:
     """Whether a class is defined by Python or by an installed library, and not by the user."""
     if kind.__module__ == "builtins":
@@ -397,7 +421,11 @@ def how_to_pass(kind: type) -> str:
     name = kind.__name__
     if is_of_library(kind):
         how = as_numpy(kind)
-        return f": pass {how.format('x')} for it" if how else f". Pass the arrays and numbers that the {name} holds"
+        return (
+            f": pass {how.format('x')} for it, if its elements are numbers"
+            if how
+            else f". Pass the arrays and numbers that the {name} holds"
+        )
     if dataclasses.is_dataclass(kind):
         return users_source.in_own_names(
             f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"

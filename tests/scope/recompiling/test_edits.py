@@ -120,6 +120,8 @@ def test_another_value_later_in_a_container_does_not_change_what_was_recorded() 
     ("methods", "how"),
     [
         ("def to_numpy(self): return 1", "pass col.to_numpy()"),
+        ("def to_numpy(self): return ['u', 1]", "its elements are not all numbers (col.to_numpy() has dtype <U21)"),
+        ("def __array__(self, dtype=None, copy=None): raise RuntimeError('elsewhere')", "pass np.asarray(col)"),
         ("def detach(self): pass\n    def numpy(self): pass", "pass col.detach().cpu().numpy()"),
     ],
 )
