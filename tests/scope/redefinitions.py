@@ -56,7 +56,7 @@ CHANGES = {
     ),
     "a library's decorated function": (
         "solve_triangular = jax.scipy.linalg.solve_triangular\n@jax.jit\n"
-        "def f(x): return solve_triangular(jnp.eye(2) * x, jnp.ones(2))\nf(1.0)",
+        "def f(x): return solve_triangular(jnp.eye(2) * x, jnp.ones(2)).sum()\nf(1.0)",
         "pass",
         [],
     ),
