@@ -12,7 +12,7 @@ from jitscope.core.words import listed, root_of
 from .structures import apart, call_of, changed, classes, told
 
 
-__all__ = ["Difference", "differences"]
+__all__ = ["Difference", "differences", "strong_number"]
 
 
 class Difference(NamedTuple):
@@ -352,6 +352,13 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
             )
         )
     return found
+
+
+def strong_number(dtype: str) -> str:
+    """How a Python number is written as an array of a dtype (in its short form): `jnp.int32(1) for 1`."""
+    name = "bool" if dtype == "bool" else {"i": "int", "f": "float", "c": "complex"}.get(dtype[:1], "") + dtype[1:]
+    one = {"b": "True", "i": "1", "f": "1.0", "c": "1j"}.get(dtype[:1], "")
+    return f"jnp.{name}({one}) for {one}" if one and dtype != "bf16" else f"jnp.asarray(1, {dtype!r}) for 1"
 
 
 def _weakness(leaf: Leaf) -> str:

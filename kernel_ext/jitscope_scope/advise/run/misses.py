@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from jitscope.core.source import Position
 from jitscope.core.words import duration
 
-from ...observe.differences import Difference
+from ...observe.differences import Difference, strong_number
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import again, wanted
 from ...observe.recompiling.remedies import same_but_for_numbers
@@ -134,7 +134,7 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
-        "recompile-weak-type": f"Start with an array, jnp.float32(1.0) in place of 1.0: Python numbers make {path} weakly typed.",
+        "recompile-weak-type": f"Start with an array, {strong_number(difference.before.split(',')[0])}: Python numbers make {path} weakly typed.",
         "recompile-static-value": f"If {path} is only computed with, do not make it static: then one program serves all values.",
         "recompile-static-object": f"Give the class of {path} __eq__ and __hash__ (@dataclass(frozen=True)), or make the object once.",
         "recompile-pytree": f"Keep the structure of {path}: the same keys and containers in every call; stack lists into one array.",

@@ -15,7 +15,7 @@ from jitscope.core.source import parsed
 from jitscope.core.words import listed, root_of
 
 from ...source_code.names import Names, imported_in
-from ..differences import UNKNOWN
+from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group
@@ -147,9 +147,8 @@ def _dtype(group: Group) -> str:
 
 
 def _weak_type(group: Group) -> str:
-    return (
-        f"Pass {_names(group)} as an array in every call (jnp.float32(1.0) for 1.0): Python numbers are weakly typed."
-    )
+    number = strong_number(common_dtype(group))
+    return f"Pass {_names(group)} as an array in every call ({number}): Python numbers are weakly typed."
 
 
 def _static_value(group: Group) -> str:
