@@ -533,3 +533,17 @@ def test_a_check_that_runs_a_program_tells_of_its_recompilations(tmp_path):
     file.write_text(program)
     assert [(one.one.id, one.line) for one in check(read(str(file)), run=True)] == [("recompile-static-value", 11)]
     assert jaxwatch.current() is None
+
+
+def test_a_call_after_the_trace_of_a_transformation_is_a_call(rows):
+    @jax.jit
+    def f(v):
+        return jnp.sin(v).sum()
+
+    jax.grad(f)(x)
+    f(x)
+    f(jnp.ones(7))
+    *_, called, other = rows()
+    assert (called.title, other.title) == ("f", "f")
+    assert "outside jit" not in called.because and called.because.startswith("jax compiled it for a call")
+    assert other.because == "compiled for other arguments than before"

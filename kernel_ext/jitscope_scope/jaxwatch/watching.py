@@ -271,7 +271,8 @@ class Watcher:
                 name, line = code.co_name, code.co_firstlineno
                 defined = Position(code.co_filename, line, line, 0, 0, name)
             traced = TraceEntry(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
-            detail = {"wrappers": self._wrappers(name, defined)}
+            called = private.jitted(made_by.below_users(sys._getframe()))
+            detail = {"wrappers": self._wrappers(name, defined), "called": called is not None and not is_small(called)}
             begin = Record("derive", name, number, 0.0, defined, site, detail, traced.closed)
         else:
             signature, spent = trace.call.signature, trace.seconds

@@ -66,7 +66,8 @@ class Row:
     tuned. `run`: how often the cell that defines the function had been run.
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
     `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last
-    one first; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
+    one first; `called`: none did, it was compiled for a call, with a trace that was there; `not_first`: such a program of the function
+    was compiled before; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
     own, such as "jax". `cell_of`: which cell a file is, as its ledger knows.
     """
 
@@ -78,6 +79,8 @@ class Row:
     what: str = "traced"
     nested: bool = False
     derived: bool = False
+    called: bool = False
+    not_first: bool = False
     captures: bool = False
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     disk: Answer | None = None
@@ -200,13 +203,16 @@ class Row:
         """One sentence: why it was traced or compiled."""
         if self.what == "failed" and self.error:
             return f"failed: {self.error[0]}: {self.error[1]}"
+        if self.called:
+            return f"{self.library} compiled it for a call, with the trace made of it inside another program or a transformation"
         if self.derived:
             for_it = "for a transformation of the function" if self.rules else "for an operation that runs a function"
             return f"{self.library or 'jitscope'} compiled it outside jit, {for_it}"
         on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
         on_disk += f"; {'loaded' if self.loaded else 'compiled'} {self.tuned}" if self.tuned else ""
         if self.against is None:
-            return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
+            first = "compiled for other arguments than before" if self.not_first else "first compilation"
+            return f"{first}{on_disk}" if self.what == "compiled" else "first trace"
         if self.cause == "class":
             return f"another program: {together(self.differences)}{on_disk}"
         verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
@@ -423,6 +429,9 @@ class Ledger:
             row.number = self._compilations[identity]
             known = row.number > 1 or (row.against is not None and row.against.what == "reused")
             again = known and row.against is not None and row.cause not in ("redefined", "class")
+            row.not_first = row.against is None and any(
+                one.called and one is not row and made_by.is_same_function(one, row) for one in self.rows.values()
+            )
             row.what = "recompiled" if again else "compiled"
 
     def _reuse(self, row: Row, record: Record) -> None:
@@ -434,6 +443,7 @@ class Ledger:
 
     def _derive(self, row: Row, record: Record) -> None:
         row.derived, row.rules = True, made_by.of_stack(sys._getframe())
+        row.called = not row.rules and record.detail.get("called", False)
         row.bases = record.detail.get("wrappers") or self._bases(row, made_by.transformed(sys._getframe()))
         row._closed = weakref.ref(record.payload)
         self._keep(row, record.payload.jaxpr)
