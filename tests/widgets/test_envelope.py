@@ -47,6 +47,28 @@ def test_records_of_a_few_kinds_are_columns() -> None:
     assert said.count('"bytes"') == 2
 
 
+@settings(patient)
+@given(
+    st.lists(st.integers(-(10**14), 10**14), min_size=16, max_size=40),
+    st.integers(0, 9),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_numbers_of_few_decimals_come_back_to_the_bit(steps: list[int], digits: int, other: float) -> None:
+    """Also where one among them has more decimals, is a zero with a sign, or is large."""
+    for values in (
+        [step / 10**digits for step in steps],
+        [*(step / 10**digits for step in steps), other],
+        [-0.0] * 8 + [1e-9] * 9,
+    ):
+        back = expand(json.loads(json.dumps(compact(values))))
+        assert list(map(float.hex, back)) == list(map(float.hex, values))
+
+
+def test_times_are_steps() -> None:
+    times = [(1000 * at + at % 7) / 1e9 for at in range(1, 400)]
+    assert len(json.dumps(compact(times))) < 0.5 * len(json.dumps(times))
+
+
 def test_long_texts_share_their_lines_with_other_texts() -> None:
     lines = [f"x{at}:f32[3] = add y{at} z" for at in range(100)]
     document = {"program": "{ lambda ;\n" + "\n".join(f"  {line}" for line in lines) + "\n}", "lines": lines}

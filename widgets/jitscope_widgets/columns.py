@@ -7,7 +7,7 @@ but for objects with the one key that names a form:
   (`n`); `{"$again": n}`: the one of that number once more; `{"$text": n}`: a text by its number.
 
 A column says in one key how its values are told: `c` one value for all (`n` of them), `t` texts by their number, `i` whole
-numbers (both as differences), `v` values, `l` lists (their lengths, and a column of all that is in them), `r` records (a
+numbers (both as differences), `d` numbers with few decimals (differences in steps of 10 to the minus `e`), `v` values, `l` lists (their lengths, and a column of all that is in them), `r` records (a
 column for each field), `p` records of a few kinds (which kind each is, the records of each kind), `m` objects with keys of their
 own (their keys, their values), `s` values that may be null (where they
 are not, and those), `x` anything else.
@@ -76,7 +76,11 @@ class _Writer:
         if kinds == {int}:
             return self._constant(values) or {"i": _differences(values)}
         if kinds <= {int, float, bool, type(None)}:
-            return (len(kinds) == 1 and self._constant(values)) or {"v": values}
+            return (
+                (len(kinds) == 1 and self._constant(values))
+                or (kinds == {float} and _decimals(values))
+                or {"v": values}
+            )
         if type(None) in kinds:
             there = [0 if value is None else 1 for value in values]
             return {"s": there, "of": self.column([value for value in values if value is not None])}
@@ -140,6 +144,8 @@ class _Reader:
                 return [self.texts[at] for at in accumulate(steps)]
             case {"i": steps}:
                 return list(accumulate(steps))
+            case {"d": steps, "e": digits}:
+                return [number / 10**digits for number in accumulate(steps)]
             case {"v": values}:
                 return values
             case {"s": there, "of": column}:
@@ -163,6 +169,24 @@ class _Reader:
     def _slices(self, lengths: dict[str, Any], column: dict[str, Any]) -> list[list[Any]]:
         values = iter(self.column(column))
         return [list(islice(values, length)) for length in self.column(lengths)]
+
+
+_MANY = 16  # floats that make their differences worth while
+_DIGITS = (1, 3, 6, 9)
+_EXACT = 1e15
+
+
+def _decimals(values: list[float]) -> dict[str, Any] | None:
+    """As whole steps of a power of ten, where that gives each value back to the bit and is shorter. Division rounds correctly, so that
+    a whole number by a power of ten is the float nearest to what its digits say."""
+    if len(values) < _MANY or not all(abs(value) < _EXACT / 10 ** _DIGITS[-1] for value in values):
+        return None
+    for digits in _DIGITS:
+        steps = [round(value * 10**digits) for value in values]
+        if all(repr(step / 10**digits) == repr(value) for step, value in zip(steps, values)):
+            told = _differences(steps)
+            return {"d": told, "e": digits} if len(str(told)) < len(str(values)) else None
+    return None
 
 
 def _differences(values: list[int]) -> list[int]:

@@ -30,6 +30,7 @@ from jitscope_scope.observe.profiling.roofline import verdict_of
 from jitscope_scope.observe.profiling.spans import Recording, Span
 from jitscope_scope.observe.rerunning import rerun_of
 from jitscope_widgets import validate
+from jitscope_widgets.envelope import pack
 from jitscope_widgets.views.profile import wording
 from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
@@ -304,6 +305,9 @@ def test_loops_and_what_is_inside():
         inside = [kernel for kernel in document["kernels"] if kernel["loop"] == loop["name"]]
         assert inside and {kernel["runs"] for kernel in inside} <= {40.0, 41.0}
         assert sum(kernel["total"] for kernel in inside) <= 1.2 * loop["total"]
+    row = row_of(lstm.program, *lstm.arguments())
+    whole = {**observe.compilation_document(row), "instruments": {"profile": document}}
+    assert len(pack(whole).text) < 100_000  # beside its still picture in a saved output
 
 
 def test_the_work_of_kernels_adds_up_to_that_of_the_program():

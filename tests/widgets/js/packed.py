@@ -15,7 +15,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 def packed() -> dict[str, Any]:
     odd = made.graph([made.node("e0", params={"$rows": "1", "__proto__": "2", "$": "3"})], [])
-    every = [made.layer_cell(), made.timing(), odd]
+    numbers = {"kind": "numbers", "seconds": [at * 37 / 1e9 for at in range(40)], "third": [at / 3 for at in range(40)]}
+    every = [made.layer_cell(), made.timing(), odd, numbers]
     many = made.cell(compilations=[made.layer_compilation() | {"id": at} for at in range(8)])
     return {
         "documents": [{"text": pack(document).text, "document": document} for document in every],

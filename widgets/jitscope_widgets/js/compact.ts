@@ -51,6 +51,7 @@ class Reader {
     if ("c" in said) return new Array(said.n).fill(said.c);
     if ("t" in said) return sums(said.t).map((at) => this.texts[at]);
     if ("i" in said) return sums(said.i);
+    if ("d" in said) return sums(said.d).map((step) => step / 10 ** said.e);
     if ("v" in said) return said.v;
     if ("s" in said) return this.maybe(said);
     if ("l" in said) return this.lists(said);
