@@ -1,0 +1,97 @@
+"""The tables of a training step by block and by line: readable in every width, at 200 % and in the dark, and by keyboard alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from jitscope_scope import observe
+from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare
+from tests.browser.view import View
+from tests.extent import full
+from tests.programs import training
+from tests.programs.rows import row_of
+
+
+WAYS = {"fusion": ("by block", "by line"), "memory": ("by line", "by function")}
+CUT = """table => [...table.querySelectorAll('[role=gridcell]')].filter(cell => cell.checkVisibility()
+  && cell.getBoundingClientRect().right > table.getBoundingClientRect().right + 1).map(cell => cell.textContent)"""
+APART = """table => [...table.querySelectorAll('.jitscope-table-toggle')].filter(toggle => {
+  const range = document.createRange();
+  range.selectNodeContents(toggle.parentElement);
+  range.setStartAfter(toggle);
+  const text = [...range.getClientRects()].find(box => box.width > 1);
+  return toggle.textContent && text && text.top >= toggle.getBoundingClientRect().bottom - 1;
+}).map(toggle => toggle.parentElement.textContent)"""
+
+
+@pytest.fixture(scope="session")
+def step() -> dict[str, Any]:
+    row = row_of(training.program, *training.arguments())
+    return {**observe.compilation_document(row), "instruments": {"memory": observe.look(row, "memory")}}
+
+
+def tables(view: View, tab: str) -> list[Locator]:
+    return [one for one in view.element.locator(f"[data-panel={tab}] .jitscope-table-part").all() if one.is_visible()]
+
+
+@pytest.mark.parametrize(
+    ("width", "dark", "zoom"),
+    [
+        (320, True, 1),
+        (1280, False, 2),
+        pytest.param(480, False, 1, marks=full),
+        pytest.param(1280, True, 1, marks=full),
+    ],
+)
+def test_tables_fit(bare: Bare, step: dict[str, Any], width: int, dark: bool, zoom: int) -> None:
+    view = bare.show(step, width=width, dark=dark)
+    view.page.evaluate("zoom => { document.documentElement.style.zoom = zoom; }", zoom)
+    view.open_graph()
+    for tab, ways in WAYS.items():
+        view.open(tab)
+        panel = view.element.locator(f"[data-panel={tab}]")
+        for way in ways:
+            for choice in panel.locator("label", has_text=way).all():
+                choice.click()
+            seen = tables(view, tab)
+            assert seen
+            for table in seen:
+                assert table.locator("[role=treegrid], [role=grid]").first.evaluate(CUT) == []
+                assert table.evaluate(APART) == []
+                assert_readable(table)
+        assert axe_findings(panel) == []
+
+
+def test_a_table_is_opened_and_left_by_keyboard(bare: Bare, step: dict[str, Any]) -> None:
+    view = bare.show(step)
+    view.open_graph()
+    for tab in WAYS:
+        view.open(tab)
+        view.element.locator(f"[role=tab][data-tab={tab}]").focus()
+        table = tables(view, tab)[0].locator("[role=treegrid]")
+        row = table.locator(".jitscope-table-row[aria-expanded]").first
+        for _ in range(40):  # Tab reaches it
+            view.page.keyboard.press("Tab")
+            if table.evaluate(
+                "table => table.contains(document.activeElement) && document.activeElement.role === 'row'"
+            ):
+                break
+        focused = table.locator(".jitscope-table-row:focus")
+        expect(focused).to_have_count(1)
+        for _ in range(40):
+            if focused.get_attribute("aria-expanded") == "false":
+                break
+            view.page.keyboard.press("ArrowDown")
+        name = focused.inner_text()
+        view.page.keyboard.press("ArrowRight")
+        expect(focused).to_have_attribute("aria-expanded", "true")
+        assert focused.inner_text().replace("▾", "▸") == name
+        view.page.keyboard.press("ArrowLeft")
+        expect(focused).to_have_attribute("aria-expanded", "false")
+        expect(row).to_be_visible()
+        view.page.keyboard.press("Shift+Tab")
+        expect(table.locator(".jitscope-table-row:focus")).to_have_count(0)
