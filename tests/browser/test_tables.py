@@ -30,8 +30,13 @@ APART = """table => [...table.querySelectorAll('.jitscope-table-toggle')].filter
 
 @pytest.fixture(scope="session")
 def step() -> dict[str, Any]:
+    """Its outermost blocks have names as long as some of optax's."""
     row = row_of(training.program, *training.arguments())
-    return {**observe.compilation_document(row), "instruments": {"memory": observe.look(row, "memory")}}
+    document = observe.compilation_document(row)
+    for block in document["fusion"]["blocks"]:
+        if block["outer"] is None:
+            block["label"] += ".softmax_cross_entropy_with_integer_labels"
+    return {**document, "instruments": {"memory": observe.look(row, "memory")}}
 
 
 def tables(view: View, tab: str) -> list[Locator]:
