@@ -63,20 +63,36 @@ class Bounds:
             self._open.discard(name)
 
     def _is_step(self, name: str, given: ast.expr | None) -> bool:
+        """Whether this is the name itself, or another one that is only counted, plus or minus less than 32 bits hold."""
+        step = lambda node: self._is_step(name, node)
         match given:
-            case ast.BinOp(left=ast.Name(id=own), op=ast.Add() | ast.Sub(), right=step) if own == name:
-                found = self.of(step) if name not in naming.loaded([step]) else None
-                return found is not None and max(map(abs, found)) < 2**31
-            case ast.Name(id=other) if other != name and other in self.given and other not in self._open:
-                return self.adds(other)
-        found = self.of(given) if given is not None and name not in naming.loaded([given]) else None
+            case ast.Name(id=other) if other in self._open:
+                return True
+            case ast.Name(id=other) if other in self.given and self.adds(other):
+                return True
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if self._is_small(right) and step(left):
+                return True
+            case ast.BinOp(left=left, op=ast.Add(), right=right) if self._is_small(left) and step(right):
+                return True
+            case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_] as args, keywords=[]) if all(
+                map(step, args)
+            ):
+                return True
+            case ast.IfExp(body=yes, orelse=no) if step(yes) and step(no):
+                return True
+        return given is not None and self._is_small(given)
+
+    def _is_small(self, node: ast.expr) -> bool:
+        found = self.of(node) if not naming.loaded([node]) & self._open else None
         return found is not None and max(map(abs, found)) < 2**31
 
     def _of_name(self, name: str) -> Interval | None:
         found = self.values.get(name)
         before = (int(found), int(found)) if isinstance(found, (int, np.integer)) else None
+        if name not in self.bound or isinstance(found, list):
+            before = before if before is not None else _of_elements(found)
         if name not in self.bound:
-            return before if before is not None else _of_elements(found)
+            return before
         if name in self._open:
             return self._assumed.get(name)
         found = self._hull_of(name, before)

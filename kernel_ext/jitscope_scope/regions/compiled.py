@@ -18,6 +18,33 @@ MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
 
 
+class GrowingList:
+    """Stands for a list while a turn that appends to it is traced: it takes elements, and is not to be read."""
+
+    def __init__(self) -> None:
+        self._elements: list[object] = []
+
+    def append(self, value: object) -> None:
+        """Takes an element."""
+        self._elements.append(value)
+
+    def taken(self) -> tuple[object, ...]:
+        """The elements."""
+        return tuple(self._elements)
+
+    def __getattr__(self, name: str) -> Any:
+        raise ReadWhileItGrows(f"`.{name}` of a list is used while what is called appends to the list")
+
+    def _read(self, *_: Any) -> Any:
+        raise ReadWhileItGrows("a list is read while what is called appends to it")
+
+    __len__ = __getitem__ = __setitem__ = __iter__ = __contains__ = __bool__ = __add__ = __iadd__ = _read
+
+
+class ReadWhileItGrows(TypeError):
+    """Raised where a list is read that a compiled loop appends to."""
+
+
 class Compiled:
     """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope" or "jax".
     `traces` counts how often it was traced."""

@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 
 import numpy as np
 
-from .homes import is_array
+from .homes import MADE_BY_PYTHON, is_array, slots_of
 
 
 MOST = 20_000
@@ -24,8 +24,6 @@ MOST = 20_000
 _PLAIN = frozenset((type(None), bool, int, str, bytes, type(...), type(NotImplemented), range))
 _OF_CLASSES = ("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__static_attributes__")
 _MAKERS = ("__new__", "__init__", "__post_init__", "__init_subclass__")
-_HEAP = 1 << 9
-"""The flag of classes that Python code made."""
 
 
 class Unknown(Exception):
@@ -158,7 +156,7 @@ class _Walk:
         """A class of a library is itself; of another one the methods and values count too."""
         if _of_a_library(kind):
             return _Itself(kind)
-        slots = _slots(kind)
+        slots = slots_of(kind)
         inside = [(n, v) for n, v in vars(kind).items() if n not in (*_OF_CLASSES, *_MAKERS, *slots)]
         own = tuple((n, self._inside(kind, n, v)) for n, v in inside if not n.startswith(("_abc_", "__firstl")))
         return kind.__qualname__, tuple(map(self._kind, kind.__bases__)), own
@@ -166,9 +164,9 @@ class _Walk:
     def _of_object(self, v: object) -> Hashable:
         """An object whose state Python can see: that of its attributes."""
         kind = type(v)
-        if any(b is not object and not b.__flags__ & _HEAP for b in kind.__mro__):
+        if any(b is not object and not b.__flags__ & MADE_BY_PYTHON for b in kind.__mro__):
             raise Unknown
-        names = [n for b in kind.__mro__ for n in _slots(b)]
+        names = [n for b in kind.__mro__ for n in slots_of(b)]
         state = [(n, self._inside(v, n, getattr(v, n))) for n in names if hasattr(v, n)]
         if hasattr(v, "__dict__"):
             state += [(n, self._inside(v, n, x)) for n, x in vars(v).items() if (id(v), n) not in self.left_out]
@@ -188,11 +186,6 @@ def _has_a_place(v: object) -> bool:
 def _of_a_library(kind: type) -> bool:
     module = sys.modules.get(kind.__module__)
     return kind.__module__ != "__main__" and module is not None and _is_library(module)
-
-
-def _slots(kind: type) -> list[str]:
-    found = vars(kind).get("__slots__", ())
-    return [n for n in ([found] if isinstance(found, str) else found) if n not in ("__dict__", "__weakref__")]
 
 
 def _of_array(v: object) -> Hashable:

@@ -54,7 +54,7 @@ class Effects:
             if found is MISSING:
                 if isinstance(node.func, ast.Attribute):
                     word, note = words.why_not_method(node.func.attr)
-                    if word in ("random", "input or output"):
+                    if word in ("random", "input or output") and not self._own_methods(node.func.attr):
                         raise CannotCompile(at, word, note + where)
                     self._methods(node.func.attr, look, at)
                 return
@@ -68,13 +68,18 @@ class Effects:
 
     def _methods(self, name: str, look: Callable[[str], object], line: int) -> None:
         """Looks through the methods of the cells' classes that have this name: whose it is, is not known from the text."""
-        for node in self.definitions.values():
-            if node.name == name and node.args.args and node.args.args[0].arg == "self" and id(node) not in self._known:
+        for node in self._own_methods(name):
+            if id(node) not in self._known:
                 self._known.add(id(node))
                 self.called.add(name)
                 own = {a.arg for a in _all_arguments(node.args)} | naming.bound(node.body)
                 for inner in _in_order(node.body):
                     self._node(inner, lambda n, own=own: MISSING if n in own else look(n), line, name)  # type: ignore[misc]
+
+    def _own_methods(self, name: str) -> list[ast.FunctionDef]:
+        """The methods of the cells' classes that have this name."""
+        named = [node for node in self.definitions.values() if node.name == name and node.args.args]
+        return [node for node in named if node.args.args[0].arg == "self"]
 
     def _why_not(self, found: object, said: str) -> tuple[str, str] | None:
         if _function(found) is not None and words.of_users(_function(found)):

@@ -16,6 +16,8 @@ from .naming import root_of
 
 MISSING = object()
 _AVERAGES = frozenset("mean median std var average nanmean".split())
+_PLACES = frozenset(("searchsorted", "digitize"))
+"""Functions whose places are of 64 bits in NumPy, and of 32 in the compiled counterparts."""
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -136,7 +138,10 @@ class Expressions(ast.NodeTransformer):
             return self._builtin(node, found)
         if not words.of_users(found) and (why := words.why_not_function(found, words.dotted(node.func))):
             raise CannotCompile(node.lineno, *why)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        new = self.generic_visit(node)
+        if getattr(found, "__name__", "") in _PLACES and (getattr(found, "__module__", None) or "").startswith("numpy"):
+            return self._call(f"{self.jnp}.int64", [new], node)  # type: ignore[list-item]
+        return new  # type: ignore[return-value]
 
     def _listed(self, node: ast.Call) -> None:
         """What Python's own functions and NumPy's go through at once may as well be a list."""

@@ -46,13 +46,13 @@ class Functions:
         node = definition_of(function, self.definitions)
         if node is None or node.decorator_list:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
-        own: dict[str, str] = {}
+        own, of = dict[str, str](), self.kept.get(name, name)
         for k, (n, cell) in enumerate(zip(code.co_freevars, function.__closure__ or (), strict=True)):
             if self.outside(n, cell):
                 continue
             if not _has_value(cell) or not self.hand_in(f"{n}_of_{name}", cell.cell_contents):
                 raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")
-            own[n], self.kept[f"{n}_of_{name}"] = f"{n}_of_{name}", f"{name}.__closure__[{k}].cell_contents"
+            own[n], self.kept[f"{n}_of_{name}"] = f"{n}_of_{name}", f"{of}.__closure__[{k}].cell_contents"
         node = _renamed(node, name, own)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
             raise CannotCompile(line, "effect", f"`{name}` is a generator or a coroutine")
@@ -70,7 +70,10 @@ class Functions:
                     raise CannotCompile(line, "effect", f"`{name}` does `{ast.unparse(n)[:50]}` to what lives on")
         free = naming.loaded(node.body) - given - naming.bound(node.body)
         self.reads |= {n for n in free if n in self.values}
-        self.lines += self.write(node, given)
+        try:
+            self.lines += self.write(node, given)
+        except CannotCompile as reason:  # its lines are those of the cell that defines the function
+            raise CannotCompile(line, reason.cut.why, f"{reason.cut.note} (in `{name}`)") from None
 
 
 def _has_value(cell: CellType) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import ModuleType
-from typing import cast
 
 import numpy as np
 
 from . import naming
 from .answers import CannotCompile
 from .homes import Home, is_array
+from .watching import Visit
 
 
-def lists(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
-    """Lists that the region appends to, in the order of the text. Raises CannotCompile for those that have no compiled form."""
-    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and appends(n, values)]
+def lists(body: naming.Statements, values: Mapping[str, object], own: Collection[str] = ()) -> list[str]:
+    """Lists that the region appends to, in the order of the text, but for its `own`. Raises CannotCompile for those that have no compiled
+    form."""
+    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and appends(n, values, own)]
     names = [n.func.value.id for n in calls]  # type: ignore[attr-defined]
     for n, c in zip(names, calls, strict=True):
         if names.count(n) > 1:
@@ -28,11 +29,22 @@ def lists(body: naming.Statements, values: Mapping[str, object]) -> list[str]:
     return names
 
 
-def appends(node: ast.AST, values: Mapping[str, object]) -> bool:
+def of_one_turn(body: naming.Statements) -> set[str]:
+    """Names of lists that each turn of a loop makes before it appends to them."""
+    turn = body[-1].body if isinstance(body[-1], (ast.For, ast.While)) else []
+    made = [
+        s.targets[0].id
+        for s in turn
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and isinstance(s.value, ast.List)
+    ]
+    return {n for n in made if n not in naming.read_first(turn)}
+
+
+def appends(node: ast.AST, values: Mapping[str, object], own: Collection[str] = ()) -> bool:
     """Whether this is the call that appends to what a name stands for."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append")):
-            return not isinstance(values.get(name), ModuleType)
+            return name not in own and not isinstance(values.get(name), ModuleType)
     return False
 
 
@@ -73,25 +85,29 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
     return f"{name}.extend({result})"
 
 
-def number_lists(body: naming.Statements, values: Mapping[str, object]) -> set[str]:
-    """Python's lists of whole or of floating numbers that the region only takes elements of, goes through, or asks for their length."""
-    found = {
-        n
-        for n in naming.loaded(body) - naming.bound(body) - naming.stored_into(body)
-        if type(v := values.get(n)) is list and v and len({type(x) for x in v}) == 1 and type(v[0]) in (int, float)
-    }
-    good = [part.id for s in body for n in ast.walk(s) for part in _taken(n) if isinstance(part, ast.Name)]
-    names = [n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
-    whole = {n for n in found if all(-(2**62) < x < 2**62 for x in cast("list[int]", values[n]) if type(x) is int)}
-    return {n for n in whole if good.count(n) == names.count(n)}
+def in_places(visit: Visit, bound: Collection[str], home: Home) -> dict[str, str]:
+    """Lists inside of objects and containers that got longer, all by numbers or arrays of one kind, and the name of that kind; not those
+    that several ways lead to, or that stand for themselves."""
+    found: dict[str, str] = {}
+    for text, (value, before) in visit.lists.items():
+        after = visit.lists_after.get(text)
+        ways = sum(other is value for other, _ in [*visit.lists.values(), *((v, []) for v in visit.ends.values())])
+        if after is None or after[0] is not value or text.isidentifier() or ways > 1 or len(after[1]) <= len(before):
+            continue
+        if naming.root_of(ast.parse(text, mode="eval").body) in bound:
+            continue
+        new = after[1][len(before) :]
+        if any(x is not y for x, y in zip(before, after[1])) or len({type(v) for v in new}) > 1:
+            continue
+        if type(new[0]) in (float, int, complex) or (home.numpy and isinstance(new[0], (np.ndarray, np.generic))):
+            found[text] = type(new[0]).__name__
+        elif not home.numpy and is_array(new[0]):
+            found[text] = "array"
+    return found
 
 
-def _taken(node: ast.AST) -> list[ast.expr]:
-    match node:
-        case ast.For(iter=over):
-            return [over]
-        case ast.Subscript(value=of, slice=at) if not isinstance(at, (ast.Slice, ast.Tuple)):
-            return [of]
-        case ast.Call(func=ast.Name(id="len" | "zip" | "enumerate"), args=args):
-            return list(args)
-    return []
+def extended(place: str, result: str, kind: str) -> str:
+    """The statement that appends what turns appended: a column for each time that one turn does."""
+    if kind in ("float", "int", "complex"):
+        return f"{place}.extend(v for row in zip(*(c.tolist() for c in {result})) for v in row)"
+    return f"{place}.extend({'v.copy()' if kind == 'ndarray' else 'v'} for row in zip(*{result}) for v in row)"

@@ -13,6 +13,10 @@ import numpy as np
 from . import naming
 
 
+MADE_BY_PYTHON = 1 << 9
+"""The flag of classes that Python code made: their objects have nothing that their attributes do not show."""
+
+
 @dataclass(frozen=True)
 class Home:
     """`arrays` is "numpy", "jitscope" or "jax"."""
@@ -47,7 +51,7 @@ def _roots(value: object, depth: int) -> set[str]:
         parts = list(value.values() if isinstance(value, dict) else value)[:20]
         return {root for v in parts for root in _roots(v, depth - 1)}
     if depth and is_users_object(value):
-        return {root for v in vars(value).values() for root in _roots(v, depth - 1)}
+        return {root for v in attributes_of(value).values() for root in _roots(v, depth - 1)}
     return set()
 
 
@@ -75,9 +79,37 @@ def shares(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def is_users_object(value: object) -> bool:
-    """Whether a value is an object of a class that a cell defines, with its attributes in a dict of its own."""
+    """Whether a value is an object of a class that a cell defines, with nothing in it but its attributes."""
     kind = type(value)
-    return kind.__module__ in ("__main__", "cell") and hasattr(value, "__dict__") and not isinstance(value, type)
+    if kind.__module__ not in ("__main__", "cell") or isinstance(value, type):
+        return False
+    return all(b is object or b.__flags__ & MADE_BY_PYTHON for b in kind.__mro__)
+
+
+def slots_of(kind: type) -> list[str]:
+    """The names of the attributes that a class, beside its bases, keeps apart from the dict."""
+    found = vars(kind).get("__slots__", ())
+    names = [found] if isinstance(found, str) else list(found)
+    private = f"_{kind.__name__.lstrip('_')}"
+    names = [private + n if n.startswith("__") and not n.endswith("__") else n for n in names]
+    return [n for n in names if n not in ("__dict__", "__weakref__")]
+
+
+def attributes_of(value: object) -> dict[str, object]:
+    """What an object of the user's keeps, in its dict or in slots."""
+    slots = [n for kind in type(value).__mro__ for n in slots_of(kind) if hasattr(value, n)]
+    return {n: getattr(value, n) for n in slots} | getattr(value, "__dict__", {})
+
+
+def keep_attributes(value: object, found: Mapping[str, object]) -> None:
+    """Puts attributes where the object keeps them, past what its class does when they are set."""
+    inside = getattr(value, "__dict__", {})
+    slots = {n for kind in type(value).__mro__ for n in slots_of(kind)}
+    for n, v in found.items():
+        if n in slots:
+            object.__setattr__(value, n, v)
+        else:
+            inside[n] = v
 
 
 def is_number(value: object) -> bool:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,31 +41,36 @@ def unchanged(
     bound = naming.bound(body) | stored
     if hidden := effects.reads & bound & visit.values.keys():
         raise CannotCompile(line, "effect", f"a function that is called reads `{min(hidden)}`, which changes here")
+    grown = growing.in_places(visit, bound, home)
+    visit = _without(visit, grown)
     changed, read, made = _places(body, visit, bound, home, line)
     columns = growing.columns(body, visit.values, home)
-    lists = [*growing.lists(body, visit.values), *columns]
+    own = growing.of_one_turn(body)
+    lists = [*growing.lists(body, visit.values, own), *columns]
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
     lax = free_name("lax", visit, f"{home.library}.lax")
     ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
     theirs = free_name("lifted_arrays", visit, "jitscope_scope.regions.traced_arrays")
     writer = StatementsAsTheyStand(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
-    heads = _heads(body)
+    heads = _heads(body, visit.values)
+    first = (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home))
+    needed = naming.read_first(body) | naming.bound_or_not(body)
+    early = sorted(n for n in first if n not in lists and (n in needed or n not in naming.bound(body)))
+    writer.defined, writer.grown, writer.ours = set(early), list(grown), ours
     writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
-    writer.columns, writer.after = frozenset(columns), visit.after
+    writer.columns, writer.after, writer.own = frozenset(columns), visit.after, own
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
     lines = [
         line
         for k, s in enumerate(body)
         for line in writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None)
     ]
-    first = (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home))
-    early = sorted(n for n in first if n not in lists and (n in naming.read_first(body) or n not in naming.bound(body)))
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
     places = [*(p.text for p in changed), *(p.text for p in read)]
     names = [*early, *(f"place_{k}" for k in range(len(places)))]
     out_places = [*(p.text for p in changed), *made]
-    ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists)]
+    ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists), *(f"items_of_grown_{k}" for k in range(len(grown)))]
     opened = (
         [f"{_tuple([*early, *places])} = {f'{theirs}.lifted({_tuple(names)})' if home.numpy else _tuple(names)}"]
         if names
@@ -72,17 +78,16 @@ def unchanged(
     )
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
-    owners = _tuple([_owned(p) for p in [*places, *made]])
+    owners = _tuple([_owned(p) for p in [*places, *made, *grown]])
     call = [*inner, f"{given} = {_tuple([*early, *places])}", f"{results} = {name}_compiled({name}, {given}, {owners})"]
     ending = Aftermath(visit, home, outs, out_places, made)
     binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
     for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
-    if places:
-        put_back = f"{_tuple(places)} = {kept}"
-        ran = [f"{kept} = {_tuple(places)}", "try:", *indent(call), "finally:", f"    {put_back}"]
-        call = [*ran]
-    passing = [given, results, name, *([kept] if places else [])]
+    binds += [growing.extended(p, f"{results}[{k}]", grown[p]) for k, p in enumerate(grown, len(binds))]
+    if back := [*places, *grown]:
+        call = [f"{kept} = {_tuple(back)}", "try:", *indent(call), "finally:", f"    {_tuple(back)} = {kept}"]
+    passing = [given, results, name, *([kept] if back else [])]
     again = dict.fromkeys(text for n, text in heads.items() if n in live)
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
@@ -100,16 +105,25 @@ def unchanged(
     )
 
 
-def _heads(body: naming.Statements) -> dict[str, str]:
+def _without(visit: Visit, lists: Collection[str]) -> Visit:
+    """What was seen, without what is in these lists."""
+    inside = lambda text: any(text == t or text.startswith(f"{t}[") for t in lists)
+    kept = lambda found: {t: v for t, v in found.items() if not inside(t)}
+    return replace(visit, places=kept(visit.places), places_after=kept(visit.places_after), states=kept(visit.states))
+
+
+def _heads(body: naming.Statements, values: Mapping[str, object]) -> dict[str, str]:
     """Names that only Python's own loops inside of the region bind, which are run through while tracing; and their heads, which bind
     them again."""
+    bound, stored = naming.bound(body), naming.stored_into(body)
     inner = [n for s in body for b in ast.iter_child_nodes(s) for n in ast.walk(b) if isinstance(n, ast.For)]
     found: dict[str, str] = {}
     for loop in inner:
         targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
         others = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         if all(n.id not in targets or any(n is m for f in inner for m in ast.walk(f.target)) for n in others):
-            if not naming.leaves(loop.body):
+            keys = isinstance(loop.iter, ast.Name) and isinstance(values.get(loop.iter.id), dict)
+            if not naming.leaves(loop.body) and not naming.loaded([loop.iter]) & (bound if keys else bound | stored):
                 head = f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}: pass"
                 found.update(dict.fromkeys(targets, head))
     return found
@@ -143,8 +157,10 @@ def _places(
     made = _made(visit, [p for t, p in after.items() if t not in before and p.root in roots - bound - appended], line)
     if gone := [t for t in kept if t not in after]:
         raise CannotCompile(line, "object", f"`{gone[0]}` is removed here")
-    if grown := [t for t, p in kept.items() if after[t].size != p.size]:
-        raise CannotCompile(line, "object", f"`{grown[0]}` grows here")
+    for t in _changed_inside(visit, kept, visit.values.keys() - bound - appended):
+        grows = t in kept and after[t].size != kept[t].size
+        draws = "random" in type(paths.at(t, visit.live)).__module__
+        raise CannotCompile(line, "random" if draws else "object", f"`{t}` {'grows' if grows else 'changes'} here")
     changed = [p for t, p in kept.items() if after[t].value is not p.value or _stored_into(visit, p)]
     for p in changed:
         if not is_number(p.value) and not _is_tree(p.value):
@@ -161,6 +177,22 @@ def _places(
     texts = {p.text for p in changed}
     read = [p for p in kept.values() if p.text not in texts and _is_handed(p.value, home)]
     return changed, read, made
+
+
+def _changed_inside(visit: Visit, kept: Mapping[str, paths.Leaf], roots: Collection[str]) -> list[str]:
+    """Values that are not followed into, and stayed the same object with something else in it."""
+    states, sizes = [
+        (found, later)
+        for found, later in ((visit.states, visit.states_after), (_sizes(kept), _sizes(visit.places_after)))
+    ]
+    same = [
+        t for t in [*states[0], *sizes[0]] if t in roots or (t in kept and visit.places_after[t].value is kept[t].value)
+    ]
+    return [t for t in same if any(t in now and t in then and then[t] != now[t] for now, then in (states, sizes))]
+
+
+def _sizes(found: Mapping[str, paths.Leaf]) -> dict[str, int]:
+    return {t: p.size for t, p in found.items() if p.size is not None}
 
 
 def _stored_into(visit: Visit, p: paths.Leaf) -> bool:
@@ -286,6 +318,11 @@ class StatementsAsTheyStand(Statements):
         super().__init__(values, moving | _arrays(values, home), (), jnp, lax, home, Functions({}, {}))
         self.places, self.made = places, made
         self.heads: frozenset[str] = frozenset()
+        self.grown: list[str] = []
+        """The places of lists that what is called appends to."""
+        self.ours = "compiled_regions"
+        self.own: set[str] = set()
+        """Names of lists that each turn makes for itself."""
         self.stored_names: set[str] = set()
         """Names of NumPy's arrays that are stored into."""
         self.top, self.theirs = True, "lifted_arrays"
@@ -315,7 +352,9 @@ class StatementsAsTheyStand(Statements):
                 return parts + (["else:", *indent(self.block(s.orelse, live, guard))] if s.orelse else [])
             case ast.If():
                 return self._if(s, live, guard)
-            case ast.Expr(value=ast.Call() as call) if growing.appends(call, self.values) and self.items is not None:
+            case ast.Expr(value=ast.Call() as call) if (
+                growing.appends(call, self.values, self.own) and self.items is not None
+            ):
                 return super().statement(s, live, guard)
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]) if name in self.columns:
                 return super()._assign(s, guard)
@@ -354,14 +393,19 @@ class StatementsAsTheyStand(Statements):
     def _rows(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.moving and hasattr(self.values.get(node.id), "shape")
 
-    def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
-        head, length, start = super()._counted(s)
-        if head is not None and self.home.numpy:
-            head = [line.replace("{k}", f"{self.theirs}.counted({{k}})") for line in head]
-        return head, length, start
+    def _branches_over_loops(self) -> bool:
+        return False
 
-    def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
-        return LoopOfPlaces(self, s.body, live, s)
+    def _counted(self, s: ast.For, first: list[str]) -> tuple[list[str], str]:
+        head, length = super()._counted(s, first)
+        return (
+            ([line.replace("{k}", f"{self.theirs}.counted({{k}})") for line in head], length)
+            if self.home.numpy
+            else (head, length)
+        )
+
+    def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
+        return LoopOfPlaces(self, s.body, live, s, guard)
 
 
 class _Asked(ast.NodeTransformer):
@@ -389,8 +433,15 @@ class _Asked(ast.NodeTransformer):
 class LoopOfPlaces(Loop):
     """A loop that carries whole trees of arrays, and what changes in objects and containers."""
 
-    def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
-        super().__init__(writer, body, live, s)
+    def __init__(
+        self,
+        writer: Statements,
+        body: list[ast.stmt],
+        live: set[str],
+        s: ast.For | ast.While,
+        guard: str | None = None,
+    ) -> None:
+        super().__init__(writer, body, live, s, guard)
         assert isinstance(writer, StatementsAsTheyStand)
         self.places, self.numpy, self.theirs = writer.places, writer.home.numpy, writer.theirs
         stored = naming.stored_into(body) - naming.bound(body) - writer.stored_names
@@ -398,6 +449,18 @@ class LoopOfPlaces(Loop):
         self.before = sorted((set(self.before) | (writer.stored_names - naming.bound(body))) - stored)
         self.after = [*(n for n in self.after if n not in stored and n not in self.before), *writer.made]
         writer.moving -= writer.heads
+
+    def _block(self) -> list[str]:
+        w, lines = self.w, super()._block()
+        assert isinstance(w, StatementsAsTheyStand)
+        if not w.grown:
+            return lines
+        if w.items is None:
+            raise CannotCompile(self.s.lineno, "object", f"`{w.grown[0]}` grows here")
+        for k, place in enumerate(w.grown):
+            w.items.append(f"grown_{k}")
+            lines = [f"{place} = {w.ours}.GrowingList()", *lines, f"item_{len(w.items)}_of_grown_{k} = {place}.taken()"]
+        return lines
 
     def _turned(self) -> str:
         if not self.numpy:

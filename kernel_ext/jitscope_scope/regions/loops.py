@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import naming
 from .answers import CannotCompile
+from .homes import is_number
 
 
 if TYPE_CHECKING:
@@ -16,8 +19,15 @@ if TYPE_CHECKING:
 class Loop:
     """One loop: what it carries, and its text."""
 
-    def __init__(self, writer: Statements, body: list[ast.stmt], live: set[str], s: ast.For | ast.While) -> None:
-        self.w, self.s, self.live = writer, s, live
+    def __init__(
+        self,
+        writer: Statements,
+        body: list[ast.stmt],
+        live: set[str],
+        s: ast.For | ast.While,
+        guard: str | None = None,
+    ) -> None:
+        self.w, self.s, self.live, self.guard = writer, s, live, guard
         self.stops = naming.breaks(body)
         self.stop = writer.fresh("stop")
         self.body = _without_leaving(body, self.stop) if naming.leaves(body) else body
@@ -28,21 +38,44 @@ class Loop:
             early |= naming.loaded([s.test])
         unsure = written - naming.bound_for_certain(self.body) - naming.stored_into(body)
         self.target, self.unsure = target, unsure
-        self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early))
+        kept = self._kept(written if self._may_be_empty() or isinstance(s, ast.While) else unsure & written)
+        self.before = sorted(written & (early | naming.stored_into(body)) - _made_inside(body, early) | kept)
         self.after = sorted(((written & live) | (written & unsure)) - set(self.before))
         self.ends = sorted(target & live)
         writer.moving |= target | set(self.before) | set(self.after)
         _spread(body, writer)
         self.step, self.carry, self.earlier = writer.fresh("step"), writer.fresh("carry"), ""
 
-    def counted(self, head: list[str], length: str, start: str) -> list[str]:
+    def _kept(self, names: set[str]) -> set[str]:
+        """Of names that the loop may leave alone, those that have a value before it. Raises CannotCompile for what a branch makes a number,
+        or an array of another shape, of."""
+        w = self.w
+        for n in names & self.unsure & self.live - w.defined & w.values.keys() - w.expressions.local:
+            raise CannotCompile(
+                self.s.lineno,
+                "object",
+                f"`{n}` is a {type(w.values[n]).__name__}, and a number only where a value says so",
+            )
+        kept = names & w.defined
+        for n in [
+            n for n in kept if is_number(w.values.get(n)) and is_number(w.after.get(n)) and n not in w.expressions.local
+        ]:
+            if np.shape(w.values[n]) != np.shape(w.after[n]):  # type: ignore[arg-type]
+                if n in self.unsure & self.live:
+                    raise CannotCompile(self.s.lineno, "shape", f"`{n}` has another shape only where a value says so")
+                kept = kept - {n}
+        return kept
+
+    def counted(self, head: list[str], length: str) -> list[str]:
         """A loop whose number of turns is known before it begins."""
         w, k = self.w, self.w.fresh("k")
+        if self.guard and not self.stops:
+            length = f"{w.jnp}.where({self.guard}, {length}, 0)"
         bind = [line.format(k=k) for line in head]
         outer, w.items = w.items, [] if not self.stops else None
         lines = self._block()
         items, w.items = w.items or [], outer
-        if items and outer is not None:
+        if items and (outer is not None or self.guard):
             raise CannotCompile(
                 self.s.lineno, "object", f"`{items[0]}` is a Python list that grows in a loop inside a loop"
             )
@@ -83,7 +116,7 @@ class Loop:
         )
         text += self._started(f"{self.step}((0, False, c))[2]")
         going = f"lambda s: (s[0] < {length}) & ~s[1]"
-        start = f"({w.jnp}.asarray(0), {w.jnp}.asarray(False), {self.carry})"
+        start = f"({w.jnp}.asarray(0), {self._stopped()}, {self.carry})"
         text.append(f"{k}, {self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, {start})")
         return text + self._final(head, f"{k} - 1", k)
 
@@ -115,9 +148,13 @@ class Loop:
         )
         text += self._started(f"{self.step}((False, c))[1]")
         text.append(
-            f"{self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, ({w.jnp}.asarray(False), {self.carry}))"
+            f"{self.stop}, ({out}) = {w.lax}.while_loop({going}, {self.step}, ({self._stopped()}, {self.carry}))"
         )
         return text
+
+    def _stopped(self) -> str:
+        """Whether the loop has no turn at all, because the branch that it stands under is not taken."""
+        return f"{self.w.jnp}.logical_not({self.guard})" if self.guard else f"{self.w.jnp}.asarray(False)"
 
     def _test(self) -> ast.expr:
         assert isinstance(self.s, ast.While)
@@ -129,8 +166,9 @@ class Loop:
         if naming.leaves(self.s.body):
             self.w.moving.add(self.stop)
         outer, self.w.turn = self.w.turn, self.body
+        defined, self.w.defined = self.w.defined, self.w.defined | inner | self.target
         lines = opening + self.w.block(self.body, inner)
-        self.w.turn = outer
+        self.w.turn, self.w.defined = outer, defined | inner | self.target
         return lines
 
     def _names(self) -> str:
@@ -144,14 +182,18 @@ class Loop:
     def _last_apart(self) -> bool:
         """Whether the last turn is written beside the loop: names that only it leaves behind would have XLA copy, in each turn, an
         array that is read and stored into."""
-        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
         stored = naming.stored_into(self.s.body)
         return bool(
             self.after
             and stored & _read(self.s.body)
             and not set(self.after) & self.unsure
-            and not any(map(self.w.expressions.moves, args))
+            and not self._may_be_empty()
         )
+
+    def _may_be_empty(self) -> bool:
+        """Whether values decide how many turns there are."""
+        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
+        return bool(self.guard) or any(map(self.w.expressions.moves, args))
 
     def _turned(self) -> str:
         """The carried values at the end of a turn."""
@@ -192,8 +234,7 @@ class Loop:
 
     def _opening(self) -> list[str]:
         """Keeps what the loop's own names were before, where it may have no turn in a turn of the loop around it."""
-        args = self.s.iter.args if isinstance(self.s, ast.For) and isinstance(self.s.iter, ast.Call) else []
-        if not self.ends or not self.w.turn or not any(map(self.w.expressions.moves, args)):
+        if not self.ends or not self.w.turn or not self._may_be_empty():
             return []
         self.earlier = self.w.fresh("earlier")
         return [f"{self.earlier}_{n} = {n}" for n in self.ends]

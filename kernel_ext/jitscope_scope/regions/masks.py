@@ -263,6 +263,16 @@ class _Masks(ast.NodeTransformer):
         self.done = True
         return node
 
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        """What a comprehension counts with is one number in each of its values."""
+        match node.generators:
+            case [ast.comprehension(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range")))]:
+                known, self.known = self.known, {**self.known, name: 0}
+                self.generic_visit(node)
+                self.known = known
+                return node
+        return self.generic_visit(node)
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         return self._product(node.left, node.right, node) if isinstance(node.op, ast.MatMult) else node

@@ -76,6 +76,11 @@ def read_first(block: Statements) -> set[str]:
     return _exposed(block, set())[0]
 
 
+def bound_or_not(block: Statements) -> set[str]:
+    """Names that the block binds on some ways and not on others: on those they keep what they were."""
+    return bound(block) - bound_for_certain(block)
+
+
 def bound_for_certain(block: Statements) -> set[str]:
     """Names that are bound whichever way the block goes."""
     return _exposed(block, set())[1]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import re
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
+from types import ModuleType
 
-from .homes import is_users_object
+from .homes import attributes_of, is_users_object
 
 
 DEPTH = 4
 MOST = 500
 """More places than this are not followed."""
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,32 @@ class Leaf:
     """How much a container held that is taken as a value: a list of numbers, a set."""
 
 
-def leaves(values: Mapping[str, object]) -> dict[str, Leaf]:
-    """The places inside of the objects and containers that these names stand for, by their text; the first of several ways."""
+Lists = dict[str, tuple[list[object], list[object]]]
+"""Python's lists by each way that leads to them, and copies of what they hold."""
+
+
+def leaves(values: Mapping[str, object], lists: Lists | None = None) -> dict[str, Leaf]:
+    """The places inside of the objects and containers that these names stand for, by their text; the first of several ways. `lists` gets
+    the lists among them."""
     found: dict[str, Leaf] = {}
     known: set[int] = set()
     for name in sorted(values):
-        _walk(name, name, values[name], DEPTH, found, known)
+        _walk(name, name, values[name], DEPTH, found, known, {} if lists is None else lists)
+    return found
+
+
+def states(values: Mapping[str, object], inside: Mapping[str, Leaf]) -> dict[str, bytes]:
+    """What is in values that are not followed into, among these and the places `inside` them: deques, sets, tuples, generators of random
+    numbers. Those that cannot be pickled are left out."""
+    whole = {n: v for n, v in values.items() if _parts(n, v) is None} | {t: p.value for t, p in inside.items()}
+    found = {}
+    for text, value in whole.items():
+        if isinstance(value, _PLAIN) or hasattr(value, "dtype") or callable(value):
+            continue
+        try:
+            found[text] = hashlib.blake2b(pickle.dumps(value, 5), digest_size=16).digest()
+        except Exception:
+            continue
     return found
 
 
@@ -50,8 +74,12 @@ def first_new(text: str, values: Mapping[str, object]) -> str | None:
     return None
 
 
-def _walk(root: str, text: str, value: object, depth: int, found: dict[str, Leaf], known: set[int]) -> None:
+def _walk(
+    root: str, text: str, value: object, depth: int, found: dict[str, Leaf], known: set[int], lists: Lists
+) -> None:
     parts = _parts(text, value)
+    if type(value) is list and text not in lists and len(found) < MOST:
+        lists[text] = value, list(value)
     if parts is None:
         if text != root and len(found) < MOST:
             found[text] = Leaf(root, text, value, _size(value))
@@ -60,13 +88,13 @@ def _walk(root: str, text: str, value: object, depth: int, found: dict[str, Leaf
         return
     known.add(id(value))
     for inner, part in parts:
-        _walk(root, inner, part, depth - 1, found, known)
+        _walk(root, inner, part, depth - 1, found, known, lists)
 
 
 def _parts(text: str, value: object) -> list[tuple[str, object]] | None:
     """What a container or object holds; None for what is a value itself."""
     if is_users_object(value):
-        return [(f"{text}.{n}", v) for n, v in vars(value).items() if n.isidentifier()]
+        return [(f"{text}.{n}", v) for n, v in attributes_of(value).items() if n.isidentifier()]
     if type(value) is dict and all(isinstance(k, (str, int)) for k in value):
         return [(f"{text}[{k!r}]", v) for k, v in value.items()]
     if type(value) is list and not all(isinstance(v, (int, float, complex, str)) for v in value):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from . import growing, naming
 from .parts import EditText, placed_at
-from .stops import Writing
+from .stops import Writing, told
 from .watching import Visit
 
 
@@ -46,21 +46,9 @@ def in_pieces(
     part = ast.parse(f"for {turn} in range({room}): pass").body[0]
     assert isinstance(part, ast.For)
     placed_at(part, loop)
-    part.body = [first, *_told(copy.deepcopy(loop.body), going)]
+    part.body = [first, *told(copy.deepcopy(loop.body), going)]
     start = placed_at(ast.parse(f"{going} = True").body[0], loop)
     given = replace(visit, after={**visit.after, going: False}, ends={**visit.ends, going: False})
     edit = write((start, part), given, live | {going})
     call = [f"{going} = True", f"while {going}:", *("    " + line for line in edit.call), f"del {going}"]
     return replace(edit, call=tuple(call))
-
-
-def _told(body: list[ast.stmt], going: str) -> list[ast.stmt]:
-    """The same statements, in which a `break` of the loop says that it does not go on."""
-    new: list[ast.stmt] = []
-    for s in body:
-        if isinstance(s, ast.Break):
-            new.append(placed_at(ast.parse(f"{going} = False").body[0], s))
-        if isinstance(s, ast.If):
-            s.body, s.orelse = _told(s.body, going), _told(s.orelse, going)
-        new.append(s)
-    return new

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from . import naming
 from .parts import placed_at
+from .words import DRAWS
 
 
 RECORDER = "__regions__"
-_APART = frozenset(
-    "print input open display seed random randn rand normal standard_normal uniform integers choice shuffle permutation randint "
-    "exponential poisson sleep perf_counter time write savefig plot show append_row gauss default_rng".split()
+_APART = DRAWS | frozenset(
+    "print input open display seed sleep perf_counter time write savefig plot show append_row default_rng".split()
 )
 _LEAST = 3
 """A straight stretch of fewer statements is not looked at."""
@@ -80,7 +80,7 @@ class Places:
             run.clear()
 
         for s in body:
-            if isinstance(s, (ast.Assign, ast.AugAssign)) and not _apart(s):
+            if isinstance(s, (ast.Assign, ast.AugAssign)) and not _apart(s) and not _unfilled(s):
                 run.append(s)
                 continue
             close()
@@ -148,6 +148,12 @@ def _apart(s: ast.stmt) -> bool:
         ):
             return True
     return False
+
+
+def _unfilled(s: ast.stmt) -> bool:
+    """Whether an array is made that holds whatever its memory held before: there is nothing to compare it with."""
+    calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
+    return any(isinstance(f, ast.Attribute) and f.attr in ("empty", "empty_like") for f in calls)
 
 
 def _computes(s: ast.stmt) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from . import words
 from .answers import CannotCompile, Sameness
 from .clock import Stopwatch
-from .homes import data_of, is_array, is_users_object
+from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
 from .watching import Visit, snapshot
 
@@ -154,7 +154,8 @@ def _one(
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
         except Exception as error:
-            word = "value read by Python" if type(error).__name__ in _READ else "shape"
+            kind = type(error).__name__
+            word = "value read by Python" if kind in _READ else "object" if kind == "ReadWhileItGrows" else "shape"
             raise CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}") from None
     first_s = watch.seconds()
     if told:
@@ -251,7 +252,7 @@ def _moved(value: object, random: np.random.Generator) -> object:
     elif type(value) is dict:
         value.update({k: _moved(v, random) for k, v in value.items()})
     elif is_users_object(value):
-        vars(value).update({k: _moved(v, random) for k, v in vars(value).items()})
+        keep_attributes(value, {k: _moved(v, random) for k, v in attributes_of(value).items()})
     return value
 
 
@@ -281,7 +282,7 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
             raise CannotCompile(line, "object", f"`{name}` would have other keys")
         return joined([compared(a[k], b[k], name, line, allowed, floor) for k in a])
     if is_users_object(a) and is_users_object(b):
-        return compared(vars(a), vars(b), name, line, allowed, floor)
+        return compared(attributes_of(a), attributes_of(b), name, line, allowed, floor)
     if isinstance(a, (str, bytes)) and a != b:
         raise CannotCompile(line, "value read by Python", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):

@@ -28,7 +28,7 @@ LONGEST = 40.0
 """Seconds of the plain program beyond which fewer runs are made, and the rest is reckoned."""
 
 _HARNESS = """
-import contextlib, io, json, pickle, random, sys, time, types
+import collections, contextlib, io, json, pickle, random, sys, time, types
 import numpy as np
 import jitscope, jitscope.numpy
 cells, runs, out = json.load(open(sys.argv[1])), json.loads(sys.argv[2]), sys.argv[3]
@@ -56,19 +56,28 @@ with contextlib.redirect_stdout(said):
             start, used = wall(), used_cpu()
             exec(code, names)
             times.append((k, min(wall() - start, used_cpu() - used)))
+from jitscope_scope.regions.homes import attributes_of
 def plain(v, depth=0):
     if isinstance(v, (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))):
         return v
     if type(v) in (list, tuple) and depth < 4:
         return type(v)(plain(x, depth + 1) for x in v)
-    if type(v) is dict and depth < 4:
-        return {k: plain(x, depth + 1) for k, x in v.items() if isinstance(k, (str, int, tuple))}
+    if type(v) is dict and depth < 4 and all(isinstance(k, (str, int)) for k in v):
+        return {k: plain(x, depth + 1) for k, x in v.items()}
     if isinstance(v, jitscope.Array) or (type(v).__module__.startswith("jax") and hasattr(v, "dtype")):
         of = "jax" if type(v).__module__.startswith("jax") else "jitscope"
         data = sys.modules[of].random.key_data(v) if str(v.dtype).startswith("key<") else v
         return ("array of " + of + " " + str(v.dtype), np.asarray(data))
-    if hasattr(v, "__dict__") and not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2:
-        return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in vars(v).items()})
+    if isinstance(v, (set, frozenset)):
+        return (type(v).__name__, sorted(map(repr, v)))
+    if isinstance(v, (collections.deque, list, tuple)) and depth < 4:
+        return (type(v).__name__, [plain(x, depth + 1) for x in v])
+    if isinstance(v, dict) and depth < 4:
+        return (type(v).__name__, [(repr(k), plain(x, depth + 1)) for k, x in v.items()])
+    if isinstance(v, np.random.Generator):
+        return (type(v).__name__, repr(v.bit_generator.state))
+    if not isinstance(v, (type, types.ModuleType, types.FunctionType)) and depth < 2 and (inside := attributes_of(v)):
+        return ("object", type(v).__name__, {k: plain(x, depth + 1) for k, x in inside.items()})
     return ("other", type(v).__name__)
 def kept(v):
     v = plain(v)

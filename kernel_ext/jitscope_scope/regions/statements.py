@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
 
 import numpy as np
@@ -37,6 +37,8 @@ class Statements:
         self.functions, self.count, self.home = functions, 0, home
         self.items: list[str] | None = None
         self.columns: frozenset[str] = frozenset()
+        self.defined = set(moving)
+        """Names that have a value where the writing is."""
         self.counts: set[str] = set()
         """What loops over ranges count with."""
         self.turn: list[ast.stmt] = []
@@ -67,6 +69,7 @@ class Statements:
         for k, s in enumerate(body):
             after = live | naming.loaded(body[k + 1 :])
             lines += self.statement(s, after, guard)
+            self.defined |= naming.bound_for_certain([s])
         return lines or ["pass"]
 
     def statement(self, s: ast.stmt, live: set[str], guard: str | None) -> list[str]:
@@ -78,9 +81,9 @@ class Statements:
             case ast.AnnAssign(value=ast.expr(), target=ast.Name()):
                 return [f"{s.target.id} = {self.text(s.value)}"]  # type: ignore[union-attr, arg-type]
             case ast.For():
-                return self._for(s, live)
+                return self._for(s, live, guard)
             case ast.While():
-                return self._while(s, live)
+                return self._while(s, live, guard)
             case ast.If():
                 return self._if(s, live, guard)
             case ast.Pass():
@@ -379,7 +382,9 @@ class Statements:
         if guard is None and (one := merged(s)) is not None:
             return self._assign(one, None)
         test, both = self.fresh("test"), [*s.body, *s.orelse]
-        if any(isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)):
+        if not self._branches_over_loops() and any(
+            isinstance(n, (ast.For, ast.While)) for b in both for n in ast.walk(b)
+        ):
             raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
         lines = [f"{test} = {self.text(s.test)}"]
         names = [*sorted((naming.bound(both)) & (live | naming.loaded(both))), *self.places_bound(both)]
@@ -399,6 +404,11 @@ class Statements:
         chosen = f"{self.choice()}({test}, p, q) for p, q in zip({taken}, ({tuple_of}))"
         return [*lines, f"{tuple_of} = ({chosen})"]
 
+    def _branches_over_loops(self) -> bool:
+        """Whether a loop may stand under a branch on a value: it has no turn where the branch is not taken. Outside of a loop the names
+        that it binds have no values to keep."""
+        return bool(self.turn)
+
     def places_bound(self, body: naming.Statements) -> list[str]:
         """The attributes that a branch on a value binds; these statements' are names alone."""
         return []
@@ -407,51 +417,78 @@ class Statements:
         """The function that takes one of two values."""
         return f"{self.jnp}.where"
 
-    def _for(self, s: ast.For, live: set[str]) -> list[str]:
+    def _for(self, s: ast.For, live: set[str], guard: str | None) -> list[str]:
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
-        head, length, start = self._counted(s)
-        if head is None:
-            self.text(s.iter)
-            return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live))]
-        return self.loop(s, live).counted(head, length, start)
-
-    def _counted(self, s: ast.For) -> tuple[list[str] | None, str, str]:
-        """What binds the target from the count `k`, how often the loop runs, and what binds it after the loop."""
-        call = s.iter if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) else None
-        name = call.func.id if call is not None and isinstance(call.func, ast.Name) else ""
-        if call is not None and name == "range" and isinstance(s.target, ast.Name):
-            self.counts.add(s.target.id)
-            parts = [self.text(a) for a in call.args]
-            lo, hi, step = {1: ("0", parts[0], "1"), 2: (*parts, "1"), 3: tuple(parts)}[len(parts)]  # type: ignore[misc]
-            if any(map(self.expressions.moves, call.args)):
-                if len(parts) == 3 and self.expressions.moves(call.args[2]):
-                    raise CannotCompile(s.lineno, "value read by Python", "the step of the range is no constant")
-                length = f"({hi}) - ({lo})" if lo != "0" else hi
-                if step != "1":
-                    length = f"-((({lo}) - ({hi})) // ({step}))"
-            else:
-                length = f"len(range({', '.join(parts)}))" if len(parts) > 1 else parts[0]
-            rule = (
-                "{k}" if (lo, step) == ("0", "1") else (f"{lo} + {{k}}" if step == "1" else f"{lo} + {{k}} * ({step})")
-            )
-            return [f"{s.target.id} = {rule}"], length, lo
-        if call is not None and name == "enumerate" and len(call.args) == 1 and isinstance(s.target, ast.Tuple):
-            first, second = s.target.elts
-            if isinstance(first, ast.Name) and isinstance(second, ast.Name) and self._rows(call.args[0]):
-                text = self.text(call.args[0])
-                return [f"{first.id} = {{k}}", f"{second.id} = {text}[{{k}}]"], f"len({text})", "0"
-        if call is not None and name == "zip" and isinstance(s.target, ast.Tuple) and all(map(self._rows, call.args)):
-            texts = [self.text(a) for a in call.args]
-            binds = [f"{ast.unparse(t)} = {x}[{{k}}]" for t, x in zip(s.target.elts, texts, strict=True)]
-            return binds, f"min({', '.join(f'len({x})' for x in texts)})" if len(texts) > 1 else f"len({texts[0]})", "0"
-        if isinstance(s.target, ast.Name) and self._rows(s.iter):
-            text = self.text(s.iter)
-            return [f"{s.target.id} = {text}[{{k}}]"], f"len({text})", "0"
         if isinstance(s.iter, (ast.Tuple, ast.List)) and not naming.leaves(s.body):
-            return None, "", ""
-        self.text(s.iter)
-        raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is gone through by Python")
+            return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live, guard))]
+        first: list[str] = []
+        head, length = self._counted(s, first)
+        return [*first, *self.loop(s, live, guard).counted(head, length)]
+
+    def _counted(self, s: ast.For, first: list[str]) -> tuple[list[str], str]:
+        """What binds the targets from the count `{k}`, and how often the loop runs. What Python reads once, and the loop binds anew, gets
+        a name in `first`."""
+        again = naming.bound(s.body)
+
+        def text(node: ast.expr) -> str:
+            if not naming.loaded([node]) & again:
+                return self.text(node)
+            first.append(f"{(name := self.fresh('once'))} = {self.text(node)}")
+            return name
+
+        if (found := self._gone_through(s.target, s.iter, text)) is None:
+            self.text(s.iter)
+            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is gone through by Python")
+        binds, lengths = found
+        return binds, f"min({', '.join(lengths)})" if len(lengths) > 1 else lengths[0]
+
+    def _gone_through(
+        self, target: ast.expr, node: ast.expr, text: Callable[[ast.expr], str], k: str = "{k}"
+    ) -> tuple[list[str], list[str]] | None:
+        """What binds a target that goes through this, and the lengths of which the smallest is how often; None where Python has to."""
+        match node, target:
+            case ast.Call(func=ast.Name(id="range"), args=[_, *_] as args, keywords=[]), ast.Name(id=name):
+                self.counts.add(name)
+                rule, length = self._range([text(a) for a in args], any(map(self.expressions.moves, args)), k)
+                return [f"{name} = {rule}"], [length]
+            case ast.Call(
+                func=ast.Name(id="reversed"), args=[ast.Call(func=ast.Name(id="range")) as inner]
+            ), ast.Name():
+                if (found := self._gone_through(target, inner, text)) is not None:
+                    return [line.format(k=f"({found[1][0]} - 1 - {k})") for line in found[0]], found[1]
+            case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]), ast.Tuple(
+                elts=[ast.Name(id=name), rest]
+            ):
+                start = [*start, *(w.value for w in node.keywords)]  # type: ignore[attr-defined]
+                if (found := self._gone_through(rest, inner, text, k)) is not None and not any(map(self.moves, start)):
+                    self.counts.add(name)
+                    return [f"{name} = {' + '.join([k, *map(text, start)])}", *found[0]], found[1]
+            case ast.Call(func=ast.Name(id="zip"), args=[_, *_] as parts, keywords=[]), ast.Tuple(elts=targets) if len(
+                parts
+            ) == len(targets):
+                each = [self._gone_through(t, p, text, k) for t, p in zip(targets, parts, strict=True)]
+                if (all_of := [e for e in each if e is not None]) == each and (
+                    len(each) == 1 or not any(map(self.moves, (p for p in parts if not self._rows(p))))
+                ):
+                    return [line for e in all_of for line in e[0]], [length for e in all_of for length in e[1]]
+            case _, ast.Name() | ast.Tuple() if self._rows(node):
+                return [f"{ast.unparse(target)} = {(rows := text(node))}[{k}]"], [f"len({rows})"]
+        return None
+
+    def moves(self, node: ast.AST) -> bool:
+        """Whether a value is not known while tracing."""
+        return self.expressions.moves(node)
+
+    def _range(self, parts: list[str], moves: bool, k: str) -> tuple[str, str]:
+        """The count of a range by the loop's own count `k`, and how many there are."""
+        lo, hi, step = {1: ("0", parts[0], "1"), 2: (*parts, "1"), 3: tuple(parts)}[len(parts)]  # type: ignore[misc]
+        rule = k if (lo, step) == ("0", "1") else (f"{lo} + {k}" if step == "1" else f"{lo} + {k} * ({step})")
+        if not moves:
+            return rule, f"len(range({', '.join(parts)}))" if len(parts) > 1 else parts[0]
+        if step != "1":
+            return rule, f"-((({lo}) - ({hi})) // ({step}))"
+        return rule, f"({hi}) - ({lo})" if lo != "0" else hi
 
     def _rows(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
@@ -460,14 +497,14 @@ class Statements:
                 return False
         return self.expressions.moves(node)
 
-    def _while(self, s: ast.While, live: set[str]) -> list[str]:
+    def _while(self, s: ast.While, live: set[str], guard: str | None) -> list[str]:
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
-        return self.loop(s, live).by_value()
+        return self.loop(s, live, guard).by_value()
 
-    def loop(self, s: ast.For | ast.While, live: set[str]) -> Loop:
-        """The loop, ready to be written."""
-        return Loop(self, s.body, live, s)
+    def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
+        """The loop, ready to be written: without a turn where `guard`, if any, is false."""
+        return Loop(self, s.body, live, s, guard)
 
 
 def _augmented_names(s: ast.stmt) -> set[str]:

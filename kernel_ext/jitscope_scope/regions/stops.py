@@ -12,7 +12,7 @@ import numpy as np
 from . import naming
 from .answers import CannotCompile
 from .effects import Effects
-from .parts import EditText
+from .parts import EditText, placed_at
 from .watching import Visit
 
 
@@ -37,7 +37,7 @@ def between(
         return None
     only_said(stops, visit, definitions)
     rest = _without(loop.body, stops)
-    first, stop, turns = f"{name}_first", f"{name}_stop", f"{name}_turns"
+    first, stop, turns, going = f"{name}_first", f"{name}_stop", f"{name}_turns", f"{name}_going"
     count, kind = loop.target.id, np.int64  # type: ignore[attr-defined]
     if any(naming.root_of(n.func) and _appends(n) for s in rest for n in ast.walk(s) if isinstance(n, ast.Call)):
         kind = int  # lists that grow are stacked: their length is part of the compiled form
@@ -45,31 +45,53 @@ def between(
         return None
     part = ast.parse(f"for {count} in range({first}, {stop}): pass").body[0]
     assert isinstance(part, ast.For)
-    part.body = rest
+    part.body = told(rest, going) if naming.breaks(rest) else rest
     for n in ast.walk(part):
         if not hasattr(n, "lineno") and isinstance(n, (ast.expr, ast.stmt)):
             ast.copy_location(n, loop)
     for n in [part, part.target, *ast.walk(part.iter)]:
         ast.copy_location(n, loop)
-    given = replace(visit, values={**visit.values, first: kind(0), stop: kind(1)})
+    given = replace(
+        _without_roots(visit, _only_in(stops, rest, definitions)),
+        values={**visit.values, first: kind(0), stop: kind(1)},
+    )
     _not_exchanged(loop, visit)
     after = live | naming.read_first(loop.body) | naming.loaded(stops)
-    inner = write((part,), given, after)
+    if not naming.breaks(rest):
+        inner, out, flag = write((part,), given, after), [], []
+    else:
+        start = placed_at(ast.parse(f"{going} = True").body[0], loop)
+        given = replace(given, after={**given.after, going: True}, ends={**given.ends, going: True})
+        inner, out, flag = write((start, part), given, after | {going}), [f"if not {going}: break"], [going]
     tests = " or ".join(f"({ast.unparse(s.test)})" if len(stops) > 1 else ast.unparse(s.test) for s in stops)
     call = [
+        *(f"{n} = True" for n in flag),
         f"{turns} = {head}",
         f"{first} = {turns}.start",
         f"for {stop} in [*({count} for {count} in {turns} if {tests}), {turns}.stop]:",
         f"    if {first} < {stop}:",
-        *("        " + line for line in inner.call),
+        *("        " + line for line in [*inner.call, *out]),
         f"    {first} = {stop} + 1",
         f"    if {stop} < {turns}.stop:",
         f"        {count} = {stop}",
         *("        " + line for s in loop.body for line in ast.unparse(s).splitlines()),
-        f"del {turns}, {first}, {stop}",
+        f"del {', '.join([turns, first, stop, *flag])}",
     ]
+
     reads = tuple(n for n in inner.reads if n not in (first, stop))
     return replace(inner, call=tuple(call), reads=reads, said=True)
+
+
+def told(body: list[ast.stmt], going: str) -> list[ast.stmt]:
+    """The same statements, in which a `break` of the loop they belong to says that it does not go on."""
+    new: list[ast.stmt] = []
+    for s in body:
+        if isinstance(s, ast.Break):
+            new.append(placed_at(ast.parse(f"{going} = False").body[0], s))
+        if isinstance(s, ast.If):
+            s.body, s.orelse = told(s.body, going), told(s.orelse, going)
+        new.append(s)
+    return new
 
 
 def _range(loop: ast.For) -> str | None:
@@ -96,6 +118,20 @@ def _by_count(s: ast.If, loop: ast.For, visit: Visit) -> bool:
 def _without(body: list[ast.stmt], stops: list[ast.If]) -> list[ast.stmt]:
     """The turns between: what stands under `else` is done, the branches are not."""
     return [copy.deepcopy(t) for s in body for t in (s.orelse if isinstance(s, ast.If) and s in stops else [s])]
+
+
+def _only_in(
+    stops: list[ast.If], rest: list[ast.stmt], definitions: Mapping[tuple[str, int], ast.FunctionDef]
+) -> set[str]:
+    """Names that the branches touch, and neither the turns between nor any function of the cells."""
+    return naming.loaded(stops) - naming.loaded(rest).union(*(naming.loaded(d.body) for d in definitions.values()))
+
+
+def _without_roots(visit: Visit, roots: set[str]) -> Visit:
+    """What was seen, without what is inside of these names."""
+    kept = lambda places: {t: p for t, p in places.items() if p.root not in roots}
+    states = {t: s for t, s in visit.states.items() if t not in roots}
+    return replace(visit, places=kept(visit.places), places_after=kept(visit.places_after), states=states)
 
 
 def _appends(call: ast.Call) -> bool:

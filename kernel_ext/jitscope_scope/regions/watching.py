@@ -13,7 +13,7 @@ import numpy as np
 
 from . import paths
 from .clock import Pair, Stopwatch, added
-from .homes import is_users_object
+from .homes import attributes_of, is_users_object, keep_attributes
 
 
 KEPT_BYTES = 1 << 28
@@ -48,6 +48,12 @@ class Visit:
     places: dict[str, paths.Leaf] = field(default_factory=dict)
     """What was in the objects and containers at the start, and at the end."""
     places_after: dict[str, paths.Leaf] = field(default_factory=dict)
+    states: dict[str, bytes] = field(default_factory=dict)
+    """What was in values that are not followed into, at the start, and at the end."""
+    states_after: dict[str, bytes] = field(default_factory=dict)
+    lists: paths.Lists = field(default_factory=dict)
+    """Python's lists at the start, and at the end."""
+    lists_after: paths.Lists = field(default_factory=dict)
 
     def compare(self, noted: list[dict[str, object]]) -> None:
         """Notes which arrays have another content than before; not those that nobody but the notes, which are `noted`, holds any longer."""
@@ -111,7 +117,10 @@ class Recorder:
             if _bytes(found) > KEPT_BYTES:
                 seen.too_large = True
             else:
-                seen.visit = Visit(snapshot(found), found, enclosed=_enclosed(found), places=paths.leaves(found))
+                lists: paths.Lists = {}
+                places = paths.leaves(found, lists)
+                seen.visit = Visit(snapshot(found), found, enclosed=_enclosed(found), places=places, lists=lists)
+                seen.visit.states = paths.states(found, seen.visit.places)
             self.lost = added(self.lost, watch.passed())
         seen.own, seen.watch = self.lost, Stopwatch()
 
@@ -129,7 +138,9 @@ class Recorder:
             seen.visit.ends = {n: names[n] for n in seen.binds if n in names}
             seen.visit.after = snapshot(seen.visit.ends)
             seen.visit.compare([d for s in self.seen.values() if s.visit for d in (s.visit.live, s.visit.ends)])
-            seen.visit.places_after = paths.leaves({n: names.get(n, v) for n, v in seen.visit.live.items()})
+            now = {n: names.get(n, v) for n, v in seen.visit.live.items()}
+            seen.visit.places_after = paths.leaves(now, seen.visit.lists_after)
+            seen.visit.states_after = paths.states(now, seen.visit.places_after)
             self.lost = added(self.lost, watch.passed())
 
 
@@ -180,7 +191,7 @@ def _copied(value: object, memo: dict[int, object]) -> object:
         new = MethodType(value.__func__, _copied(value.__self__, memo))
     elif is_users_object(value):
         memo[id(value)] = new = object.__new__(type(value))
-        vars(new).update((k, _copied(v, memo)) for k, v in vars(value).items())
+        keep_attributes(new, {k: _copied(v, memo) for k, v in attributes_of(value).items()})
     memo[id(value)] = new
     return new
 

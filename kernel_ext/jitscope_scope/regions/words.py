@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import random
 from types import BuiltinFunctionType, FunctionType, ModuleType
+
+import numpy as np
 
 
 ARRAY_METHODS = frozenset(
@@ -34,6 +37,14 @@ MODULES = {
     "logging": ("input or output", "writes a log"),
 }
 _IN_PLACE = frozenset("sort fill resize itemset put partition setflags byteswap".split())
+_AMBIGUOUS = frozenset("f beta gamma power sample bytes spawn bit_generator getstate setstate seed getrandbits".split())
+DRAWS = frozenset(
+    n
+    for kind in (np.random.Generator, np.random.RandomState, random.Random)
+    for n in dir(kind)
+    if not n.startswith("_") and n not in _AMBIGUOUS and n.islower()
+)
+"""Methods of random generators, but for names that other objects' methods have as well."""
 _LIST = frozenset(
     "append extend pop insert remove clear update setdefault add popitem discard appendleft popleft".split()
 )
@@ -62,6 +73,10 @@ def why_not_function(value: object, said: str) -> tuple[str, str] | None:
             return "input or output", f"`{name}` is called"
         return None if name in BUILTINS else ("object", f"Python's `{name}` is called")
     root = module.partition(".")[0]
+    if root in ("__main__", "cell"):
+        return "object", f"an object of `{said}` is made" if isinstance(
+            value, type
+        ) else f"`{said}` is no plain function"
     if root == "builtins":
         return "object", f"Python's `{said}` is called"
     if module.startswith("numpy.random"):
@@ -92,22 +107,7 @@ def why_not_method(name: str) -> tuple[str, str]:
         return "object", f"`.{name}()` changes a Python container"
     if name in ("write", "writelines", "read", "readline", "flush", "tofile", "savefig", "dump"):
         return "input or output", f"`.{name}()` reads or writes"
-    if name in (
-        "normal",
-        "standard_normal",
-        "uniform",
-        "random",
-        "integers",
-        "choice",
-        "randn",
-        "rand",
-        "shuffle",
-        "permutation",
-        "randint",
-        "exponential",
-        "poisson",
-        "gauss",
-    ):
+    if name in DRAWS:
         return "random", f"`.{name}()` draws from a random generator"
     return "object", f"`.{name}()` is a method of an object"
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import ends, growing, in_place, list_buffers, masks, naming, texts, words
+from . import ends, growing, in_place, list_buffers, masks, naming, number_lists, texts, words
 from .answers import CannotCompile
 from .arguments import StoringCalls
 from .bounds import Bounds, own_part
@@ -86,7 +86,8 @@ def _translated(
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> EditText:
-    numbers = growing.number_lists(body, visit.values) if home.numpy else set()
+    numbers = number_lists.number_lists(body, visit) if home.numpy else {}
+    body = number_lists.as_arrays(body, numbers)
     letters = texts.letters(body, visit.values) if home.numpy else set()
     coded = {n: texts.codes(visit.values[n]) for n in letters}
     values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
@@ -111,6 +112,9 @@ def _translated(
     touched = [v for n, v in visit.live.items() if isinstance(v, np.ndarray) and n in stored | visit.changed]
 
     def hand_in(n: str, value: object) -> bool:
+        if words.of_users(value) and n not in used | made:
+            values[n] = value
+            return True
         lone = not any(shares(value, v) for v in touched) if isinstance(value, np.ndarray) else True
         if n in used | made or not lone or not (is_number(value) or words.is_static(value)) or isinstance(value, type):
             return False
@@ -123,12 +127,12 @@ def _translated(
     functions.hand_in = hand_in
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
-    writer.region, writer.after = body, visit.after
+    writer.region, writer.after, writer.defined = body, visit.after, arrays & (visit.values.keys() | at_ends.keys())
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
         node = changed.handed_back(node, jnp) if home.numpy else node
         inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
-        inner.expressions.local = given | naming.bound(node.body)
+        inner.expressions.local, inner.defined = given | naming.bound(node.body), set(given)
         inner.region = node.body
         inner.count = 100 * (1 + len(functions.lines))
         return [f"def {node.name}({ast.unparse(node.args)}):", *indent(_returning(node.body, inner))]
@@ -143,7 +147,7 @@ def _translated(
     reads = sorted(
         {
             n
-            for n in (naming.read_first(body) | functions.reads | stored)
+            for n in (naming.read_first(body) | naming.bound_or_not(body) & arrays | functions.reads | stored)
             if (n in visit.values or n in at_ends or n in functions.kept) and _goes_in(values[n], n, appended)
         }
     )
@@ -152,6 +156,8 @@ def _translated(
             raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}")
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names]
     for n in written_names:
+        if n in numbers:
+            number_lists.bounded(n, numbers[n], body, visit)
         _counts_only(n, body, visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
@@ -165,9 +171,12 @@ def _translated(
     given |= {n: texts.as_codes(n) for n in letters} | at_ends
     given |= {n: f"{n}={text}" if n in fixed else text for n, text in functions.kept.items()}
     passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
-    call = [*_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows), *again]
+    call = [
+        *_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows, numbers),
+        *again,
+    ]
     imports = [
-        *(["import numpy"] if (numbers | letters) & set(reads) else []),
+        *(["import numpy"] if (numbers.keys() | letters) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
     return EditText(
@@ -188,7 +197,11 @@ def _unmasked(
 
 
 def _whole(body: naming.Statements, writer: Statements, live: set[str]) -> list[str]:
-    return [line for k, s in enumerate(body) for line in writer.statement(s, live | naming.loaded(body[k + 1 :]), None)]
+    lines: list[str] = []
+    for k, s in enumerate(body):
+        lines += writer.statement(s, live | naming.loaded(body[k + 1 :]), None)
+        writer.defined |= naming.bound_for_certain([s])
+    return lines
 
 
 def _returning(body: list[ast.stmt], writer: Statements) -> list[str]:
@@ -295,6 +308,7 @@ def _call(
     home: Home,
     body: naming.Statements,
     in_rows: list[str],
+    numbers: Mapping[str, int],
 ) -> list[str]:
     """Calls the function and puts its results where the cell had them: into the arrays themselves, or as new values of the same types."""
     if not home.numpy:
@@ -337,6 +351,8 @@ def _call(
                 ", order='F'" if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous else ""
             )
             binds.append(f"{n} = {result}[{k}].copy({order.removeprefix(', ')})")
+        elif n in numbers:
+            binds += number_lists.put_back(n, numbers[n], f"{result}[{k}]")
         elif isinstance(value, np.generic):
             binds.append(f"{n} = {result}[{k}][()]")
         elif isinstance(value, (bool, int, float, complex)):
@@ -381,19 +397,34 @@ def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str
         for s in ast.walk(b)
         if any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
     ]
-    if not owners or len(made) != 1:
+    branches = [n for b in body for s in ast.walk(b) if isinstance(s, ast.If) for n in ast.walk(s)]
+    if not owners or len(made) != 1 or made[0] in branches:
         return None
     loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
     s = made[0]
     value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
-    if isinstance(value_of, ast.Subscript) and isinstance(value_of.value, ast.Name):
-        free = naming.loaded([value_of.slice])
-        if value_of.value.id not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
+    if value_of is not None and (root := _root_of_views(value_of)) is not None:
+        free = naming.loaded([value_of]) - {root}
+        if root not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
             return f"{name} = {ast.unparse(value_of)}"
     if isinstance(s, ast.For) and not naming.breaks(s.body):
         return _last_row(s, name, made_inside)
     return None
+
+
+def _root_of_views(node: ast.expr) -> str | None:
+    """The name of the array that parts are taken of, one of the other: `x[a:b][::-1]`, `x[i].T`, `x.reshape(3, 4)[k]`."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Subscript(value=node) | ast.Attribute(value=node, attr="T" | "real" | "imag"):
+                pass
+            case ast.Call(func=ast.Attribute(value=node, attr="reshape" | "ravel" | "transpose" | "swapaxes")):
+                pass
+            case _:
+                return None
 
 
 def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:

@@ -185,11 +185,11 @@ w = Talker()
 ---
 for k in range(3):
     w.step()
-=== a method that keeps a list -> object
+=== a method that reads the list it keeps -> object
 class Walker:
-    def __init__(self): self.x, self.path = 0.0, []
+    def __init__(self): self.x, self.path = 0.0, [1.0]
     def step(self):
-        self.x = self.x * 0.5 + 1
+        self.x = self.path[-1] * 0.5 + 1
         self.path.append(self.x)
 w = Walker()
 ---
@@ -342,4 +342,90 @@ x = np.array([1.0, 0.0])
 ---
 for k in range(3):
     y = x / np.array([1.0, 0.0])
+=== nothing, or a number where a value says so -> object @ 1
+x = rng.random(20); found = None
+---
+for i in range(20):
+    if x[i] > 0.5:
+        found = x[i]
+=== a deque that a method appends to -> object @ 1
+from collections import deque
+class Track:
+    def __init__(self):
+        self.x, self.last = np.ones(3), deque([0.0], maxlen=5)
+    def step(self):
+        self.x = 0.9 * self.x
+        self.last.append(1.0)
+t = Track()
+---
+for i in range(20):
+    t.step()
+=== a sum in a dict of a class of its own -> object @ 1
+from collections import defaultdict
+class Net:
+    def __init__(self):
+        self.w, self.sums = np.ones(3), defaultdict(float)
+    def step(self):
+        self.w = 0.9 * self.w
+        self.sums["n"] += 1.0
+net = Net(); net.step()
+---
+for i in range(20):
+    net.step()
+=== a class that is a list -> object @ 1
+class Stack(list):
+    def push(self, v):
+        self.append(v)
+class Net:
+    def __init__(self):
+        self.w, self.stack = np.ones(3), Stack()
+    def step(self):
+        self.w = self.w * 0.99
+        self.stack.push(0.5)
+net = Net()
+---
+for i in range(20):
+    net.step()
+=== draws in a function of another cell -> random @ 2
+def walk(rng, n):
+    for k in range(n):
+        n = rng.binomial(5, 0.5) + n * 0
+    return n
+---
+for i in range(20):
+    x = walk(rng, 3)
+=== objects are made -> object @ 2
+class P:
+    def __init__(self, v): self.v = v
+---
+for i in range(20):
+    p = P(np.ones(3))
+    x = p.v * 2
+=== a view of a row under a branch -> effect
+a = rng.random((20, 3)); row = a[0]; s = np.zeros(3)
+---
+for i in range(20):
+    if s[0] < a[i, 0] + 2:
+        row = a[i]
+    s = s + row
+=== ways to give change in a list, whose numbers have no bound -> object @ 3
+ways = [1] + [0] * 30
+---
+for c in (1, 5, 10):
+    for v in range(c, 31):
+        ways[v] += ways[v - c]
+=== a row of a table that has a name of its own -> object
+L = [[0.0] * 6 for _ in range(5)]; row = L[2]
+---
+for t in range(9):
+    for i in range(1, 5):
+        for j in range(6):
+            L[i][j] = L[i - 1][j] + row[j] + 1.0
+=== the same row many times -> object
+L = [[0.0] * 6] * 5
+---
+for t in range(9):
+    for i in range(1, 5):
+        for j in range(6):
+            L[i][j] = L[i - 1][j] * 0.5 + 1.0
 """)

@@ -17,10 +17,11 @@ import jitscope
 from jitscope_scope.regions import finding, pricing
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
-from jitscope_scope.regions.homes import data_of, is_array, is_users_object
+from jitscope_scope.regions.homes import attributes_of, data_of, is_array, is_users_object
 from tests.scope.regions.programs import COMPILED, Program
 from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
+from tests.scope.regions.programs_with_loops import WITH_LOOPS
 from tests.scope.regions.refused import CUT
 
 
@@ -52,7 +53,7 @@ def watched(program: Program, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Reg
 def same(a: object, b: object, name: str, narrow: bool = False) -> None:
     """Types, dtypes and shapes are equal, floats up to rounding: that of 32 bits where Python's numbers are made of such (`narrow`)."""
     if is_users_object(a) and is_users_object(b):
-        same(vars(a), vars(b), name, narrow)
+        same(attributes_of(a), attributes_of(b), name, narrow)
         return
     assert type(a) is type(b), name
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
@@ -79,7 +80,7 @@ def applied(source: str, regions: list[Region], cell: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("program", [*COMPILED, *IN_PARTS, *IN_PLACE], ids=lambda p: p.name)
+@pytest.mark.parametrize("program", [*COMPILED, *IN_PARTS, *IN_PLACE, *WITH_LOOPS], ids=lambda p: p.name)
 def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     regions, after = watched(program, monkeypatch)
     good = [r for r in regions if r.verdict == "compile"]

@@ -1,0 +1,138 @@
+"""Python's lists of numbers, and rectangles of such lists (`table[i][j]`), that a region takes elements of and stores into: they go in as
+arrays, and what was stored is put back into the lists."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import naming
+from .answers import CannotCompile
+from .bounds import Bounds
+from .watching import Visit
+
+
+def number_lists(body: naming.Statements, visit: Visit) -> dict[str, int]:
+    """Names of lists of whole or floating numbers or truth values that the region only takes elements of, stores elements into, goes
+    through, or asks for their length; and how many axes they have."""
+    stored = naming.stored_into(body)
+    names = (naming.loaded(body) | stored) - naming.bound(body)
+    found = {n: axes for n in names if (axes := _axes(visit.values.get(n)))}
+    found = {n: axes for n, axes in found.items() if n not in stored or _stays(n, axes, visit)}
+    uses = [n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    good = [n for s in body for part in ast.walk(s) for n in _taken(part, found)]
+    return {n: axes for n, axes in found.items() if good.count(n) == uses.count(n)}
+
+
+def _axes(value: object) -> int:
+    """1 for a list of numbers of one kind, 2 for lists of such of one length; else 0."""
+    if type(value) is not list or not value:
+        return 0
+    rows = value if all(type(row) is list for row in value) else None
+    flat = [v for row in rows for v in row] if rows else value
+    if not flat or len({type(v) for v in flat}) != 1 or type(flat[0]) not in (int, float, bool):
+        return 0
+    if type(flat[0]) is int and not all(-(2**62) < v < 2**62 for v in flat):
+        return 0
+    if rows is None:
+        return 1
+    return 2 if len({len(row) for row in rows}) == 1 else 0
+
+
+def _stays(name: str, axes: int, visit: Visit) -> bool:
+    """Whether a list that is stored into is of the same kind and size afterwards, and there is no other way to it or to its rows."""
+    before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
+    if np.shape(before) != np.shape(after) or _axes(after) != axes or visit.ends.get(name) is not live:  # type: ignore[arg-type]
+        return False
+    if np.asarray(before).dtype != np.asarray(after).dtype or not isinstance(live, list) or len(live) > 400:
+        return False
+    parts = [live, *(live if axes == 2 else [])]
+    ways = [value for value, _ in visit.lists.values()]
+    return all(sum(part is other for other in ways) == 1 for part in parts)
+
+
+def _taken(node: ast.AST, found: Mapping[str, int]) -> list[str]:
+    """The lists that a node uses in one of the ways that arrays can be used."""
+    match node:
+        case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=first), slice=second):
+            good = found.get(name) == 2 and not isinstance(first, (ast.Slice, ast.Tuple))
+            return [name] if good and not isinstance(second, (ast.Slice, ast.Tuple)) else []
+        case ast.Subscript(value=ast.Name(id=name), slice=at) if not isinstance(at, (ast.Slice, ast.Tuple)):
+            return [name] if found.get(name) == 1 else []
+        case ast.For(iter=ast.Name(id=name)):
+            return [name] if found.get(name) == 1 else []
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))]):
+            return (
+                [name]
+                if found.get(name) == (1 if isinstance(node.args[0], ast.Name) else 2)
+                or (isinstance(node.args[0], ast.Name) and found.get(name) == 2)
+                else []
+            )
+        case ast.Call(func=ast.Name(id="zip" | "enumerate"), args=args):
+            return [a.id for a in args if isinstance(a, ast.Name) and found.get(a.id) == 1]
+    return []
+
+
+def as_arrays(body: naming.Statements, found: Mapping[str, int]) -> tuple[ast.stmt, ...]:
+    """The statements with `table[i, j]` in place of `table[i][j]`."""
+    if 2 not in found.values():
+        return tuple(body)
+    return tuple(_Indices(found).visit(copy.deepcopy(s)) for s in body)
+
+
+class _Indices(ast.NodeTransformer):
+    def __init__(self, found: Mapping[str, int]) -> None:
+        self.found = found
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name) as of, slice=i), slice=j) if (
+                name in self.found
+            ):
+                both = ast.copy_location(ast.Tuple([i, j], ast.Load()), node)
+                return ast.copy_location(ast.Subscript(of, both, node.ctx), node)
+        return node
+
+
+def put_back(name: str, axes: int, result: str) -> list[str]:
+    """The statements that store an array's elements into the list that it is of."""
+    if axes == 1:
+        return [f"{name}[:] = {result}.tolist()"]
+    row, new = f"row_of_{name}", f"new_of_{name}"
+    return [f"for {row}, {new} in zip({name}, {result}.tolist()):", f"    {row}[:] = {new}", f"del {row}, {new}"]
+
+
+def bounded(name: str, axes: int, body: naming.Statements, visit: Visit) -> None:
+    """Raises CannotCompile where whole numbers without a bound are stored into a list."""
+    value = visit.values[name]
+    assert isinstance(value, list)
+    if np.asarray(value).dtype.kind != "i":
+        return
+    element = f"{name}[]"
+    inside = [_Elements(name, element).visit(copy.deepcopy(s)) for s in body]
+    flat = value if axes == 1 else [v for row in value for v in row]
+    bounds = Bounds(inside, {**visit.values, element: flat}, visit.after)
+    if bounds.stays(element) or bounds.adds(element):
+        return
+    stores = [s for b in body for s in ast.walk(b) if isinstance(s, ast.stmt)]
+    line = next(s.lineno for s in stores if name in {naming.root_of(t) for t in naming.targets_of(s)})
+    raise CannotCompile(
+        line, "object", f"`{name}` holds Python whole numbers, which have no bound; compiled ones wrap around"
+    )
+
+
+class _Elements(ast.NodeTransformer):
+    """Any element of a list as one number."""
+
+    def __init__(self, name: str, element: str) -> None:
+        self.name, self.element = name, element
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == self.name:
+            return ast.copy_location(ast.Name(self.element, node.ctx), node)
+        return node

@@ -1,0 +1,232 @@
+"""More programs that are compiled: loops under branches, what loops go through, loops that are left between their printing turns, and lists
+that a turn makes for itself."""
+
+from tests.scope.regions.programs import parsed
+
+
+WITH_LOOPS = parsed("""
+=== a sieve, loops under a branch on a value
+prime = np.ones(60, bool); low = 2 if rng.random() < 2 else 3
+---
+i = low
+while i * i < 60:
+    if prime[i]:
+        for j in range(i * i, 60, i):
+            prime[j] = False
+    i += 1
+=== Newton only where it is asked for, a loop that is left under a branch
+x = rng.random(20) * 4; done = np.zeros(20); turns = 0
+---
+for k in range(20):
+    z = x[k]
+    if z > 1.0:
+        y = z
+        for it in range(40):
+            new = 0.5 * (y + z / y)
+            turns += 1
+            if abs(new - y) < 1e-9:
+                break
+            y = new
+        done[k] = y
+    else:
+        done[k] = -1.0
+=== a while loop under a branch
+a = rng.random(15); out = np.zeros(15); halved = 0
+---
+for k in range(15):
+    v = a[k] * 8
+    if v > 2:
+        while v > 0.5:
+            v = v / 2
+            halved += 1
+    out[k] = v
+=== edges that the loop binds anew
+a = rng.normal(size=50); s = 0.0; hi = 40
+---
+for rep in range(20):
+    low = rep % 5
+    for j in range(low, hi):
+        low = low + 1
+        s = s + a[j] * low
+=== pairs of a loop's rows, counted from one
+steps = rng.normal(size=(40, 2)); w = rng.random(40); x = 0.0; y = 0.0; xs = np.zeros(41)
+---
+for i, (e, f) in enumerate(steps, 1):
+    x = 0.8 * y + 0.6 * e
+    y = 0.8 * x + 0.6 * f
+    xs[i] = x
+for (e, f), v in zip(steps, w):
+    x = x + v * e - f
+for k, (u, v) in enumerate(zip(w, w[::-1])):
+    y = y + k * u * v
+=== rows in twos, backwards
+p = rng.normal(size=(12, 2)); area = 0.0; b = rng.normal(size=30); y = np.zeros(31)
+---
+for (px, py), (qx, qy) in zip(p[:-1], p[1:]):
+    area += px * qy - qx * py
+for i in reversed(range(30)):
+    y[i] = b[i] - 0.5 * y[i + 1]
+=== a window that is turned round
+x = rng.normal(size=60); d = rng.normal(size=60); w = np.zeros(4); e = np.zeros(60)
+---
+for n in range(4, 60):
+    xn = x[n - 3:n + 1][::-1]
+    e[n] = d[n] - w @ xn
+    w += 0.02 * e[n] * xn
+=== k means, means in a comprehension
+p = rng.normal(size=(60, 2)) + 3 * rng.integers(0, 2, 60)[:, None]; c = p[[0, 30, 59]].copy()
+---
+for it in range(30):
+    near = ((p[:, None] - c[None]) ** 2).sum(-1).argmin(1)
+    new = np.array([p[near == k].mean(axis=0) if (near == k).any() else c[k] for k in range(3)])
+    moved = np.linalg.norm(new - c)
+    c = new
+    if moved < 1e-12 and it > 5:
+        break
+=== places of a sorted row
+edges = np.sort(rng.random(20)); x = rng.random(9)
+---
+for k in range(25):
+    at = np.searchsorted(edges, x)
+    x = (x + 0.37 * at) % 1.0
+=== prints now and then, until the loss no longer falls
+A = rng.normal(size=(30, 4)); b = rng.normal(size=30); w = np.zeros(4); best = np.inf
+---
+for epoch in range(400):
+    grad = 2 * A.T @ (A @ w - b) / 30
+    w = w - 0.1 * grad
+    loss = ((A @ w - b) ** 2).mean()
+    if loss < best - 1e-9:
+        best = loss
+    else:
+        break
+    if epoch % 10 == 0:
+        print(epoch, f"{loss:.5f}")
+=== activations in a list of each turn
+Ws = [rng.normal(size=(5, 5)) * 0.3 for _ in range(3)]; x = rng.normal(size=5); goal = np.zeros(5)
+---
+for it in range(20):
+    acts = [x]
+    for W in Ws:
+        acts.append(np.tanh(W @ acts[-1]))
+    delta = acts[-1] - goal
+    for i in reversed(range(len(Ws))):
+        delta = delta * (1 - acts[i + 1] ** 2)
+        step = np.outer(delta, acts[i])
+        delta = Ws[i].T @ delta
+        Ws[i] = Ws[i] - 0.1 * step
+=== bodies that keep what they have in slots
+class Body:
+    __slots__ = ("x", "v", "n")
+    def __init__(self, x):
+        self.x, self.v, self.n = x, np.zeros(2), 0
+    def move(self, h):
+        self.v = self.v - h * self.x
+        self.x = self.x + h * self.v
+        self.n += 1
+bodies = [Body(rng.normal(size=2)) for k in range(3)]
+---
+for i in range(30):
+    for b in bodies:
+        b.move(0.01)
+=== energies of jitscope's arrays now and then
+import jitscope
+import jitscope.numpy as jnp
+class Ensemble:
+    def __init__(self, x):
+        self.x, self.t = x, 0
+    def step(self, h):
+        self.x = self.x - h * self.x
+        self.t += 1
+    def energy(self):
+        return jnp.mean(self.x ** 2)
+e = Ensemble(jnp.asarray(rng.normal(size=5).astype(np.float32))); energies = []
+---
+for i in range(20):
+    e.step(0.1)
+    if i % 5 == 4:
+        energies.append(e.energy())
+=== functions that keep functions
+def system(k, c, m):
+    def pull(x, v):
+        return (-k * x - c * v) / m
+    def step(x, v, h):
+        a = pull(x, v)
+        new = x + h * v + 0.5 * h * h * a
+        return new, v + 0.5 * h * (a + pull(new, v + h * a))
+    return step
+step = system(rng.random(3), 0.1, 1.5); x = np.ones(3); v = np.zeros(3); xs = []
+---
+for _ in range(30):
+    x, v = step(x, v, 0.01)
+    xs.append(x)
+=== methods that keep lists
+class Economy:
+    def __init__(self, k):
+        self.k, self.path, self.log, self.x = k, [], {"k": [0.5]}, 0.0
+    def step(self):
+        self.k = (0.25 * self.k ** 0.33 + 0.95 * self.k) / 1.03
+        self.x = self.x * 0.5 + 1
+        self.path.append(self.k)
+        self.path.append(self.k[:2].sum() + self.k * 2)
+        self.log["k"].append(self.x)
+all_of = [Economy(rng.random(3) + 0.1), Economy(rng.random(3) + 2)]
+---
+for t in range(25):
+    for e in all_of:
+        e.step()
+=== a method of jitscope's arrays that keeps a list
+import jitscope.numpy as jnp
+class Walk:
+    def __init__(self, x): self.x, self.seen = x, []
+    def step(self, h):
+        self.x = jnp.sin(self.x) + h
+        self.seen.append(self.x)
+w = Walk(jnp.asarray(rng.random(3).astype(np.float32)))
+---
+for t in range(12):
+    w.step(0.1)
+=== a knapsack in a list of whole numbers
+weights = [int(v) for v in rng.integers(1, 9, 12)]; worth = [int(v) for v in rng.integers(1, 60, 12)]; best = [0] * 31
+---
+for i in range(12):
+    for w in range(30, weights[i] - 1, -1):
+        best[w] = max(best[w], best[w - weights[i]] + worth[i])
+=== a table of lists
+n, m = 9, 11; a = [int(v) for v in rng.integers(0, 4, n)]; b = [int(v) for v in rng.integers(0, 4, m)]
+L = [[0] * (m + 1) for _ in range(n + 1)]; third = L[3]
+---
+for i in range(1, n + 1):
+    for j in range(1, m + 1):
+        if a[i - 1] == b[j - 1]:
+            L[i][j] = L[i - 1][j - 1] + 1
+        else:
+            L[i][j] = max(L[i - 1][j], L[i][j - 1])
+longest = L[n][m]
+=== a sieve of truth values, a string of numbers
+prime = [True] * 50; x = [float(v) for v in rng.random(12)]
+---
+for i in range(2, 50):
+    if prime[i]:
+        for j in range(i * i, 50, i):
+            prime[j] = False
+for t in range(20):
+    for k in range(1, 11):
+        x[k] = 0.5 * x[k] + 0.25 * (x[k - 1] + x[k + 1])
+    x[0], x[11] = x[11], x[0] + 0.1
+=== what a branch, or a loop without a turn, may leave as it was
+x = rng.random(20); flag = np.float64(5); other = 3.0; last = -1; v = np.full(3, 2.0); rows = rng.random((20, 3)); left = 7; gap = 0.0
+---
+for i in range(20):
+    if x[i] > 0.95:
+        flag = x[i]
+    if x[i] > 2 * rows[i, 0]:
+        last = i
+        v = rows[i]
+    if x[i] > 0.97:
+        left = i
+        break
+while gap > 0.5:
+    gap = gap / 2
+    other = gap
+""")
