@@ -14,6 +14,7 @@ from typing import Any
 
 import jitscope
 from jitscope.core.words import cut
+from jitscope_scope.advise.code.functions import parameters
 
 from .jax_cells import LEFT_ALONE
 from .request import Request
@@ -103,7 +104,7 @@ def _reason(function: Function) -> str:
         return f"decorated with @{cut(ast.unparse(function.decorator_list[0]), 40)}"
     if isinstance(function, ast.AsyncFunctionDef):
         return "async"
-    if not _parameters(function):
+    if not parameters(function):
         return "takes no arguments"
     if _is_generator(function):
         return "a generator"
@@ -119,12 +120,6 @@ def _is_generator(function: Function) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             todo.extend(ast.iter_child_nodes(node))
     return False
-
-
-def _parameters(function: Function) -> list[str]:
-    arguments = function.args
-    many = [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter]
-    return [one.arg for one in arguments.posonlyargs + arguments.args + arguments.kwonlyargs + many]
 
 
 # --- deciding ---------------------------------------------------------------------------------------------------------
@@ -189,12 +184,12 @@ def _there_is(names: list[str]) -> str:
 
 
 def _check_parameters(asked: dict[str, tuple[str, ...]], option: str, compiled: list[Definition]) -> None:
-    for name, parameters in asked.items():
+    for name, given in asked.items():
         functions = [definition.node for definition in compiled if definition.name == name]
         if not functions:
             names = list(dict.fromkeys(definition.name for definition in compiled))
             raise CellRefusal(f"{option} {name}:…: no function {name!r} is compiled in this cell; {_there_is(names)}.")
-        for parameter in parameters:
+        for parameter in given:
             problems = [_problem(function, parameter) for function in functions]
             if all(problems):
                 raise CellRefusal(f"{option} {name}:{parameter}: {problems[-1]}.")
@@ -206,9 +201,9 @@ def _problem(function: ast.stmt, parameter: str) -> str:
     arguments = function.args
     if any(many and many.arg == parameter for many in (arguments.vararg, arguments.kwarg)):
         return f"{parameter} stands for any number of arguments; the option takes a single one"
-    if parameter in _parameters(function) or arguments.kwarg:
+    if parameter in parameters(function) or arguments.kwarg:
         return ""
-    return f"{function.name} has no parameter {parameter!r}; it has {', '.join(_parameters(function))}"
+    return f"{function.name} has no parameter {parameter!r}; it has {', '.join(parameters(function))}"
 
 
 # --- wrapping ---------------------------------------------------------------------------------------------------------

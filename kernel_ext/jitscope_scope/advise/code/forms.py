@@ -20,6 +20,18 @@ def stored(node: ast.AST) -> set[str]:
     return {n.id for n in below(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def read(node: ast.AST) -> set[str]:
+    """The names whose values it reads."""
+    return {n.id for n in below(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def root_name(path: ast.AST) -> str:
+    """The name that a path such as `params["w"].x` begins with; "" where it begins with none."""
+    while isinstance(path, ast.Attribute | ast.Subscript):
+        path = path.value
+    return path.id if isinstance(path, ast.Name) else ""
+
+
 def bound(function: ast.AST) -> set[str]:
     """The same, and the arguments."""
     return stored(function) | {a.arg for a in below(function) if isinstance(a, ast.arg)}

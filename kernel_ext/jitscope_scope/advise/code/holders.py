@@ -34,11 +34,8 @@ class Holders:
             self._generators.add(self._holder(target))
 
     def _holder(self, path: ast.expr) -> Holder:
-        root, source = path, self._code.source(path)
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
-        name = root.id if isinstance(root, ast.Name) else ""
-        if name == "self" and path is not root:
+        name, source = forms.root_name(path), self._code.source(path)
+        if name == "self" and not isinstance(path, ast.Name):
             return next((one for one in self._code.around(path) if isinstance(one, ast.ClassDef)), None), source
         return self._code.scopes.binding(name, path), source
 

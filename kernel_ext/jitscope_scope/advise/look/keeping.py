@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.forms import stored
 from ..code.text import Function
-from ..code.tree import below
 from ..code.values import gives_array
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
@@ -29,7 +29,7 @@ def defaults(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             pass
         case _:
             return
-    kept = _mutable(function, name) and name not in _stored(function) and not walk.functions.given(function, name)
+    kept = _mutable(function, name) and name not in stored(function) and not walk.functions.given(function, name)
     if kept and any(kind.is_tracer or kind.is_traced for kind in event.inner):
         message = f"`{name}` is one object for all calls, its default: this stores a tracer in it, which has no value once the trace has ended."
         fix = f"Give {function.name} an argument with what it is to remember, and return the new value."
@@ -53,10 +53,6 @@ def _is_container(node: ast.expr | None) -> bool:
         case ast.Call(func=ast.Name(id="list" | "dict" | "set"), args=[]):
             return True
     return False
-
-
-def _stored(function: ast.AST) -> set[str]:
-    return {node.id for node in below(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def cached(walk: Walk) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.forms import keyword
+from ..code.forms import keyword, root_name
 from ..code.functions import TracedFunction, parameters
 from ..code.text import Function
 from ..code.tree import below
@@ -96,10 +96,7 @@ def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | No
                 if attr in _CHANGING_METHODS and isinstance(walk.code.parents.get(node), ast.Expr):
                     return node
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store(), value=ast.Attribute()):
-                root = node
-                while isinstance(root, ast.Attribute | ast.Subscript):
-                    root = root.value
-                if isinstance(root, ast.Name) and root.id == name:
+                if root_name(node) == name:
                     return node
     return None
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jitscope.core.words import root_of
 
-from ..code.forms import keyword, stored
+from ..code.forms import keyword, read, stored
 from ..code.text import Function
 from ..code.tree import below
 from ..code.walk import Walk
@@ -122,21 +122,17 @@ def _names_of(step: _Step) -> set[str]:
 def _goes_on(updates: Sequence[str], loop: ast.For | ast.While) -> bool:
     """Whether a statement of a loop makes new parameters of the old ones and of updates: `p = apply_updates(p, updates)`."""
     for one in below(loop):
-        if isinstance(one, ast.AugAssign) and _reads(one.value) & {*updates}:
+        if isinstance(one, ast.AugAssign) and read(one.value) & {*updates}:
             return True
         if isinstance(one, ast.Assign):
-            read = _reads(one.value)
-            if read & {*updates} and any(stored(target) & read for target in one.targets):
+            names = read(one.value)
+            if names & {*updates} and any(stored(target) & names for target in one.targets):
                 return True
     return False
 
 
-def _reads(node: ast.AST) -> set[str]:
-    return {one.id for one in below(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-
-
 def _is_used(step: _Step, function: ast.FunctionDef) -> bool:
-    return step.updates in _reads(function)
+    return step.updates in read(function)
 
 
 def _is_made(step: _Step, function: ast.FunctionDef, walk: Walk) -> bool:
@@ -162,7 +158,7 @@ def _is_called_in_training(step: _Step, function: ast.FunctionDef, walk: Walk) -
         loop = next((one for one in around if isinstance(one, Function | ast.For | ast.While)), None)
         statement = walk.code.statement_around(call)
         if isinstance(loop, ast.For | ast.While) and isinstance(statement, ast.Assign):
-            given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in _reads(one)}
+            given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
             taken = {name for target in statement.targets for name in stored(target)}
             if given & taken and _is_one(step, function, call, loop):
                 return True
@@ -201,7 +197,7 @@ def _keeps_state(step: _Step, walk: Walk) -> bool | None:
     applied = any(
         code.dotted(node.func) in ("optax.apply_updates", "jax.optimizers.apply_updates", "equinox.apply_updates")
         and len(node.args) == 2
-        and step.updates in _reads(node.args[1])
+        and step.updates in read(node.args[1])
         and code.function_around(node) is code.function_around(step.statement)
         for node in code.of(ast.Call)
     )

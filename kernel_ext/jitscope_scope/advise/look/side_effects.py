@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ..code.forms import stored
+from ..code.forms import root_name, stored
 from ..code.functions import parameters
 from ..code.text import Function
 from ..code.tree import below
@@ -136,8 +136,8 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, function = event.node, event.region.function
     if event.what != "store" or not _ends(event) or function is None or may_be_reference(node, event.kind, walk):
         return
-    base = _root(node)
-    if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
+    base = root_name(node)
+    if not base or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.outer or (base not in parameters(function) and not _is_local(base, event, walk)):
         if _is_plain(node, walk):
@@ -234,7 +234,7 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _is_lost(base: ast.expr, event: Event, walk: Walk) -> bool:
     """Whether a list or dict of the arguments is changed, and neither read afterwards nor given back: the caller's stays as it was."""
-    name, function = _root(base) or "", event.region.function
+    name, function = root_name(base), event.region.function
     if function is None or name not in parameters(function) or event.region.depth or _bound_anew(name, function):
         return False
     what = walk.code.source(base)
@@ -259,7 +259,7 @@ def _changing(event: Event, walk: Walk, base: ast.expr) -> Iterator[Diagnostic]:
         found = _change_in(event)(walk, node, what)
         counts = known and [*map(type, node.args)] == [ast.Constant]  # one for each trace, as who counts traces does
         noted = isinstance(
-            walk.code.scopes.binding(_root(base) or "", base), Function
+            walk.code.scopes.binding(root_name(base), base), Function
         )  # what the function around asks for
         yield replace(found, lower="info") if counts or noted else found
 
@@ -291,8 +291,8 @@ def _change_in(event: Event) -> Callable[[Walk, ast.AST, str], Diagnostic]:
 
 def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk: Walk) -> bool:
     """Whether a name, or an attribute of one, is from outside of what is traced."""
-    name, function = _root(node), event.region.function
-    if name is None or function is None or walk.code.dotted(node):
+    name, function = root_name(node), event.region.function
+    if not name or function is None or walk.code.dotted(node):
         return False
     if name in event.region.outer:
         return not isinstance(node, ast.Name)
@@ -329,12 +329,6 @@ def raises_in_branches(walk: Walk) -> Iterator[Diagnostic]:
 def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
     message = f"this stores a tracer in `{name}`, outside of the traced function: there it has no value once the trace has ended."
     return diagnostic(walk.code, "tracer-leak", node, message, "Return the value from the function.", "warning")
-
-
-def _root(node: ast.AST) -> str | None:
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _is_local(name: str, event: Event, walk: Walk) -> bool:

@@ -26,7 +26,7 @@ from jitscope.core.source import Position
 
 from ... import jaxwatch
 from ...source_code.rewrites import node_of_function
-from ..code.forms import stored
+from ..code.forms import root_name, stored
 
 
 _PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
@@ -114,7 +114,8 @@ def _reads(
         inner.update(id(one) for one in ast.walk(part))
         value = look.value(part)
         if value is not NOT_GIVEN and _is_data(value):
-            static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
+            root = root_name(part)
+            static = depth == 0 and root in objects and root not in bound
             yield CapturedValue(ast.unparse(part), where.at(part), static, _kept(value))
 
 
@@ -166,11 +167,6 @@ class _Names:
     def __init__(self, fun: types.FunctionType, objects: dict[str, Any], local: set[str]) -> None:
         self.closure = dict(zip(fun.__code__.co_freevars, fun.__closure__ or ()))
         self.globals, self.objects, self.local = fun.__globals__, objects, local
-
-    def root(self, node: ast.expr) -> str:
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        return node.id if isinstance(node, ast.Name) else ""
 
     def value(self, node: ast.expr) -> Any:
         match node:
