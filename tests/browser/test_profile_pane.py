@@ -19,7 +19,7 @@ from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.extent import looks
-from tests.programs import lstm
+from tests.programs import lstm, transformer
 from tests.programs.rows import row_of
 
 
@@ -222,3 +222,23 @@ def test_marks_of_the_roofline_go_by_keyboard(bare: Bare) -> None:
     view.page.keyboard.press("Enter")
     view.open("fusion")
     expect(view.element.locator("[data-panel=fusion] [data-related]").first).to_be_visible()
+
+
+def test_names_in_the_timeline_are_whole(bare: Bare) -> None:
+    """Where a box has no room for the name of its kernel, it has none."""
+    row = row_of(transformer.program, *transformer.arguments())
+    document = {
+        **observe.compilation_document(row),
+        "instruments": {"profile": observe.look(row, "profile", limit=0.2)},
+    }
+    view = bare.show(document)
+    view.open("timing")
+    profile = document["instruments"]["profile"]
+    whole = {kernel["called"] for kernel in profile["kernels"]} | {
+        "dispatch",
+        "after the last kernel",
+        "between kernels",
+    }
+    names = view.element.locator(".jitscope-timeline-span text")
+    expect(names.first).to_be_attached()
+    assert all(name.split(", ")[0] in whole for name in names.all_text_contents())

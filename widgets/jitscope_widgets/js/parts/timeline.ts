@@ -11,7 +11,8 @@ const RIGHT = 14;
 const LANE = 26;
 const FOOT = 24;
 const MOST = 2500; // boxes that are drawn; of those that are too narrow to be seen apart, the longest
-const NAMED = 46; // pixels from which on a box has room for a name
+/** The width of one, about. */
+const LETTER = 6.5;
 
 class TimelineView {
   readonly element: HTMLElement;
@@ -91,8 +92,8 @@ class TimelineView {
         { class: "jitscope-timeline-span", "data-of": span.tone || null },
         s("rect", { x, y: LANE * span.lane + 4, width: wide, height: LANE - 8 }),
       );
-      if (wide > NAMED)
-        box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, span.text.slice(0, Math.floor((wide - 6) / 6.5))));
+      const name = [span.text, span.text.split(", ")[0]!].find((text) => text.length * LETTER + 6 <= wide);
+      if (name) box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, name));
       box.addEventListener("pointerover", () => (this.answer.textContent = told(span)));
       box.addEventListener("click", () => this.stage.pick(span.ref));
       return [box, span] as [SVGElement, Span];
