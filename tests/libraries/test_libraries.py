@@ -65,7 +65,7 @@ import alias, sys
 import jax, jax.numpy as jnp, jax.numpy.linalg, jax.scipy.special, jitscope, jax._src.core
 from jax.interpreters import ad
 assert jax is jitscope and jnp is jitscope.numpy and jax.numpy.linalg is jitscope.numpy.linalg
-assert jnp.__spec__.name == "jitscope.numpy" and jax.__version__ == "0.10.2" == jax.version.__version__
+assert jnp.__spec__.name == "jitscope.numpy" and jax.__version__ == "0.12.0.1" == jax.version.__version__
 try:
     import jax.no_such_room
 except ModuleNotFoundError as error:
