@@ -3,6 +3,7 @@ nothing in jitscope imports it: with `examples/alias.py`, `jax._src.…` is foun
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from . import api as _api, checkify, lax as _lax, tree
 from .api import effects_barrier
 from .api_util import safe_map
+from .backend.static import as_tuple
 from .control.refs import AbstractRef
 from .core import dtypes, source
 from .core.avals import ShapedArray, physical
@@ -47,6 +49,23 @@ class _NodeTypes:
         return tree.is_tree_node(kind)
 
 
+def _both_numbers_and_names(
+    signature: inspect.Signature, argnums: Any, argnames: Any
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Numbers and names of the arguments that are meant, those that were not said (None) from the others."""
+    either = [
+        (i, p.name)
+        for i, p in enumerate(signature.parameters.values())
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    numbers, names = (x if x is None else as_tuple(x) for x in (argnums, argnames))
+    if numbers is None:
+        numbers = tuple(i for i, name in either if name in (names or ()))
+    elif names is None:
+        names = tuple(name for i, name in either if {i, i - len(signature.parameters)} & {*numbers})
+    return numbers, names or ()
+
+
 _excluded = _Exclusions()
 # equinox, jaxtyping and flax hide their frames in tracebacks; flax shows them again.
 _module(
@@ -81,6 +100,8 @@ _module("tree_util", _registry=_NodeTypes())
 # JAX's page about interpreters of jaxprs walks through equations with it.
 _module("util", safe_map=safe_map)
 # JAX's page about primitives takes operations and transformations from where they are written.
+# e3nn_jax completes numbers and names of arguments from each other.
+_module("api_util", infer_argnums_and_argnames=_both_numbers_and_names)
 _module("api", **{name: getattr(_api, name) for name in _api.__all__})
 _module("lax", lax=_lax, __path__=[])
 sys.modules[f"{__name__}.lax.lax"] = _lax

@@ -202,7 +202,7 @@ def _told(closed: ClosedJaxpr) -> list[tuple[ShapedArray, str]]:
 
 
 def _told_equation(eqn: JaxprEqn) -> str:
-    where = call_sites.user_position(eqn.traceback)
+    where = call_sites.qualified_position(eqn.traceback)
     line = f" from {where}" if where else ""
     if eqn.primitive is name_p:
         return f"named '{eqn.params['name']}'{line}"

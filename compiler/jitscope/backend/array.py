@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ..xla.client import Device
 
 
+_LONG = 1 << 20
+"""Bytes of an array whose `repr` has no values, as in JAX."""
+
+
 class Array(Operators):
     """An array: `buf` is the runtime's buffer, `aval` says shape, dtype and weak type.
 
@@ -172,6 +176,8 @@ class Array(Operators):
         weak = ", weak_type=True" if self.aval.weak_type else ""
         if self.aval.mark is not None and sums_of(self.aval).unreduced:
             return f"Array(shape={self.aval.shape}, dtype={self.aval.dtype.name}{weak}, sharding={self.sharding})"
+        if self.nbytes >= _LONG:
+            return f"Array(shape={self.aval.shape}, dtype={self.aval.dtype.name}{weak})"
         if notices.number_listeners and self.aval.size:
             notices.tell_text(np.asarray(self))
         value = (

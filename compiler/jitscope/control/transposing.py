@@ -8,7 +8,6 @@ from typing import Any
 from .. import tree
 from ..core import call_sites, dtypes, source
 from ..core.avals import ShapedArray
-from ..core.errors import MissingRule
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Var
 from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
@@ -112,7 +111,9 @@ class LinearFunction:
         try:
             transpose_step(jaxpr, consts, args, cts, self.name)
             found = backward_pass(jaxpr, consts, args, cts)
-        except MissingRule as error:
+        except NotImplementedError as error:
+            if getattr(error, "missing_rule", None) != "transpose":
+                raise
             raise TypeError(
                 f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not: {error}"
             ) from error

@@ -171,6 +171,13 @@ def user_position(handle: Any) -> Position | None:
     return None
 
 
+def qualified_position(handle: Any) -> Position | None:
+    """As `user_position`, with the function's qualified name."""
+    frames = tracebacks.frames(handle) if handle is not None else []
+    users = ((code, lasti) for code, lasti in frames if not is_internal(code.co_filename))
+    return next((position_in(c, lasti)._replace(function=c.co_qualname) for c, lasti in users), None)
+
+
 def user_calls(handle: Any) -> list[Position]:
     """The innermost frame that is not the library's own and those that called it, up to the first of the library's."""
     frames = tracebacks.frames(handle) if handle is not None else []

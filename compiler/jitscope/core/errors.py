@@ -8,7 +8,7 @@ from ..xla.errors import DeletedBufferError, XlaError
 
 
 __all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError", "InconclusiveDimensionOperation",
-           "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError", "MissingRule",
+           "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError",
            "NonConcreteBooleanIndexError", "ShardingTypeError", "TracerArrayConversionError", "TracerBoolConversionError",
            "TracerIntegerConversionError", "TypePromotionError", "Unavailable", "UnexpectedTracerError"]  # fmt: skip
 
@@ -77,10 +77,6 @@ class ShapeError(TypeError, ValueError):
 
 class ShardingTypeError(Exception):
     """Operands lie over several devices so that it is not clear, or not cheap, how the result is to lie."""
-
-
-class MissingRule(NotImplementedError):
-    """A primitive has no rule for the transformation applied to it."""
 
 
 class InconclusiveDimensionOperation(Exception):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from . import call_sites, source
 from .effects import Effects, no_effects
-from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
 from .references import Reference
 from .trace import Trace, current_trace, evaluation, using
@@ -44,7 +43,7 @@ class Primitive:
     """An operation. Five methods are its rules; evaluation, linearize, vjp and grad are derived from them.
 
     Results: a rule gives one value, or a list where `multiple_results` is true. Arguments of the machinery come first and
-    are positional-only, so that parameters may have any name. A rule that is missing raises MissingRule, which names the
+    are positional-only, so that parameters may have any name. A rule that is missing raises NotImplementedError, which names the
     primitive, the rule and the user's line. `generation` tells primitives of one name apart (a notebook cell that makes
     one may be run again with other rules).
     """
@@ -174,9 +173,13 @@ class Primitive:
         """The equation as jaxprs show it, where that is not `outs = name[params] operands`."""
         return None
 
-    def missing(self, rule: str) -> MissingRule:
-        """The error for a rule that the operation does not have: a MissingRule, to be raised."""
-        return MissingRule(f"primitive {self.name!r} has no {rule} rule{source.told(call_sites.here(), ' (', ')')}")
+    def missing(self, rule: str) -> NotImplementedError:
+        """The error for a rule that the operation does not have, to be raised; its `missing_rule` is the rule's name."""
+        error = NotImplementedError(
+            f"primitive {self.name!r} has no {rule} rule{source.told(call_sites.here(), ' (', ')')}"
+        )
+        error.missing_rule = rule  # pyright: ignore[reportAttributeAccessIssue]
+        return error
 
 
 class Discharge(NamedTuple):

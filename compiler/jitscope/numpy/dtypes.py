@@ -49,7 +49,7 @@ class ScalarType(type):
     """A dtype that is also the constructor of its scalars: `float32(3)` is an array of shape () and that dtype. It is a class, of
     which NumPy's scalars of that dtype count as instances.
 
-    It equals, and hashes as, the NumPy dtype; `numpy.dtype(float32)` works.
+    It equals NumPy's dtype and scalar type, and hashes as the latter; `numpy.dtype(float32)` works.
     """
 
     dtype: np.dtype
@@ -89,7 +89,7 @@ class ScalarType(type):
         return cls is other or cls.dtype == other
 
     def __hash__(cls) -> int:
-        return hash(cls.dtype)
+        return hash(cls.dtype.type)
 
 
 bool_ = ScalarType("bool", np.bool_)

@@ -194,7 +194,7 @@ class Structural(Linear):
         return [self.transpose_to(ct, x.aval, **params)]
 
     def transpose_to(self, ct: Any, aval: ShapedArray, /, **params: Any) -> Any:
-        """The cotangent of the operand, whose aval is `aval`. Raises MissingRule here, in the base class."""
+        """The cotangent of the operand, whose aval is `aval`. Raises NotImplementedError here, in the base class."""
         raise self.missing("transpose")
 
 
@@ -217,12 +217,12 @@ class Bilinear(Primitive):
         return [None, self.transpose_right(ct, x, y.aval, **params)]
 
     def transpose_left(self, ct: Any, aval: ShapedArray, y: Any, /, **params: Any) -> Any:
-        """The cotangent of the left operand, whose aval is `aval`, where `y` is known. Raises MissingRule here, in the
+        """The cotangent of the left operand, whose aval is `aval`, where `y` is known. Raises NotImplementedError here, in the
         base class."""
         raise self.missing("transpose")
 
     def transpose_right(self, ct: Any, x: Any, aval: ShapedArray, /, **params: Any) -> Any:
-        """The cotangent of the right operand, whose aval is `aval`, where `x` is known. Raises MissingRule here, in the
+        """The cotangent of the right operand, whose aval is `aval`, where `x` is known. Raises NotImplementedError here, in the
         base class."""
         raise self.missing("transpose")
 

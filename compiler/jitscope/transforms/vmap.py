@@ -75,6 +75,9 @@ class BatchTracer(Tracer):
         mark = aval.mark if aval.mark is None else aval.mark.without(dim)
         self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, mark)
 
+    val = property(lambda self: self.value, doc="All examples, under JAX's name.")
+    batch_dim = property(lambda self: self.dim, doc="The axis of the examples, under JAX's name.")
+
     def underlying(self) -> Any:
         return self.value
 

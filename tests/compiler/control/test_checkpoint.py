@@ -50,7 +50,9 @@ def test_residuals_are_told_with_their_lines(capsys: pytest.CaptureFixture) -> N
     print_saved_residuals(jx.checkpoint(f, policy=policies.save_only_these_names("y")), {"a": XS}, scale=2.0)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["f32[3] from the argument x['a']", "f32[] from the argument scale"]
-    assert re.fullmatch(r"f32\[3\] named 'y' from .*test_checkpoint\.py:\d+:\d+ \(f\)", lines[2])
+    assert re.fullmatch(
+        r"f32\[3\] named 'y' from .*test_checkpoint\.py:\d+:\d+ \(test_[a-z_]*\.<locals>\.f\)", lines[2]
+    )
     everything = saved_residuals(jx.jit(lambda x: jnp.exp(jnp.sin(x))), jx.ShapeDtypeStruct((3,), np.float32))
     assert all(where.startswith("output of jitted function '<lambda>'") for _, where in everything)
     constant = saved_residuals(lambda x: x * jnp.asarray(XS), XS)
