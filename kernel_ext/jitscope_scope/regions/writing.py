@@ -127,7 +127,12 @@ def _translated(
     functions.hand_in = hand_in
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
-    writer.region, writer.after, writer.defined = body, visit.after, arrays & (visit.values.keys() | at_ends.keys())
+    given_in = naming.read_first(body) | naming.bound_or_not(body) | stored
+    writer.region, writer.after, writer.defined = (
+        body,
+        visit.after,
+        arrays & (visit.values.keys() | at_ends.keys()) & given_in,
+    )
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
         node = changed.handed_back(node, jnp) if home.numpy else node

@@ -59,6 +59,13 @@ for (e, f), v in zip(steps, w):
     x = x + v * e - f
 for k, (u, v) in enumerate(zip(w, w[::-1])):
     y = y + k * u * v
+=== rows in pairs, a name that each turn binds before it is read
+noise = rng.normal(size=(40, 2)); xs = np.zeros(40); x = y = 0.0
+---
+for i, (e, f) in enumerate(noise):
+    x = 0.8 * y + 0.6 * e
+    y = 0.8 * x + 0.6 * f
+    xs[i] = x
 === rows in twos, backwards
 p = rng.normal(size=(12, 2)); area = 0.0; b = rng.normal(size=30); y = np.zeros(31)
 ---
