@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
@@ -49,8 +50,7 @@ def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     of_users = LIBRARY_FLAG in os.environ.get("XLA_FLAGS", "")
     if of_users or not (convolutions or reductions):
         return []
-    found = _ProgramContents()
-    _look(jaxpr, found)
+    found = _contents(jaxpr, {})
     chosen = []
     if convolutions and found.without < _WORTH * found.with_library:
         share = found.without / found.with_library
@@ -60,12 +60,20 @@ def library_choices(jaxpr: Jaxpr) -> list[Choice]:
     return chosen
 
 
+@dataclass
 class _ProgramContents:
-    """What a program has: the estimated seconds of its convolutions, and the number of its large reductions."""
+    """What a program has at all levels: the estimated seconds of its convolutions, and the number of its large reductions."""
 
-    def __init__(self) -> None:
-        self.with_library = self.without = 0.0
-        self.sums_of_slices = self.other_reductions = 0
+    with_library: float = 0.0
+    without: float = 0.0
+    sums_of_slices: int = 0
+    other_reductions: int = 0
+
+    def add(self, other: _ProgramContents) -> None:
+        self.with_library += other.with_library
+        self.without += other.without
+        self.sums_of_slices += other.sums_of_slices
+        self.other_reductions += other.other_reductions
 
 
 _REDUCTIONS = frozenset(
@@ -73,7 +81,11 @@ _REDUCTIONS = frozenset(
 )
 
 
-def _look(jaxpr: Jaxpr, found: _ProgramContents) -> None:
+def _contents(jaxpr: Jaxpr, known: dict[Jaxpr, _ProgramContents]) -> _ProgramContents:
+    """Those of a program; `known` are those of the programs inside, each of which is gone through once however often it is called."""
+    if jaxpr in known:
+        return known[jaxpr]
+    found = known[jaxpr] = _ProgramContents()
     makers: dict[Var, JaxprEqn] | None = None
     for _, eqn in jaxpr.live()[0]:
         name = eqn.primitive.name
@@ -89,7 +101,8 @@ def _look(jaxpr: Jaxpr, found: _ProgramContents) -> None:
                 else:
                     found.other_reductions += 1
         for _, inner in subjaxprs(eqn.params):
-            _look(inner.jaxpr, found)
+            found.add(_contents(inner.jaxpr, known))
+    return found
 
 
 def _makers(jaxpr: Jaxpr) -> Iterator[tuple[Var, JaxprEqn]]:

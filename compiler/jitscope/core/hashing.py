@@ -55,6 +55,17 @@ class _Writer:
     def __init__(self):
         self.out: list[str] = []
         self.kept: list[Any] = []
+        self._inner: dict[Jaxpr, str] = {}
+
+    def inner(self, jaxpr: Jaxpr) -> str:
+        """The digest of a program inside another, which may be called often, each time through others: it is written once."""
+        known = self._inner.get(jaxpr)
+        if known is None:
+            outer, self.out = self.out, []
+            self.jaxpr(jaxpr)
+            known = self._inner[jaxpr] = blake2b("".join(self.out).encode(), digest_size=32).hexdigest()
+            self.out = outer
+        return known
 
     def jaxpr(self, jaxpr: Jaxpr) -> None:
         numbers: dict[Var, str] = {}
@@ -91,7 +102,7 @@ class _Writer:
                 self.value(item)
             self.out.append("),")
         elif isinstance(value, ClosedJaxpr):
-            self.jaxpr(value.jaxpr)
+            self.out.append(self.inner(value.jaxpr))
             for const in value.consts:
                 self.value(const)
         elif isinstance(value, (np.ndarray, np.generic)):

@@ -7,6 +7,7 @@ import enum
 import gc
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,6 +15,7 @@ import numpy as np
 from hypothesis import given
 
 import jitscope as jx
+from jitscope.backend.library_types import library_choices
 from jitscope.core.avals import ShapedArray
 from jitscope.core.hashing import StructuralHash, structural_hash
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
@@ -243,3 +245,26 @@ def test_options_devices_and_donation_are_part_of_the_executables_key():
             jx.jit(f, **options)(X)
             jx.jit(lambda x: mul(sin(x), 7.5), **options)(X)
     assert (seen["compile"], seen["reuse"]) == (3, 4)
+
+
+def doubled(levels: int) -> Callable[[Any], Any]:
+    """sin of sin of …, 2 ** levels times: each level is a program that calls the one below twice."""
+    f = sin
+    for _ in range(levels):
+        f = (lambda inner: lambda x: inner(inner(x) + 1.0))(jx.jit(f))
+    return f
+
+
+def test_a_program_that_is_called_often_is_written_once() -> None:
+    closed = jx.make_jaxpr(doubled(60))(1.0)
+    assert structural_hash(closed).digest == structural_hash(jx.make_jaxpr(doubled(60))(1.0)).digest
+    assert library_choices(closed.jaxpr) == []
+
+
+def test_whether_calls_share_a_program_does_not_count() -> None:
+    def apart(x: Any) -> Any:
+        return jx.jit(lambda x: sin(x))(jx.jit(lambda x: sin(x))(x) + 1.0)
+
+    shared = jx.jit(lambda x: sin(x))
+    together = jx.make_jaxpr(lambda x: shared(shared(x) + 1.0))(1.0)
+    assert structural_hash(together).digest == structural_hash(jx.make_jaxpr(apart)(1.0)).digest
