@@ -118,6 +118,24 @@ f = jax.jit(lambda cfg, x: x * cfg.n[0] + UNIQUE, static_argnums=0)
 for _ in range(3):
     out.append(f(Config(3), jnp.ones(3)))
 """),
+    "a transformation in a loop, and once before it": (True, """\
+def f(x):
+    return jnp.sin(x).sum() * UNIQUE
+out.append(jax.jit(jax.grad(f))(jnp.ones(3)))
+for i in range(3):
+    out.append(jax.jit(jax.grad(f))(jnp.ones(3)))
+"""),
+    "a transformation in a function that is called in a loop, and once before it": (True, """\
+def f(x):
+    return jnp.sin(x).sum() * UNIQUE
+def run(x):
+    return jax.jit(jax.grad(f))(x)
+first = jax.jit(jax.grad(f))
+out.append(first(jnp.ones(3)))
+del first
+for i in range(3):
+    out.append(run(jnp.ones(3)))
+"""),
     "a lambda in a loop": (True, """\
 for _ in range(3):
     out.append(jax.jit(lambda x: x * UNIQUE)(jnp.ones(3)))

@@ -74,6 +74,14 @@ def test_an_edit_that_is_offered_keeps_the_results_and_its_count(program: str) -
             np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=0 if found.exact else 1e-5)
 
 
+def test_a_transformation_made_anew_is_told_of_and_not_its_function() -> None:
+    program = PROGRAMS["a transformation in a loop, and once before it"][1]
+    _, ledger = run(HEADER + "out = []\n" + program.replace("UNIQUE", "1.46875"))
+    (card,) = recompilations_document(ledger, "")["cards"]
+    assert card["because"] == "it is made anew, and each object is traced by itself"
+    assert card["fix"]["text"].startswith("Make the compiled grad of f once, before the calls")
+
+
 def test_what_is_recorded_is_small_and_keeps_no_array_alive() -> None:
     f = jx.jit(lambda x: x.sum())
     small, large = jx.numpy.ones(1000), jx.numpy.ones(1_000_000)

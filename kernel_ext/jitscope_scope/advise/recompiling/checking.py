@@ -45,6 +45,10 @@ class Wrong(Exception):
     """An edit was run, and is none: why, in words."""
 
 
+UNCHANGED = object()
+"""What stands for the result of a call that an edit leaves as it is, in code and in what it calls."""
+
+
 class Proof(NamedTuple):
     """What an edited program did on the recorded calls: how many programs it needed, and whether the results are the same to the bit."""
 
@@ -71,7 +75,7 @@ def prove(group: Group, found: ProposedEdit) -> Proof:
                 raise
             except Exception as error:
                 raise Wrong(f"the edited program raises {type(error).__name__}") from error
-            exact &= _same(given, expected, structure, call)
+            exact &= given is UNCHANGED or _same(given, expected, structure, call)
         return Proof(program.programs(), exact)
 
 
@@ -266,7 +270,7 @@ def of_class(node: ast.ClassDef, code: Code, edits: Sequence[Edit]) -> Trial:
 
 
 def of_definition(definition: str, name: str, site: Site, edits: Sequence[Edit], reads: ast.AST) -> Trial:
-    """The function is made once by `definition`, under this name, and called where it was."""
+    """The function is made once by `definition`, under this name, and called where it was; calls that stand elsewhere stay as they are."""
 
     def made(text: str, first: tuple[Row, RecordedCall]) -> Program:
         names = first[1].names()
@@ -279,11 +283,16 @@ def of_definition(definition: str, name: str, site: Site, edits: Sequence[Edit],
         except NameError as error:
             raise UncheckedEdit(f"the name {error.name} is gone") from None
         function = names[name]
+        others: set[int] = set()
 
         def call(row: Row, recorded: RecordedCall) -> Any:
-            return _evaluated(_site(row), text, edits, recorded, function, name)
+            at = _site(row)
+            if at.code.file == site.code.file and at.code.span(at.call) == site.code.span(site.call):
+                return _evaluated(at, text, edits, recorded, function, name)
+            others.add(row.id)
+            return UNCHANGED
 
-        return Program(call, lambda: _programs(function))
+        return Program(call, lambda: _programs(function) + len(others))
 
     return made
 

@@ -138,7 +138,8 @@ def _made_anew(group: Group) -> str:
     made = last.signature.made if last.signature else None
     kind = made.kind if made else "function"
     line = f" defined in {_defined(last.position)}" if last.position else ""
-    said = f"the {kind}{line} is made anew, and each object is traced by itself"
+    what = f"the {kind}{line}" if group.title == group.function else "it"  # whose function may be one all the time
+    said = f"{what} is made anew, and each object is traced by itself"
     changes = group.changes if group.cause == "closure" else []
     if not changes:
         return f"{said}; it captured the same values" if made and made.captures else said

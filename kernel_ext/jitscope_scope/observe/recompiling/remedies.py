@@ -250,7 +250,7 @@ def _called(group: Group) -> str:
     made = group.rows[-1].signature.made if group.rows[-1].signature else None
     kind = made.kind if made else "function"
     return {"lambda": "the compiled lambda", "partial": "the compiled partial"}.get(
-        kind, f"the compiled {group.function}"
+        kind if group.title == group.function else "", f"the compiled {group.title}"
     )
 
 
