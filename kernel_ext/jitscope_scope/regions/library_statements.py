@@ -156,7 +156,13 @@ def _places(
     kept = {t: p for t, p in before.items() if p.root not in bound | appended}
     made = _made(visit, [p for t, p in after.items() if t not in before and p.root in roots - bound - appended], line)
     if gone := [t for t in kept if t not in after]:
-        raise CannotCompile(line, "object", f"`{gone[0]}` is removed here")
+        left = paths.is_there(gone[0], visit.live)  # beyond the places that are followed
+        why = (
+            f"objects and containers hold more than the {paths.MOST} values that are followed"
+            if left
+            else f"`{gone[0]}` is removed here"
+        )
+        raise CannotCompile(line, "object", why)
     for t in _changed_inside(visit, kept, visit.values.keys() - bound - appended):
         grows = t in kept and after[t].size != kept[t].size
         draws = "random" in type(paths.at(t, visit.live)).__module__

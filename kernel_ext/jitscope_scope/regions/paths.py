@@ -63,6 +63,11 @@ def at(text: str, values: Mapping[str, object]) -> object:
     return eval(text, {"__builtins__": {}}, dict(values))
 
 
+def is_there(text: str, values: Mapping[str, object]) -> bool:
+    """Whether there is such a place."""
+    return first_new(text, values) is None
+
+
 def first_new(text: str, values: Mapping[str, object]) -> str | None:
     """The shortest beginning of a place's text that was not there in `values`: `net[0].x` for `net[0].x[3]`; None if all was."""
     edges = [m.start() for m in re.finditer(r"[.\[]", text)] + [len(text)]

@@ -30,6 +30,7 @@ LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ROUNDING = 64
 """A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
+_KEPT_ELSEWHERE = "a value that it computes stays in an object or container that is not followed"
 _READ = frozenset(
     "ReadByPython ConcretizationTypeError TracerBoolConversionError TracerIntegerConversionError TracerArrayConversionError".split()
 )
@@ -155,6 +156,8 @@ def _one(
             _wait(b)
         except Exception as error:
             kind = type(error).__name__
+            if kind == "UnexpectedTracerError":
+                raise CannotCompile(line, "object", _KEPT_ELSEWHERE) from None
             word = "value read by Python" if kind in _READ else "object" if kind == "ReadWhileItGrows" else "shape"
             raise CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}") from None
     first_s = watch.seconds()

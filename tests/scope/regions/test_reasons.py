@@ -65,3 +65,31 @@ def test_what_python_asks_of_compiled_arrays_is_a_value(monkeypatch) -> None:
     before = "import jitscope.numpy as jnp\nx = jnp.ones(3); names = ['a', 'b']; s = ''\nclass Kept: pass\nkept = Kept(); kept.x = x"
     *_, region = found(before, "for k in range(3):\n    kept.x = kept.x * int(kept.x.sum())\n", monkeypatch)
     assert [c.why for c in region.cuts] == ["value read by Python"]
+
+
+_CELLS = """
+class Body:
+    def __init__(self, i):
+        self.x, self.v, self.log = np.full(4, float(i)), np.ones(4), []
+bodies = [Body(i) for i in range(240)]
+w = np.linspace(0, 1, 50)
+"""
+
+
+def test_places_beyond_those_that_are_followed_are_not_called_removed(monkeypatch) -> None:
+    cell = """\
+for k in range(20):
+    w = w + 0.001 * np.sin(w)
+    for body in bodies[:5]:
+        body.log.append(w * 1.0)
+    bodies[239].x = bodies[239].x + np.sum(w)
+"""
+    reasons = [one.reason for one in found(_CELLS, cell, monkeypatch)]
+    assert reasons[-1].endswith("objects and containers hold more than the 500 values that are followed")
+
+
+def test_what_stays_where_nobody_follows_is_no_matter_of_shapes(monkeypatch) -> None:
+    cell = "for k in range(20):\n    w = w + 0.001 * np.sin(w)\n    bodies[239].x = bodies[239].x + np.sum(w)\n"
+    *_, region = found(_CELLS, cell, monkeypatch)
+    assert region.reason.endswith("a value that it computes stays in an object or container that is not followed")
+    assert [c.why for c in region.cuts] == ["object"]
