@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -85,9 +87,19 @@ def _files(name: str) -> Iterator[str]:
 
 def _answer_of_file(file: str, run: bool, passed: Sequence[str]) -> Answer:
     try:
-        return answered(read(file), run, passed)
+        with _quietly():
+            program = read(file)
+        return answered(program, run, passed)
     except ProgramError as error:
         return Answer(skipped=(SkippedFile(file, None, str(error).removeprefix(f"{file} ")),))
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Without Python's own warnings of the syntax that is read: they name no file."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        yield
 
 
 def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> list[PlacedDiagnostic]:
@@ -97,7 +109,8 @@ def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) ->
 
 def answered(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> Answer:
     """All that a look at a program tells, and with `run` its run, with these arguments if it is a file."""
-    every = look(program.text, program.file, program.cells)
+    with _quietly():
+        every = look(program.text, program.file, program.cells)
     skipped = [SkippedFile(program.file, cell, reason) for cell, reason in program.unread]
     ended, others = (), ()
     if run:

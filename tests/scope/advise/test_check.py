@@ -71,6 +71,14 @@ def test_modules_beside_a_program_are_told_of_and_installed_ones_are_not(tmp_pat
     assert places == {"beside_it": [("beside_it.py", 2, "branch-on-tracer")], "installed_there": []}
 
 
+def test_pythons_own_warnings_of_syntax_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old.py").write_text("import jitscope\npattern = '\\d'\nif pattern is 'a': pass\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cli.main(["check", str(tmp_path / "old.py")]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def compare(text: str, fixed: str, numpy: bool) -> None:
     """A program that is mended gives what its first form gives without `jit`, by NumPy itself for what arrays of the library
     cannot do; where that form has no meaning, there is nothing to compare."""
