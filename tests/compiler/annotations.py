@@ -70,7 +70,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             if "TYPE_CHECKING" not in ast.dump(statement.test):
                 yield from _statements(statement.orelse)
         elif isinstance(statement, (ast.With, ast.Try)):
-            yield from _statements(statement.body)
+            yield from _statements([*statement.body, *getattr(statement, "orelse", ())])
         else:
             yield statement
 

@@ -44,7 +44,7 @@ print(json.dumps(answers))
 
 
 def test_a_look_and_saved_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    looked = [program.write(tmp_path) for program in programs()[::20]]
+    looked = [p.write(tmp_path) for p in programs() if p.name.startswith("keys-") or p.name.endswith("-5")]
     shown = tmp_path / "document.json"
     shown.write_text(json.dumps(documents.cell()))
     same = [
