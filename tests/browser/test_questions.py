@@ -246,6 +246,13 @@ def what_the_parts_of_a_step_take(asked: Asked) -> None:
         return node["id"]
 
     part_of = {path: outermost(node) for node in nodes.values() for path in node["paths"]}
+    paths = {k["name"]: k.get("paths", ()) for k in asked.document["fusion"]["kernels"]}
+
+    def owner(path: str) -> str | None:
+        while path and path not in part_of:  # what stands inside of an operation
+            path = path.rpartition("/")[0]
+        return part_of.get(path)
+
     kernels = [k for k in asked.document["instruments"]["profile"]["kernels"] if k["share"] is not None]
     parts = [n for n in nodes.values() if n.get("what") in ("function", "line") and outermost(n) == n["id"]]
     for part in parts:
@@ -257,7 +264,7 @@ def what_the_parts_of_a_step_take(asked: Asked) -> None:
         assert cells[1] == f"{part['count']:,}"
         if not (told := re.findall(r"([\d.]+) %", cells[3])):
             continue
-        owners = [{part_of.get(path) for path in k["equations"]} for k in kernels]
+        owners = [{owner(path) for path in k.get("equations") or paths.get(k["name"], ())} for k in kernels]
         least = sum(k["share"] for k, own in zip(kernels, owners) if own == {part["id"]})
         most = sum(k["share"] for k, own in zip(kernels, owners) if part["id"] in own)
         assert all(100 * least - 1 <= float(one) <= 100 * most + 1 for one in told), (part["label"], told, least, most)
