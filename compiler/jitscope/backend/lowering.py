@@ -381,7 +381,9 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
         scalar = np.asarray(value).astype(aval.dtype)
         if self.module.polymorphic and not is_static(aval.shape):
             return self.sizes.broadcast(self.constant(scalar), aval, ())
-        return self.constant(np.broadcast_to(scalar, aval.shape))
+        if scalar.dtype == dtypes.float0:
+            return self.constant(np.broadcast_to(scalar, aval.shape))
+        return self.hlo.constant(mlir.repeated_attr(scalar, aval.shape))
 
     def int(self, value: int) -> Any:
         return self.ir.IntegerAttr.get(self.ir.IntegerType.get_signless(64), value)

@@ -19,13 +19,13 @@ from .linear import add_p, broadcast_in_dim, mul_p, reshape, slice_in_dim
 
 def is_small_and_batched(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:
     """Whether a product of such operands is written out: batches of matrices, whose batch axes come first in both."""
-    if not SMALL_BATCHED_PRODUCTS.holds(platform) or x.dtype.name not in ("float32", "float64") or x.dtype != y.dtype:
-        return False
     (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
     batches = len(x_batch)
-    if not (
-        batches and len(x_contracting) == 1 and x.ndim == y.ndim == batches + 2 and is_static((*x.shape, *y.shape))
-    ):
+    if not batches or not SMALL_BATCHED_PRODUCTS.holds(platform):
+        return False
+    if x.dtype.name not in ("float32", "float64") or x.dtype != y.dtype:
+        return False
+    if not (len(x_contracting) == 1 and x.ndim == y.ndim == batches + 2 and is_static((*x.shape, *y.shape))):
         return False
     if not list(x_batch) == list(y_batch) == list(range(batches)):
         return False

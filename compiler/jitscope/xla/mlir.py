@@ -5,7 +5,9 @@ The bindings are imported at the first use of anything here, not with the module
 
 import ctypes
 import io
+import math
 import threading
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +20,7 @@ from .forks import run_in_children
 
 
 __all__ = ["MlirError", "bindings", "constant_attr", "context", "element_type", "location", "module_text", "parse",
-           "tensor_type", "to_bytecode"]  # fmt: skip
+           "repeated_attr", "tensor_type", "to_bytecode"]  # fmt: skip
 
 _FLOATS = {
     "float16": "F16Type", "float32": "F32Type", "float64": "F64Type", "bfloat16": "BF16Type",
@@ -152,6 +154,16 @@ def constant_attr(x: np.ndarray) -> Any:
     if x.size > 1 and _repeats(raw):
         raw = raw.reshape(-1)[:1]
     return ir.DenseElementsAttr.get(raw, type=element, shape=list(x.shape), context=context())
+
+
+def repeated_attr(scalar: np.ndarray, shape: Sequence[int]) -> Any:
+    """One number for all elements of a shape, as an attribute for a constant; `scalar` has no axes."""
+    if not math.prod(shape):
+        return constant_attr(np.broadcast_to(scalar, shape))
+    plain = scalar.dtype in PLAIN and scalar.dtype.kind != "b"
+    raw = np.ascontiguousarray(scalar) if plain else _bytes_per_element(scalar)
+    element = element_type(scalar.dtype)
+    return bindings().ir.DenseElementsAttr.get(raw.reshape(-1), type=element, shape=list(shape), context=context())
 
 
 def _bytes_per_element(x: np.ndarray) -> np.ndarray:
