@@ -378,11 +378,9 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
 
     def full(self, value: Any, aval: ShapedArray) -> Any:
         """A constant of an aval with all elements `value`."""
-        scalar = np.asarray(value).astype(aval.dtype)
+        scalar = np.asarray(value).astype(bool if aval.dtype == dtypes.float0 else aval.dtype)
         if self.module.polymorphic and not is_static(aval.shape):
             return self.sizes.broadcast(self.constant(scalar), aval, ())
-        if scalar.dtype == dtypes.float0:
-            return self.constant(np.broadcast_to(scalar, aval.shape))
         return self.hlo.constant(mlir.repeated_attr(scalar, aval.shape))
 
     def int(self, value: int) -> Any:
