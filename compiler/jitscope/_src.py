@@ -99,9 +99,9 @@ _module("state.types", AbstractRef=AbstractRef)
 _module("tree_util", _registry=_NodeTypes())
 # JAX's page about interpreters of jaxprs walks through equations with it.
 _module("util", safe_map=safe_map)
-# JAX's page about primitives takes operations and transformations from where they are written.
 # e3nn_jax completes numbers and names of arguments from each other.
 _module("api_util", infer_argnums_and_argnames=_both_numbers_and_names)
+# JAX's page about primitives takes operations and transformations from where they are written.
 _module("api", **{name: getattr(_api, name) for name in _api.__all__})
 _module("lax", lax=_lax, __path__=[])
 sys.modules[f"{__name__}.lax.lax"] = _lax

@@ -356,9 +356,14 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
 
 def strong_number(dtype: str) -> str:
     """How a Python number is written as an array of a dtype (in its short form): `jnp.int32(1) for 1`."""
-    name = "bool" if dtype == "bool" else {"i": "int", "f": "float", "c": "complex"}.get(dtype[:1], "") + dtype[1:]
-    one = {"b": "True", "i": "1", "f": "1.0", "c": "1j"}.get(dtype[:1], "")
-    return f"jnp.{name}({one}) for {one}" if one and dtype != "bf16" else f"jnp.asarray(1, {dtype!r}) for 1"
+    kind, bits = dtype.rstrip("0123456789"), dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    name, one = _NUMBERS[kind]
+    return f"jnp.{name}{bits}({one}) for {one}"
+
+
+_NUMBERS = {
+    "bool": ("bool_", "True"), "i": ("int", "1"), "u": ("uint", "1"), "f": ("float", "1.0"), "bf": ("bfloat", "1.0"), "c": ("complex", "1j"),
+}  # fmt: skip
 
 
 def _weakness(leaf: Leaf) -> str:

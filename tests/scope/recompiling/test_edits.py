@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 
 import jitscope as jx
+from jitscope.core.dtypes import short_name
 from jitscope_scope.advise.diagnostic import Edit, Span, applied
 from jitscope_scope.advise.recompiling import edited
+from jitscope_scope.observe.differences import strong_number
 from jitscope_scope.observe.ledger import Ledger
 from jitscope_scope.observe.recompiling.cards import FileEdit, recompilations_document
 from jitscope_scope.observe.recompiling.groups import groups
@@ -80,6 +82,13 @@ def test_a_transformation_made_anew_is_told_of_and_not_its_function() -> None:
     (card,) = recompilations_document(ledger, "")["cards"]
     assert card["because"] == "it is made anew, and each object is traced by itself"
     assert card["fix"]["text"].startswith("Make the compiled grad of f once, before the calls")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i8", "i32", "u32", "f16", "bf16", "f32", "c64"])
+def test_a_strong_number_is_one_of_the_dtype(dtype: str) -> None:
+    array, number = strong_number(dtype).split(" for ")
+    made = eval(array, {"jnp": jx.numpy})
+    assert short_name(np.dtype(made.dtype)) == dtype and made == eval(number)
 
 
 def test_what_is_recorded_is_small_and_keeps_no_array_alive() -> None:

@@ -131,10 +131,11 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
         return f"Call with few values of {path}: each static value has a program of its own."
     if bit == "recompile-static-value" and not _only_computed_with(rows):
         return f"{path} decides what the program is: call with few values of it, or make the loop a lax.fori_loop and the branch a lax.cond."
+    number = strong_number(difference.before.split(",")[0]) if bit == "recompile-weak-type" else ""
     return {
         "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
         "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
-        "recompile-weak-type": f"Start with an array, {strong_number(difference.before.split(',')[0])}: Python numbers make {path} weakly typed.",
+        "recompile-weak-type": f"Start with an array, {number}: Python numbers make {path} weakly typed.",
         "recompile-static-value": f"If {path} is only computed with, do not make it static: then one program serves all values.",
         "recompile-static-object": f"Give the class of {path} __eq__ and __hash__ (@dataclass(frozen=True)), or make the object once.",
         "recompile-pytree": f"Keep the structure of {path}: the same keys and containers in every call; stack lists into one array.",
