@@ -357,6 +357,8 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
 def strong_number(dtype: str) -> str:
     """How a Python number is written as an array of a dtype (in its short form): `jnp.int32(1) for 1`."""
     kind, bits = dtype.rstrip("0123456789"), dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    if kind not in _NUMBERS:
+        return "jnp.asarray(1, dtype) for 1"
     name, one = _NUMBERS[kind]
     return f"jnp.{name}{bits}({one}) for {one}"
 

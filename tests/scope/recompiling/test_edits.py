@@ -89,6 +89,7 @@ def test_a_strong_number_is_one_of_the_dtype(dtype: str) -> None:
     array, number = strong_number(dtype).split(" for ")
     made = eval(array, {"jnp": jx.numpy})
     assert short_name(np.dtype(made.dtype)) == dtype and made == eval(number)
+    assert strong_number("f8_e4m3fn") == "jnp.asarray(1, dtype) for 1"
 
 
 def test_what_is_recorded_is_small_and_keeps_no_array_alive() -> None:
