@@ -54,11 +54,11 @@ class EagerRuns:
         return sentence(Counter({position_in(*at): count for at, count in self.lines.items()}), self.seconds)
 
     def ran(self) -> None:
-        """An operation runs, of a caller further out that is no library's own code."""
+        """An operation runs, of a line of the user's further out: the one that called a library, where a library runs it."""
         if threading.get_ident() != self._thread:
             return
         frame = sys._getframe(1)
-        while frame is not None and source.is_internal(frame.f_code.co_filename):
+        while frame is not None and _is_library(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is None:
             return
@@ -85,6 +85,10 @@ def sentence(runs: Counter[Position], seconds: float) -> str:
     share = "all of them" if most == count else f"{most:,} of them"
     return (
         f"{who} ran {count:,} operations outside jit, one by one, in {duration(seconds)}: {share} in {source.place(where)} "
-        f"({cut(where.text.strip(), 60)}). Each is a program of its own that makes new arrays. Write the loop as one operation on whole "
-        "arrays, or with vmap, or with lax.fori_loop or lax.scan in a function that is jitted."
+        f"({cut(where.text.strip(), 60)}). Each is a program of its own that makes new arrays. In a function that is jitted they are one "
+        "program; a Python loop over elements is best one operation on whole arrays there, or vmap, lax.fori_loop or lax.scan."
     )
+
+
+def _is_library(file: str) -> bool:
+    return source.is_internal(file) or source.is_installed(file)
