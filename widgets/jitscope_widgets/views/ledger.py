@@ -110,7 +110,7 @@ def _steps(row: LedgerRow) -> str:
     """`trace 2.1 ms, lower 3 ms, compile 61 ms`"""
     spent, last = row["seconds"], "load" if row["what"] == "loaded" else "compile"
     named = (("trace", spent["trace"]), ("lower", spent["lower"]), (last, spent["compile"]))
-    return ", ".join(f"{name} {seconds(taken)}" for name, taken in named)
+    return ", ".join(f"{name} {seconds(taken)}" for name, taken in named if taken)
 
 
 def _ref(row: LedgerRow) -> Ref:
