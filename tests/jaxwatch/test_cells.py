@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from jitscope.xla import hlo_module
-from jitscope_kernel import jax_cells
+from jitscope_kernel import eager_runs, jax_cells
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch import marks
 from jitscope_widgets import validate
@@ -209,6 +209,20 @@ def test_a_python_loop_over_elements_is_told_of(cells):
     assert "one by one" not in cells.cell("%%jit\njax.jit(lambda v: v - 3)(x)").document["note"]
 
 
+def test_operations_that_a_library_runs_are_told_at_the_users_line(cells, monkeypatch):
+    monkeypatch.setattr(eager_runs, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(eager_runs, "_LEAST_SHARE", 0.0)
+    cells.cell("import optax\ngrads = {'w': x, 'b': x[0]}\ntx = optax.adam(1e-3)\nstate = tx.init(grads)")
+    loop = "for _ in range(40):\n    updates, state = tx.update(grads, state)"
+    cells.cell(loop)
+    note = cells.cell(f"%%jit\n{loop}").document["note"]
+    assert re.search(
+        r"This cell ran [\d,]+ operations outside jit, .*: all of them in line 3 of In \[5\] \(updates, state = tx",
+        note,
+    )
+    assert "Write the loop" not in note and "In a function that is jitted they are one program" in note
+
+
 def test_the_setting_says_which_cells(cells):
     cells.cell("%config JitscopeMagics.watch = 'all'")
     assert cells.cell("jax.jit(lambda v: v * 5 - x.sum())(x)").functions == ["<lambda>"]
@@ -390,3 +404,27 @@ def test_large_constants_are_neither_printed_nor_read(cells):
         assert not marks.MARK.search(text) and 'op_name="' in text
         assert len(text) < 10_000
         assert hlo_module.cost_analysis(module)["flops"] > 0
+
+
+COUNTER = """\
+@jax.tree_util.register_pytree_node_class
+class Counter:
+    def __init__(self, start, up): self.start, self.up = start, up
+    @jax.jit
+    def step(self, by): return self.start + by if self.up else self.start - by
+    def tree_flatten(self): return (self.start,), self.up
+    @classmethod
+    def tree_unflatten(cls, up, parts): return cls(*parts, up)
+"""
+
+
+def test_a_program_is_compared_with_those_of_the_same_definition_and_cells_are_those_that_define(cells):
+    first = COUNTER.replace("@jax.jit", "@functools.partial(jax.jit, static_argnums=0)")
+    for text in (first, "Counter(2, True).step(3)", COUNTER, "Counter(2, True).step(3)"):
+        assert not cells.cell(text).error
+    again = observe.ledger().function_rows("step")[-1]
+    assert again.because.startswith("traced again because the function was defined again: In [3] → In [5]")
+    ran = cells.cell("Counter(2, False).step(3)")
+    row = observe.ledger().function_rows("step")[-1]
+    assert (row.what, row.against, row.cause) == ("recompiled", again, "tree structure"), row.because
+    assert [card["cause"] for one in ran.documents for card in one.get("cards", [])] == ["tree structure"]

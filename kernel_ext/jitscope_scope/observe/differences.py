@@ -184,15 +184,16 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         found = differences(candidate.signature, new)
         if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
-        if _distance(found) <= (False, False, 1):
+        if _distance(found) <= (False, False, False, 1):
             break
     return best
 
 
-def _distance(found: Sequence[Difference]) -> tuple[bool, bool, int]:
-    """A call of the same structure is nearer than one of another, whatever else differs."""
+def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int]:
+    """A call of the same function object is nearer than one of another that differs in more than that; then one of the same structure."""
     parts = [one.part for one in found]
-    return "class" in parts, "tree structure" in parts, len(found)
+    another = bool({"function", "closure"} & {*parts}) and not {"function", "closure"} >= {*parts}
+    return "class" in parts, another, "tree structure" in parts, len(found)
 
 
 def _function(old: Signature, new: Signature) -> list[Difference]:

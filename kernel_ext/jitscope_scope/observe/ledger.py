@@ -543,8 +543,8 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
         return None
     if old.position.file == new.position.file and old.run == new.run:
         return None
-    before, after = (row.cell[0] if row.cell else f"run {row.run}" for row in (old, new))
-    if before == after:
+    (before, _), (after, _) = (row.cell_of(row.position.file) or ("", None) for row in (old, new) if row.position)
+    if not (before and after and before != after):
         before, after = "one definition", "another"
     return before, after, "a cell that defines it was run"
 
