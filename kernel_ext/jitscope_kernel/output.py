@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, ParamSpec
 
 from IPython.core.getipython import get_ipython
@@ -81,7 +81,9 @@ def show_text(text: str) -> None:
 
 
 def say(sentence: str) -> None:
-    """A line beside the cell's own output."""
+    """A line beside the cell's own output, below what was printed before."""
+    with suppress(Exception):  # whatever the user put there
+        sys.stdout.flush()
     print(sentence, file=sys.stderr, flush=True)
 
 

@@ -327,6 +327,25 @@ def test_a_helper_that_was_defined_again_is_told(cells, name):
         assert line.partition("; act is soft now")[0] in told, told
     assert bool(told) == bool(said)
     assert "clear_cache()" in told or not said
+    again = cells.cell("f.clear_cache()\ny = f(1.0)")
+    row = observe.ledger().function_rows(None)[-1]
+    assert row.cause == ("redefined" if said else "cache"), row.because
+    assert bool([one for one in again.documents if one.get("cards")]) is not bool(said), (
+        "what was advised is no recompilation to mend"
+    )
+
+
+def test_a_function_and_a_partial_of_it_are_two(cells):
+    ran = cells.cell("def act(v): return v * 2\nfor g in (jax.jit(act), jax.jit(functools.partial(act))): g(x)")
+    assert not ran.error and not ran.documents, "they need a program each"
+
+
+def test_what_is_told_stands_below_what_was_printed(fresh_kernel):  # noqa: F811
+    program, change, _ = CHANGES["a helper"]
+    for text in ("%load_ext jitscope\nimport jax, jax.numpy as jnp", program, change):
+        assert not fresh_kernel.cell(text).error
+    ran = fresh_kernel.cell("print('printed', f(1.0))")
+    assert ran.order[:2] == ["stdout", "stderr"] and "keeps the act" in ran.stderr
 
 
 def test_a_captured_value_that_changed_has_a_card_while_a_global_name_has_the_function(cells):

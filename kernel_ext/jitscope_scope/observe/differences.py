@@ -51,6 +51,8 @@ def together(found: Iterable[Difference]) -> str:
 def _sentence(one: Difference, path: str, several: bool) -> str:
     remark = f" ({one.detail})" if one.detail else ""
     subject, verb = _SUBJECTS.get(one.part, path), _VERBS.get(one.part, "changed")
+    if one.part == "redefined" and path == "function":
+        subject = "the function"
     if subject == _ALL:
         subject, several = "the arguments", True
     verb = verb.replace("is ", "are ", 1) if several else verb
@@ -67,7 +69,7 @@ _ALL = "arguments"
 """The path of all arguments together."""
 
 
-_SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device", "redefined": "the function"}
+_SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device"}
 _VERBS = {
     "class": "is another",
     "shape": "changed shape",

@@ -401,7 +401,7 @@ class Ledger:
         if nearest is None or self._looking.get():
             return
         against: Row = nearest[0]
-        row.against, row.differences = against, nearest[1] or [_forgotten(against, row.signature, row.library)]
+        row.against, row.differences = against, nearest[1] or _forgotten(against, row.signature, row.library)
         if row.cause in ("function", "closure") and (said := _redefined(against, row)):
             row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 
@@ -523,18 +523,24 @@ _SIDE_BY_SIDE = 3
 
 def _of_one_function(earlier: Sequence[Row], new: Signature) -> Sequence[Row]:
     """The rows that a function may be compared with: its own, and those of function objects that it stands in place of. Functions
-    that one line made for other captured values, and that are there beside it, are others (up to a few: a loop makes more)."""
+    that one line made for other captured values, a function and a partial of it, that are there side by side are others (up to a few:
+    a loop makes more)."""
     others = {
         row.signature.function
         for row in earlier
         if row.signature is not None
         and row.signature.function != new.function
         and row.signature.made.alive
-        and [c.token for c in row.signature.made.captures] != [c.token for c in new.made.captures]
+        and _held(row.signature) != _held(new)
     }
     if not 0 < len(others) < _SIDE_BY_SIDE:
         return earlier
     return [row for row in earlier if row.signature is not None and row.signature.function not in others]
+
+
+def _held(signature: Signature) -> tuple[str, list[int]]:
+    """What kind of object a function is, and which values it captured."""
+    return signature.made.kind, [one.token for one in signature.made.captures]
 
 
 def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
@@ -549,9 +555,11 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     return before, after, "a cell that defines it was run"
 
 
-def _forgotten(old: Row, new: Signature, library: str) -> Difference:
+def _forgotten(old: Row, new: Signature, library: str) -> list[Difference]:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None
+    if renewed := import_module("..recompiling.stale", __name__).renewed(old):
+        return renewed
     of = "cache"
     if old.signature.cleared != new.cleared:
         before, after = "kept", "cleared"
@@ -568,7 +576,7 @@ def _forgotten(old: Row, new: Signature, library: str) -> Difference:
     else:
         of, before, after = "thread", "one call", "another call"
         why = "both ran at the same time, and each traced the function"
-    return Difference("cache", of, before, after, why)
+    return [Difference("cache", of, before, after, why)]
 
 
 _session = Ledger()

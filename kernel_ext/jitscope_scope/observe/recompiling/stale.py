@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jitscope.backend.function_objects import Capture, made
 from jitscope.core import source
 
+from ..differences import Difference
 from ..fixes import fix_document
 from ..ledger import Row
 from ..positions import position_document
@@ -42,6 +43,24 @@ def stale(rows: Iterable[Row]) -> list[Stale]:
             latest[row.signature.function] = row
     found = [Stale(row, list(_changed(row)), redefined(row)) for row in latest.values()]
     return [one for one in found if one.changes or one.functions]
+
+
+def renewed(row: Row) -> list[Difference]:
+    """What another trace of a row's function, with an equal key, sees anew: values and functions that are other ones now. The user had the
+    old program dropped for it."""
+    if row.signature is None or not row.signature.made.alive:
+        return []
+    values = [Difference("redefined", name.name, name.text, now.text, _DROPPED) for name, now in _changed(row)]
+    return values + [_renewed(one, row) for one in redefined(row)]
+
+
+def _renewed(one: Redefinition, row: Row) -> Difference:
+    before, now = _place(one.before, row), _place(one.now, row)
+    sides = (before, now) if before and now and before != now else ("one definition", "another")
+    return Difference("redefined", one.path, *sides, _DROPPED)
+
+
+_DROPPED = "the old program was dropped, and the new one has what it is now"
 
 
 def stale_cards(rows: Iterable[Row]) -> list[RecompilationCard]:
