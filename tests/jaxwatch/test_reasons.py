@@ -1,5 +1,6 @@
 """Why jax traced a function again: each case changes one thing, and that one is named."""
 
+import collections
 import functools
 import os
 import sys
@@ -87,6 +88,10 @@ CASES = {
     "dtype": ("dtype", lambda f: (f(x), f(np.ones(4, np.int32)))),
     "weak type": ("weak type", lambda f: (f(jnp.float32(2)), f(2.0))),
     "structure": ("tree structure", lambda f: (f(x, {"a": x}), f(x, {"b": x}))),
+    "a tuple of the same arrays": (
+        "tree structure",
+        lambda f: (f(x, (x, x)), f(x, collections.namedtuple("Two", "a b")(x, x))),
+    ),
     "None": ("none", lambda f: (f(x, None), f(x, x))),
     "static value": ("static value", lambda f: (f(x, mode="a"), f(x, mode="b"))),
     "static value by position": ("static value", lambda f: (f(x, None, mode="a"), f(x, None, "b"))),
@@ -273,6 +278,22 @@ def test_a_map_over_devices_outside_jit_is_operations_and_no_program_of_its_own(
     assert {one.name for one in observe.ledger().small} >= {"shard_map"}
 
 
+def optimizers_one_of_which_wraps_its_state():
+    optax = pytest.importorskip("optax")
+    params = {"w": np.ones(3, np.float32)}
+
+    def fit(tx):
+        @jax.jit
+        def step(params, state):
+            updates, state = tx.update(jax.tree.map(jnp.ones_like, params), state, params)
+            return optax.apply_updates(params, updates), state
+
+        return step(params, tx.init(params))
+
+    fit(optax.adam(optax.cosine_decay_schedule(1e-2, 10)))
+    fit(optax.inject_hyperparams(optax.adam)(learning_rate=1e-2))
+
+
 def two_shapes_once_each():
     f = jax.jit(lambda v: v + 1)
     f(x)
@@ -282,7 +303,7 @@ def two_shapes_once_each():
 NO_RECOMPILATIONS = (
     two_methods_of_one_name, two_classes_under_filter_jit, two_classes_under_jit, a_model_of_two, two_classes_under_nnx,
     two_optimizers, functions_as_static_arguments, functions_in_one_decorator, partials_of_functions, loops_of_two_functions,
-    two_shapes_once_each,
+    two_shapes_once_each, optimizers_one_of_which_wraps_its_state,
 )  # fmt: skip
 
 

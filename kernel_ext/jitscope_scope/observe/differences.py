@@ -9,7 +9,7 @@ from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import ANY_DEVICE, UNTOLD, Leaf, Signature, Static
 from jitscope.core.words import listed, root_of
 
-from .structures import apart, call_of, changed, classes, told
+from .structures import apart, call_of, changed, classes, in_place_of_containers, told
 
 
 __all__ = ["Difference", "differences", "strong_number"]
@@ -169,7 +169,8 @@ def _another(old: Signature, new: Signature) -> list[Difference]:
     if len(sides) < 2:
         return []
     before, after = sides
-    return [Difference("class", n, before[n], c) for n, c in after.items() if n in before and before[n] != c]
+    found = [Difference("class", n, before[n], c) for n, c in after.items() if n in before and before[n] != c]
+    return found + [Difference("class", path, *kinds) for path, kinds in in_place_of_containers(old, new).items()]
 
 
 _BOUND = ("closure", "argument", "self")

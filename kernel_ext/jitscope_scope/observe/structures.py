@@ -112,20 +112,44 @@ def classes(signature: Signature) -> dict[str, str]:
     """The classes of the outermost objects in the arguments, by the way to them."""
     if signature.classes:
         return dict(signature.classes)
+    if "CustomNode" not in signature.tree:
+        return {}
+    return {path: node.kind for path, node in _outer_nodes(signature).items() if node.kind not in _CONTAINERS}
+
+
+def in_place_of_containers(old: Signature, new: Signature) -> dict[str, tuple[str, str]]:
+    """Where one of two calls has an object and the other a tuple, a list or a dict of other arrays: what stands there in each, by the way
+    to it."""
+    if "CustomNode" not in old.tree + new.tree or old.classes or new.classes:
+        return {}
+    before, after = _outer_nodes(old), _outer_nodes(new)
+    pairs = {path: (before[path], after[path]) for path in before.keys() & after.keys()}
+    return {
+        path: (one.kind, other.kind)
+        for path, (one, other) in pairs.items()
+        if (one.kind in _PLAIN) is not (other.kind in _PLAIN)
+        and not {one.kind, other.kind} & (_CONTAINERS - _PLAIN)
+        and one.leaves != other.leaves
+    }
+
+
+_PLAIN = frozenset(("dict", "list", "tuple"))
+
+
+def _outer_nodes(signature: Signature) -> dict[str, Node]:
+    """The nodes of the arguments down to the outermost objects, by the way to them."""
     call = call_of(signature)
-    if call is None or "CustomNode" not in signature.tree:
+    if call is None:
         return {}
     roots = [*zip(_roots(signature, call.positional), call.positional), *call.named.items()]
     return dict(one for name, node in roots for one in _outermost(name, node))
 
 
-def _outermost(path: str, node: Node) -> Iterator[tuple[str, str]]:
-    if node.kind not in _CONTAINERS:
-        yield path, node.kind
-        return
-    keys = node.keys or range(len(node.children))
-    for key, child in zip(keys, node.children):
-        yield from _outermost(f"{path}[{key}]", child)
+def _outermost(path: str, node: Node) -> Iterator[tuple[str, Node]]:
+    yield path, node
+    if node.kind in _CONTAINERS:
+        for key, child in zip(node.keys or range(len(node.children)), node.children):
+            yield from _outermost(f"{path}[{key}]", child)
 
 
 def apart(old: Signature, new: Signature, root: str) -> tuple[str, str] | None:
