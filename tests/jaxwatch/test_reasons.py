@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import math
 import os
 import sys
 import sysconfig
@@ -278,6 +279,21 @@ def test_a_map_over_devices_outside_jit_is_operations_and_no_program_of_its_own(
     assert {one.name for one in observe.ledger().small} >= {"shard_map"}
 
 
+def meshes_of_two_sizes():
+    def loss(v):
+        return (v * v).sum()
+
+    def laid_out(*sizes):
+        mesh = jax.make_mesh(sizes, ("batch", "rest")[: len(sizes)], devices=jax.devices()[: math.prod(sizes)])
+        return jax.device_put(np.ones(8, np.float32), jax.sharding.NamedSharding(mesh, jax.P("batch")))
+
+    two, four, square = laid_out(2), laid_out(4), laid_out(2, 2)
+    jax.jit(loss)(two), jax.jit(jax.grad(loss))(two)
+    jax.jit(loss)(four)
+    jax.jit(jax.grad(loss))(four)
+    jax.jit(loss)(square)
+
+
 def optimizers_one_of_which_wraps_its_state():
     optax = pytest.importorskip("optax")
     params = {"w": np.ones(3, np.float32)}
@@ -303,7 +319,7 @@ def two_shapes_once_each():
 NO_RECOMPILATIONS = (
     two_methods_of_one_name, two_classes_under_filter_jit, two_classes_under_jit, a_model_of_two, two_classes_under_nnx,
     two_optimizers, functions_as_static_arguments, functions_in_one_decorator, partials_of_functions, loops_of_two_functions,
-    two_shapes_once_each, optimizers_one_of_which_wraps_its_state,
+    two_shapes_once_each, optimizers_one_of_which_wraps_its_state, meshes_of_two_sizes,
 )  # fmt: skip
 
 

@@ -98,14 +98,27 @@ def wanted(row: Row) -> bool:
     return row.cause == "redefined" or bool(row.differences and {one.path for one in row.differences} <= WATCHING)
 
 
+_KINDS = frozenset(("shape", "tree structure", "sharding", "device"))
+"""What tells one kind of arguments from another that is there on purpose."""
+
+
 def occasional(row: Row) -> bool:
     """Whether a row is the second kind of arguments of a function, seen once each as far as is known, and from two lines: two programs
-    are right."""
+    are right, whether the function object is one or not. On another mesh each kind is."""
     base = row.against
-    if row.cause not in ("shape", "tree structure") or row.number > 2 or base is None or base.calls > 1:
+    parts = {one.part for one in row.differences} - {"function", "closure"}
+    if not parts or not parts <= _KINDS or base is None or base.calls > 1:
+        return False
+    if row.number > 2 and not any(one.part == "sharding" and _meshes(one) for one in row.differences):
         return False
     sides = [(one.place.file, one.place.line) for one in (base, row) if one.place is not None]
     return len(set(sides)) == 2
+
+
+def _meshes(one: Difference) -> bool:
+    """Whether an array is cut over another mesh."""
+    before, after = (text.partition(" of Mesh")[2] for text in (one.before, one.after))
+    return bool(before and after) and before != after
 
 
 def again(row: Row) -> bool:
