@@ -190,6 +190,21 @@ def test_an_entry_of_another_process_in_the_persistent_cache_says_so(tmp_path):
     assert said == ["False 0 False False", "True 1 True True"]
 
 
+def test_nothing_compiles_twice_in_the_first_cell_that_is_watched():
+    import subprocess
+    import sys
+
+    program = (
+        "import jax, jax.numpy as jnp\nfrom jitscope_scope import jaxwatch\nmade = []\n"
+        "jax.monitoring.register_event_duration_secs_listener(\n"
+        "    lambda event, _, **told: made.append(told['fun_name']) if event.endswith('backend_compile_duration') else None)\n"
+        "jaxwatch.attach()\njnp.ones(3), jax.jit(lambda v: v * 2)(jnp.ones(3)), jnp.ones(3)\n"
+        "print(len(made), len(set(made)))"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert said[0] == said[1]
+
+
 def test_jitscope_does_not_import_jax():
     import subprocess
     import sys

@@ -105,6 +105,7 @@ class Watcher:
         self._undo.append(source.add_internal(private.folder()))
         self._undo.append(number_texts.install())
         self.attached = True
+        self.marking = self.marking and private.can_mark()  # to ask imports modules, which moves jax's caches
         if self.marking:
             reading.install()
         self._register()
@@ -184,7 +185,7 @@ class Watcher:
 
     def _mark(self, frame: FrameType) -> Marking | None:
         closed = private.local(frame, "closed_jaxpr")
-        if closed is None or not self.marking or not private.can_mark() or private.names_are_keys():
+        if closed is None or not self.marking or private.names_are_keys():
             return None
         return marks.put(closed.jaxpr)
 
