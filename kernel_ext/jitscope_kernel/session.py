@@ -35,7 +35,7 @@ from jitscope_widgets.answers import Answers
 from jitscope_widgets.instrument_documents import with_instrument
 from jitscope_widgets.words import reason
 
-from . import below, jax_cells, output, tracebacks
+from . import automagic, below, jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .cell_messages import innermost, why_nothing
 from .cell_places import CellPlaces
@@ -137,6 +137,7 @@ class Session:
     def load(self) -> None:
         shell = self.shell
         self._undo.append(self._register_magics())
+        self._undo.append(automagic.install(shell, self.magics.magics["line"]))
         self._undo.append(subscribe(shell.input_transformers_cleanup, self._text_step))
         shell.ast_transformers.insert(0, self._tree_step)
         self._undo.append(lambda: shell.ast_transformers.remove(self._tree_step))

@@ -429,3 +429,33 @@ def test_lines_outside_of_the_cell_have_the_name_of_theirs(shell) -> None:
     assert re.search(
         r"f32\[3\] +line 3", shell.cell("%%jit\ndef f(x):\n    return jnp.cos(x) * 2\nf(jnp.ones(3))\nNone;").texts[0]
     )
+
+
+# --- names of magics in Python ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step(x)",
+        "nans (x)",
+        "profile(x).show()",
+        "memory[0]",
+        "hlo + 1",
+        "tune is None",
+        "sharpbits(x, 1)",
+        "ledger.rows",
+        "step, 1",
+    ],
+)
+def test_a_line_of_python_is_no_magic(layer, line: str) -> None:
+    ran = layer.cell(line)
+    assert ran.error == f"NameError: name '{re.split(r'[^a-z]', line)[0]}' is not defined" and not ran.documents
+
+
+@pytest.mark.parametrize(
+    "line", ["recompiles", "ledger", "timejit layer(x, w)", "jaxpr layer(x, w)", "sharpbits --help"]
+)
+def test_other_lines_are_magics_without_their_sign(layer, line: str) -> None:
+    ran = layer.cell(line)
+    assert not ran.error and (ran.documents or ran.texts or ran.stdout)
