@@ -60,8 +60,9 @@ class Region:
 
 
 class CannotCompile(Exception):
-    """Raised where a statement has no compiled form; holds the cut."""
+    """Raised where a statement has no compiled form; holds the cut. `of` is the name, or the attribute, whose binding is meant: the line
+    is then the one that binds it."""
 
-    def __init__(self, line: int, why: str, note: str) -> None:
+    def __init__(self, line: int, why: str, note: str, of: str = "") -> None:
         super().__init__(f"line {line}: {why}: {note}")
-        self.cut = Cut(line, why, note)
+        self.cut, self.of = Cut(line, why, note), of

@@ -28,6 +28,8 @@ class StoringCalls:
     def __init__(self, values: Mapping[str, object], definitions: Definitions) -> None:
         self.values, self.definitions = values, definitions
         self.of: dict[str, tuple[str, ...]] = {}
+        self._open: list[str] = []
+        """The functions that are looked into, one inside of the other."""
         self.given: dict[str, dict[str, object]] = {}
         """The values of the names that the first call of each function gives to its parameters."""
 
@@ -56,10 +58,15 @@ class StoringCalls:
         node = definition_of(function, self.definitions) if isinstance(function, FunctionType) else None
         if node is None or node.args.vararg or node.args.kwarg:
             return None
+        if node.name in self._open:
+            raise CannotCompile(s.lineno, "object", f"`{node.name}` calls itself")
         given = _given(node, call)
         values = {p: self.values[a.id] for p, a in given.items() if isinstance(a, ast.Name) and a.id in self.values}
         self.given.setdefault(call.func.id, values)
-        changed = self._parameters(call.func.id, node, given)
+        try:
+            changed = self._parameters(call.func.id, node, given)
+        except CannotCompile as reason:  # its lines are those of the cell that defines the function
+            raise CannotCompile(s.lineno, reason.cut.why, f"{reason.cut.note} (in `{call.func.id}`)") from None
         if not changed:
             return None
         names = [a.id for v in given.values() for a in ast.walk(v) if isinstance(a, ast.Name)]
@@ -113,10 +120,12 @@ class StoringCalls:
         """The body of a function, in which names stand for `values`, with the stores that it and what it calls make."""
         hidden = frozenset(naming.parameters(node))
         outer, self.values = self.values, values
+        self._open.append(node.name)
         try:
             return self.written(stores(node.body, values), hidden | naming.bound(node.body))
         finally:
             self.values = outer
+            self._open.pop()
 
     def inside_values(self, node: ast.FunctionDef) -> dict[str, object]:
         """What names stand for in a function, where that is known."""

@@ -173,7 +173,8 @@ class Watch:
             one.edit = edit
             one.proof = proof(place.body, edit, seen.visit, live | set(), line)
         except CannotCompile as reason:
-            one.edit, one.cut = None, replace(reason.cut, line=reason.cut.line or line)
+            bound = naming.line_of(place.body, reason.of) if reason.of else None
+            one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)
         except Exception as error:
             one.edit, one.cut = (
                 None,

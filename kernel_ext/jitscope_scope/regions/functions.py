@@ -25,6 +25,8 @@ class Functions:
         self.lines: list[str] = []
         self.reads: set[str] = set()
         self.names: set[str] = set()
+        self._open: list[str] = []
+        """The functions that are being written, one inside of the other."""
         self.write: EditText | None = None
         self.changed: Mapping[str, tuple[str, ...]] = {}
         """The parameters that functions store into and hand back."""
@@ -37,6 +39,8 @@ class Functions:
 
     def need(self, name: str, line: int) -> None:
         """Has the function of this name written. Raises CannotCompile where it cannot be."""
+        if name in self._open:
+            raise CannotCompile(line, "object", f"`{name}` calls itself")
         if name in self.names:
             return
         self.names.add(name)
@@ -70,10 +74,13 @@ class Functions:
                     raise CannotCompile(line, "effect", f"`{name}` does `{ast.unparse(n)[:50]}` to what lives on")
         free = naming.loaded(node.body) - given - naming.bound(node.body)
         self.reads |= {n for n in free if n in self.values}
+        self._open.append(name)
         try:
             self.lines += self.write(node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
             raise CannotCompile(line, reason.cut.why, f"{reason.cut.note} (in `{name}`)") from None
+        finally:
+            self._open.pop()
 
 
 def _has_value(cell: CellType) -> bool:

@@ -23,7 +23,8 @@ def lists(body: naming.Statements, values: Mapping[str, object], own: Collection
         if names.count(n) > 1:
             raise CannotCompile(c.lineno, "object", f"`{n}` is a Python list that grows in several places")
         if type(values.get(n)) is not list:
-            raise CannotCompile(c.lineno, "object", f"`{n}` is not a list made before the loop")
+            kind = "" if n not in values else f" but a {type(values[n]).__name__}"
+            raise CannotCompile(c.lineno, "object", f"`{n}` grows, and is no list made before the loop{kind}")
         if len([x for s in body for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == n]) != 1:
             raise CannotCompile(c.lineno, "object", f"`{n}` is a Python list that is read while it grows")
     return names
@@ -79,9 +80,9 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
     if isinstance(last, np.ndarray) and home.numpy:
         return f"{name}.extend(row.copy() for row in {result})"
     if isinstance(last, (np.ndarray, np.generic)) and not home.numpy:
-        raise CannotCompile(0, "value read by Python", f"`{name}` takes arrays of NumPy, made of compiled ones")
+        raise CannotCompile(0, "value read by Python", f"`{name}` takes arrays of NumPy, made of compiled ones", name)
     if not home.numpy and not is_array(last):
-        raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}")
+        raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}", name)
     return f"{name}.extend({result})"
 
 

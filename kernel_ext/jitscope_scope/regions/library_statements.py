@@ -154,7 +154,9 @@ def _places(
         raise CannotCompile(line, "object", f"`{min(again)}` is bound anew and stored into")
     appended = {n.func.value.id for s in body for n in ast.walk(s) if growing.appends(n, visit.values)}  # type: ignore[attr-defined, union-attr]
     kept = {t: p for t, p in before.items() if p.root not in bound | appended}
-    made = _made(visit, [p for t, p in after.items() if t not in before and p.root in roots - bound - appended], line)
+    made = _made(
+        visit, [p for t, p in after.items() if t not in before and p.root in roots - bound - appended], body, line
+    )
     if gone := [t for t in kept if t not in after]:
         left = paths.is_there(gone[0], visit.live)  # beyond the places that are followed
         why = (
@@ -166,7 +168,8 @@ def _places(
     for t in _changed_inside(visit, kept, visit.values.keys() - bound - appended):
         grows = t in kept and after[t].size != kept[t].size
         draws = "random" in type(paths.at(t, visit.live)).__module__
-        raise CannotCompile(line, "random" if draws else "object", f"`{t}` {'grows' if grows else 'changes'} here")
+        note = f"`{t}` {'grows' if grows else 'changes'} here"
+        raise CannotCompile(naming.line_of(body, t) or line, "random" if draws else "object", note)
     changed = [p for t, p in kept.items() if after[t].value is not p.value or _stored_into(visit, p)]
     for p in changed:
         if not is_number(p.value) and not _is_tree(p.value):
@@ -205,13 +208,14 @@ def _stored_into(visit: Visit, p: paths.Leaf) -> bool:
     return isinstance(p.value, np.ndarray) and visit.inner_changed(p.text, p.value)
 
 
-def _made(visit: Visit, new: list[paths.Leaf], line: int) -> list[str]:
+def _made(visit: Visit, new: list[paths.Leaf], body: naming.Statements, line: int) -> list[str]:
     """The attributes, first in their chains, that these new places belong to: `self.acts` for `self.acts[0]`, `net[0].x`."""
     found: dict[str, None] = {}
     for p in new:
         text = paths.first_new(p.text, visit.values)
         if text is None or "." not in text.rpartition("]")[2]:
-            raise CannotCompile(line, "object", f"`{text or p.text}` grows here")
+            grown = (text or p.text).rpartition("[")[0] or p.root
+            raise CannotCompile(naming.line_of(body, grown) or line, "object", f"`{grown}` grows here")
         found[text] = None
     return list(found)
 
@@ -240,10 +244,10 @@ class Aftermath:
         for n, v in mine:
             for m, w in others:
                 if n != m and v is not w and shares(v, w):
-                    raise CannotCompile(0, "effect", f"`{n}` is afterwards a view of `{m}` (aliasing)")
+                    raise CannotCompile(0, "effect", f"`{n}` is afterwards a view of `{m}` (aliasing)", n)
             for m, w in rest.items():
                 if v is w and m in self.visit.live and v is not self.visit.live.get(n) and n not in self.made:
-                    raise CannotCompile(0, "effect", f"`{n}` is afterwards another name of `{m}` (aliasing)")
+                    raise CannotCompile(0, "effect", f"`{n}` is afterwards another name of `{m}` (aliasing)", n)
 
     def bound(self, end: str, result: str) -> str:
         """The statement that puts a result where it belongs."""
@@ -260,11 +264,11 @@ class Aftermath:
             self.first[id(value)] = end
             return f"{end}[...] = {result}" if before is value else f"{end} = {result}"
         if isinstance(value, (np.ndarray, np.generic)) and not self.home.numpy:
-            raise CannotCompile(0, "object", f"`{end}` is an array of NumPy among those of {self.home.arrays}")
+            raise CannotCompile(0, "object", f"`{end}` is an array of NumPy among those of {self.home.arrays}", end)
         if type(value) is dict and sorted(value, key=str) != list(value) and _is_tree(value):
             return f"{end} = {{k: {result}[k] for k in {tuple(value)!r}}}"  # in the cell's order
         if not is_number(value) and not _is_tree(value) and not _is_registered(value, self.home):
-            raise CannotCompile(0, "object", f"`{end}` becomes a {type(value).__name__}")
+            raise CannotCompile(0, "object", f"`{end}` becomes a {type(value).__name__}", end)
         return f"{end} = {result}"
 
 

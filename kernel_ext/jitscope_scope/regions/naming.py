@@ -71,6 +71,22 @@ def root_of(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def line_of(body: Statements, place: str) -> int | None:
+    """The first line that binds a name, stores into it or appends to it; of an attribute (`self.x`) the first that binds it, of `f()`
+    the first that calls a function or a method of that name."""
+    if place.endswith("()"):
+        calls = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Call)]
+        return min((n.lineno for n in calls if f".{ast.unparse(n.func)}".endswith(f".{place[:-2]}")), default=None)
+    for s in sorted((n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)), key=lambda n: n.lineno):
+        places = targets_of(s)
+        match s:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=of))):
+                places = [of]
+        if any(ast.unparse(t) == place or (place.isidentifier() and root_of(t) == place) for t in places):
+            return s.lineno
+    return None
+
+
 def read_first(block: Statements) -> set[str]:
     """Names that may be read before the block has bound them for certain."""
     return _exposed(block, set())[0]

@@ -47,7 +47,9 @@ def _stays(name: str, axes: int, visit: Visit) -> bool:
     before, after, live = visit.values[name], visit.after.get(name), visit.live[name]
     if np.shape(before) != np.shape(after) or _axes(after) != axes or visit.ends.get(name) is not live:  # type: ignore[arg-type]
         return False
-    if np.asarray(before).dtype != np.asarray(after).dtype or not isinstance(live, list) or len(live) > 400:
+    if np.asarray(before).dtype != np.asarray(after).dtype or not isinstance(live, list):
+        return False
+    if axes == 2 and len(live) > 400:  # its rows are among the values that are followed
         return False
     parts = [live, *(live if axes == 2 else [])]
     ways = [value for value, _ in visit.lists.values()]

@@ -9,6 +9,7 @@ import io
 import math
 import signal
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -155,11 +156,7 @@ def _one(
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
         except Exception as error:
-            kind = type(error).__name__
-            if kind == "UnexpectedTracerError":
-                raise CannotCompile(line, "object", _KEPT_ELSEWHERE) from None
-            word = "value read by Python" if kind in _READ else "object" if kind == "ReadWhileItGrows" else "shape"
-            raise CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}") from None
+            raise _refused(error, line) from None
     first_s = watch.seconds()
     if told:
         raise CannotCompile(line, "object", f"the compiled form warns ({str(told[0].message)[:60]})")
@@ -171,6 +168,22 @@ def _one(
     return _Run(
         joined([compared(x, y, n, line, allowed, largest(a)) for n, (x, y) in pairs.items()]), plain_s, first_s, b
     )
+
+
+def _refused(error: Exception, line: int) -> CannotCompile:
+    """Why the compiled form cannot be had, and the function of the cells in which that is seen, if it is in one."""
+    kind, said = type(error).__name__, str(error)
+    if kind == "UnexpectedTracerError":
+        return CannotCompile(line, "object", _KEPT_ELSEWHERE)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<cell")]
+    where = f": `{frames[-1].line}` (in `{frames[-1].name}`)" if frames else ""
+    called = f"{frames[-1].name}()" if frames else ""
+    if kind == "TypeError" and "unhashable" in said and "Trace" in said:
+        return CannotCompile(
+            line, "object", f"a dict or a set is asked with a value that is not known while tracing{where}", called
+        )
+    word = "value read by Python" if kind in _READ else "object" if kind == "ReadWhileItGrows" else "shape"
+    return CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}{where}", called)
 
 
 def _at_home(names: dict[str, object], enclosed: frozenset[str]) -> None:

@@ -280,9 +280,16 @@ class Statements:
 
     def _is_element(self, node: ast.Subscript, less: int = 0) -> bool:
         """Whether this is one number of an array, which is a copy; or a part of it of so many axes."""
-        array = self.values.get(ast.unparse(node.value))
+        array = self._whole(ast.unparse(node.value))
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if type(array) is list and array and all(isinstance(v, (int, float, complex)) for v in array):
+            array = np.empty(len(array))
         return isinstance(array, np.ndarray) and array.ndim == len(parts) + less and all(map(self._is_count, parts))
+
+    def _whole(self, name: str) -> object:
+        """What a name stands for before the region, or, where the region makes it, after."""
+        found = self.values.get(name, MISSING)
+        return found if found is not MISSING or name in self.expressions.local else self.after.get(name)
 
     def _is_count(self, node: ast.expr) -> bool:
         """Whether an index is one whole number: made of constants, of the counts of loops and of whole numbers and their arrays' elements."""

@@ -93,7 +93,7 @@ def why_not_function(value: object, said: str) -> tuple[str, str] | None:
     return (
         None
         if root in ("math", "jitscope", "jax")
-        else ("other library", f"`{said}` is of {root or 'another library'}")
+        else ("other library", f"`{said}` is of {root.lstrip('_') or 'another library'}")
     )
 
 

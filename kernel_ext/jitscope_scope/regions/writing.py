@@ -328,7 +328,9 @@ def _call(
             names[objects[id(final)]] = n
     changed = set(visit.changed) | (_exchanged(body, _in_place(body, visit.values)) & names.keys())
     if missing := changed - names.keys():
-        raise CannotCompile(0, "effect", f"`{min(missing)}` is changed in place and has no name afterwards")
+        raise CannotCompile(
+            0, "effect", f"`{min(missing)}` is changed in place and has no name afterwards", min(missing)
+        )
     moved = {first: last for first, last in names.items() if first != last}
     lines += [f"{name}_{first} = {first}" for first in moved]
     seen: dict[int, str] = {}
@@ -363,7 +365,7 @@ def _call(
         elif isinstance(value, (bool, int, float, complex)):
             binds.append(f"{n} = {type(value).__name__}({result}[{k}])")
         else:
-            raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}")
+            raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}", n)
     for k, n in enumerate(lists, len(outs)):
         end = f"[:{result}[{len(outs) + len(lists) + in_rows.index(n)}]]" if n in in_rows else ""
         binds.append(growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
@@ -380,7 +382,7 @@ def _call_of_arrays(
     for k, n in enumerate(outs):
         value = visit.after[n]
         if isinstance(value, (np.ndarray, np.generic)):
-            raise CannotCompile(0, "object", f"`{n}` is an array of NumPy among those of {home.arrays}")
+            raise CannotCompile(0, "object", f"`{n}` is an array of NumPy among those of {home.arrays}", n)
         kind = f"{type(value).__name__}({{}})" if isinstance(value, (int, float, complex)) else "{}"
         lines.append(f"{n} = {kind.format(f'{result}[{k}]')}")
     for k, n in enumerate(lists, len(outs)):
@@ -467,4 +469,4 @@ def _no_view(name: str, value: object, visit: Visit, outs: list[str]) -> None:
     others = [(n, v) for n, v in [*visit.live.items(), *((o, visit.ends[o]) for o in outs)]]
     for n, v in others:
         if isinstance(v, np.ndarray) and v is not value and shares(v, value):
-            raise CannotCompile(0, "effect", f"`{name}` is afterwards a view of `{n}` (aliasing)")
+            raise CannotCompile(0, "effect", f"`{name}` is afterwards a view of `{n}` (aliasing)", name)

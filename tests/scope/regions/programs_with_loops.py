@@ -236,4 +236,34 @@ for i in range(20):
 while gap > 0.5:
     gap = gap / 2
     other = gap
+=== rotations by elements of an array that each turn makes
+H = rng.normal(size=(6, 6)); H = H + H.T
+---
+for sweep in range(4):
+    R = H.copy()
+    Qt = np.eye(6)
+    for j in range(5):
+        for i in range(5, j, -1):
+            a, b = R[i - 1, j], R[i, j]
+            rho = np.hypot(a, b)
+            top, bottom = (a * R[i - 1] + b * R[i]) / rho, (a * R[i] - b * R[i - 1]) / rho
+            R[i - 1], R[i] = top, bottom
+            first, second = (a * Qt[i - 1] + b * Qt[i]) / rho, (a * Qt[i] - b * Qt[i - 1]) / rho
+            Qt[i - 1], Qt[i] = first, second
+    H = R @ Qt.T
+=== elements of a list that is stored into
+order = [float(k % 7) for k in range(20)]; s = 0.0
+---
+for t in range(9):
+    for i in range(1, 19):
+        a, b = order[i - 1], order[i + 1]
+        s = s + a * b
+        order[i] = 0.5 * (a + b)
+=== a long list
+reach = [0] + [10 ** 6] * 900
+---
+for v in range(1, 901):
+    for c in (1, 5, 12):
+        if c <= v and reach[v - c] + 1 < reach[v]:
+            reach[v] = reach[v - c] + 1
 """)

@@ -428,4 +428,53 @@ for t in range(9):
     for i in range(1, 5):
         for j in range(6):
             L[i][j] = L[i - 1][j] * 0.5 + 1.0
+=== a function that calls itself -> object @ 3
+def cycle(u):
+    if len(u) < 4:
+        return u
+    u[1:-1] = 0.5 * (u[2:] + u[:-2])
+    u[::2] = cycle(u[::2].copy())
+    return u
+u = rng.normal(size=33)
+---
+norm = 0.0
+for k in range(5):
+    u = cycle(u)
+    norm = norm + u @ u
+=== elements of a dict by the count of a loop -> object @ 1
+kept = {k: np.full(3, float(k)) for k in range(9)}; total = np.zeros(3)
+---
+for k in range(9):
+    total = total + kept[k]
+=== a dict that remembers -> object @ 9
+known = {1: 1}; longest = 0
+---
+for n in range(2, 40):
+    m, way = n, []
+    while m not in known:
+        way.append(m)
+        m = 3 * m + 1 if m % 2 else m // 2
+    steps = known[m]
+    for v in reversed(way):
+        steps += 1
+        known[v] = steps
+    if known[n] > longest:
+        longest = known[n]
+=== what NumPy holds among compiled arrays -> object @ 4
+import jitscope.numpy as jnp
+x = jnp.ones(5); low = np.zeros(5)
+---
+for k in range(4):
+    x = x * 0.5
+    y = x + 1
+    low = np.asarray(y)
+=== a queue -> object @ 4
+from collections import deque
+queue = deque([0]); reached = np.zeros(30)
+---
+while queue:
+    v = queue.popleft()
+    if v < 20:
+        queue.append(v + 1)
+    reached[v] = 1.0
 """)

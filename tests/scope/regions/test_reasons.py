@@ -93,3 +93,38 @@ def test_what_stays_where_nobody_follows_is_no_matter_of_shapes(monkeypatch) -> 
     *_, region = found(_CELLS, cell, monkeypatch)
     assert region.reason.endswith("a value that it computes stays in an object or container that is not followed")
     assert [c.why for c in region.cuts] == ["object"]
+
+
+def test_a_recursion_is_called_so(monkeypatch) -> None:
+    before = "def half(u):\n    if len(u) < 4: return u\n    u[1:-1] = 0.5 * (u[2:] + u[:-2])\n    w = half(u[::2].copy())\n    return w\nu = np.ones(33)"
+    *_, region = found(before, "s = 0.0\nfor k in range(5):\n    w = half(u)\n", monkeypatch)
+    assert region.reason.startswith("line 3: `half` calls itself")
+
+
+def test_the_statement_is_told_in_which_a_method_asks_for_a_value(monkeypatch) -> None:
+    before = """
+class Ball:
+    def __init__(self): self.x, self.v = np.array([0.0, 1.0]), np.array([0.3, 0.0])
+    def step(self, dt):
+        self.v = self.v + dt * np.array([0.0, -9.81])
+        self.x = self.x + dt * self.v
+        if self.x[1] < 0:
+            self.v = -self.v
+ball = Ball(); t = 0.0
+"""
+    *_, region = found(before, "for k in range(30):\n    t = t + 0.01\n    ball.step(0.01)\n", monkeypatch)
+    assert region.reason.endswith("`if self.x[1] < 0:` (in `step`)")
+    assert [(c.line, c.why) for c in region.cuts] == [(3, "value read by Python")]
+
+
+def test_a_dict_is_said_to_be_asked_with_a_traced_value(monkeypatch) -> None:
+    before = "kept = {k: np.full(3, float(k)) for k in range(9)}; total = np.zeros(3)"
+    *_, region = found(before, "for k in range(9):\n    total = total + kept[k]\n", monkeypatch)
+    assert region.reason == "line 1: a dict or a set is asked with a value that is not known while tracing"
+
+
+def test_what_grows_and_is_no_list_is_called_by_its_kind(monkeypatch) -> None:
+    before = "from collections import deque\nqueue = deque([0]); reached = np.zeros(30)"
+    cell = "while queue:\n    v = queue.popleft()\n    if v < 20: queue.append(v + 1)\n    reached[v] = 1.0\n"
+    *_, region = found(before, cell, monkeypatch)
+    assert region.reason == "line 3: `queue` grows, and is no list made before the loop but a deque"
