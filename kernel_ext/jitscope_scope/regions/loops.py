@@ -91,13 +91,6 @@ class Loop:
             text.append(
                 f"{self._target()}({names},) = {w.lax}.scan(lambda c, k: {self.step}(k, c), {self.carry}, {w.jnp}.arange({length}))"
             )
-        elif self._last_apart():
-            count = len(self._given())
-            turns = (
-                f"{w.lax}.fori_loop(0, {length} - 1, lambda k, c: {self.step}(k, c)[:{count}], {self.carry}[:{count}])"
-            )
-            last = f"{self.step}({length} - 1, {self.carry}[:{count}]) if {length} > 0 else {self.carry}"
-            text += [f"{self.carry} = ({turns} + {self.carry}[{count}:])", f"{self._target(last=True)}{last}"]
         else:
             text.append(f"{self._target(last=True)}{w.lax}.fori_loop(0, {length}, {self.step}, {self.carry})")
         return text + self._final(head, f"({length}) - 1", length)
@@ -166,9 +159,10 @@ class Loop:
         if naming.leaves(self.s.body):
             self.w.moving.add(self.stop)
         outer, self.w.turn = self.w.turn, self.body
+        made, self.w.made_of = self.w.made_of, {}
         defined, self.w.defined = self.w.defined, self.w.defined | inner | self.target
         lines = opening + self.w.block(self.body, inner)
-        self.w.turn, self.w.defined = outer, defined | inner | self.target
+        self.w.turn, self.w.defined, self.w.made_of = outer, defined | inner | self.target, made
         return lines
 
     def _names(self) -> str:
@@ -178,17 +172,6 @@ class Loop:
     def _given(self) -> list[str]:
         """What the loop begins with."""
         return self.before
-
-    def _last_apart(self) -> bool:
-        """Whether the last turn is written beside the loop: names that only it leaves behind would have XLA copy, in each turn, an
-        array that is read and stored into."""
-        stored = naming.stored_into(self.s.body)
-        return bool(
-            self.after
-            and stored & _read(self.s.body)
-            and not set(self.after) & self.unsure
-            and not self._may_be_empty()
-        )
 
     def _may_be_empty(self) -> bool:
         """Whether values decide how many turns there are."""
@@ -238,13 +221,6 @@ class Loop:
             return []
         self.earlier = self.w.fresh("earlier")
         return [f"{self.earlier}_{n} = {n}" for n in self.ends]
-
-
-def _read(body: naming.Statements) -> set[str]:
-    """Names that are read, not only stored into."""
-    stores = {id(n) for b in body for s in ast.walk(b) for t in naming.targets_of(s) for n in ast.walk(t)}
-    plus = {t for b in body for s in ast.walk(b) if isinstance(s, ast.AugAssign) and (t := naming.root_of(s.target))}
-    return plus | {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and id(n) not in stores}
 
 
 def _made_inside(body: naming.Statements, early: set[str]) -> set[str]:

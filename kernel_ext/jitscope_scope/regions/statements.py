@@ -43,6 +43,8 @@ class Statements:
         """What loops over ranges count with."""
         self.turn: list[ast.stmt] = []
         """The statements of the loop that is being written."""
+        self.made_of: dict[str, set[str]] = {}
+        """The names that this turn has bound so far, and of which others they are made."""
         self._flat = ""
         """A name of a row of numbers, whose parts are copies."""
         self.after: Mapping[str, object] = {}
@@ -70,6 +72,7 @@ class Statements:
             after = live | naming.loaded(body[k + 1 :])
             lines += self.statement(s, after, guard)
             self.defined |= naming.bound_for_certain([s])
+            self._made((naming.bound_for_certain([s]) & after) | naming.stored_into([s]), s)
         return lines or ["pass"]
 
     def statement(self, s: ast.stmt, live: set[str], guard: str | None) -> list[str]:
@@ -133,7 +136,7 @@ class Statements:
             return self._stored_at_once(s, value, guard)
         if isinstance(s.targets[0], ast.Subscript):
             value = f"{self.jnp}.asarray({value})" if isinstance(s.value, (ast.List, ast.Tuple)) else value
-            return [self._store(s.targets[0], value, guard)]
+            return self._store(s.targets[0], value, guard)
         if isinstance(s.targets[0], ast.Attribute):
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.targets[0])}` is an attribute of an object")
         if any(not isinstance(t, (ast.Name, ast.Subscript)) for t in flat):
@@ -141,16 +144,17 @@ class Statements:
         names = [t.id if isinstance(t, ast.Name) else self.fresh("part") for t in flat]
         one = "," if len(names) == 1 and isinstance(s.targets[0], (ast.Tuple, ast.List)) else ""
         lines = [f"{', '.join(names)}{one} = {value}"]
-        return lines + [
-            self._store(t, n, guard) for t, n in zip(flat, names, strict=True) if isinstance(t, ast.Subscript)
-        ]
+        for t, n in zip(flat, names, strict=True):
+            lines += self._store(t, n, guard) if isinstance(t, ast.Subscript) else []
+        return lines
 
     def _stored_at_once(self, s: ast.Assign, value: str, guard: str | None) -> list[str]:
         """`x[0] = x[-1] = v`: one value, stored from left to right."""
         if not all(isinstance(t, ast.Subscript) for t in s.targets) or self._view_of(s.value):
             raise CannotCompile(s.lineno, "effect", "one value is stored in several places")
         name = self.fresh("part")
-        return [f"{name} = {value}", *(self._store(t, name, guard) for t in s.targets if isinstance(t, ast.Subscript))]
+        stored = [line for t in s.targets if isinstance(t, ast.Subscript) for line in self._store(t, name, guard)]
+        return [f"{name} = {value}", *stored]
 
     def _aliases(self, s: ast.Assign) -> None:
         """Refuses a second name for an array that is stored into in place, but for an exchange of names."""
@@ -310,7 +314,7 @@ class Statements:
                 return self._is_element(node)
         return False
 
-    def _store(self, target: ast.Subscript, value: str, guard: str | None) -> str:
+    def _store(self, target: ast.Subscript, value: str, guard: str | None) -> list[str]:
         if not isinstance(target.value, ast.Name):
             raise CannotCompile(target.lineno, "object", f"`{ast.unparse(target)}` is stored to")
         name = target.value.id
@@ -326,7 +330,34 @@ class Statements:
         self.moving.add(name)
         if isinstance(seen, np.ndarray) and seen.dtype not in (np.float64, np.complex128, bool) and not guard:
             value = self._converted(name, value)
-        return f"{name} = {name}.at[{place}].set({value})"
+        read = self._read_before(name, target)
+        if read is None:
+            return [f"{name} = {name}.at[{place}].set({value})"]
+        new = self.fresh("new")
+        first = ", ".join([new, *read, name])
+        barrier = f"{first} = {self.lax}.optimization_barrier(({', '.join([value, *read, name])}))"
+        return [barrier, f"{name} = {name}.at[{place}].set({new})"]
+
+    def _read_before(self, name: str, target: ast.Subscript) -> list[str] | None:
+        """The names that this turn has made of an array that it stores into here: XLA stores in place if they are there before, and else
+        copies the array in each turn. None where it does so anyway: the turn reads no other place of the array, or the store is as large."""
+        if not self.turn or not self.moves(target.slice):
+            return None
+        place, nodes = ast.unparse(target), [n for s in self.turn for n in ast.walk(s)]
+        same = [n.value for n in nodes if isinstance(n, ast.Subscript) and ast.unparse(n) == place]
+        if all(any(n is m for m in same) for n in nodes if isinstance(n, ast.Name) and n.id == name):
+            return None
+        return sorted(n for n, of in self.made_of.items() if name in of and n != name)
+
+    def _made(self, names: Collection[str], s: ast.stmt) -> None:
+        """Notes of which names a statement makes others."""
+        of = self._source_of([s])
+        self.made_of |= {n: of | self.made_of.get(n, set()) for n in names if n in self.moving}
+
+    def _source_of(self, nodes: Collection[ast.AST]) -> set[str]:
+        """The names that these read, and those that the turn made them of."""
+        of = naming.loaded(nodes)
+        return of.union(*(self.made_of[n] for n in of if n in self.made_of))
 
     def _converted(self, name: str, value: str) -> str:
         """A value in the dtype of the array that it is stored into, as NumPy stores it; whole numbers that are written there fit."""
@@ -343,7 +374,7 @@ class Statements:
             return [self._gathered(s, guard)]
         whole = ast.copy_location(ast.BinOp(load, s.op, s.value), s)
         if isinstance(s.target, ast.Subscript):
-            return [self._store(s.target, self.text(whole), guard)]
+            return self._store(s.target, self.text(whole), guard)
         if not isinstance(s.target, ast.Name):
             raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.target)}` is an attribute of an object")
         return [f"{s.target.id} = {self.text(whole)}"]
@@ -394,6 +425,7 @@ class Statements:
         ):
             raise CannotCompile(s.lineno, "value read by Python", f"a loop stands under `if {ast.unparse(s.test)}`")
         lines = [f"{test} = {self.text(s.test)}"]
+        self.made_of[test] = self._source_of([s.test])
         names = [*sorted((naming.bound(both)) & (live | naming.loaded(both))), *self.places_bound(both)]
         inner = f"({guard}) & {test}" if guard else test
         other = f"({guard}) & ~{test}" if guard else f"~{test}"
