@@ -43,7 +43,7 @@ PLANTED = [
     ("linen_conv_batchnorm", "        x = jnp.mean(x, axis=(1, 2))", '        x = jnp.mean(x, axis=(1, 2))\n        text = f"{x}"  # <-', "trace-time-print"),
     ("nnx_train", "        self.count[...] += 1", "        self.count[...] += 1\n        import random\n        x = x * random.random()  # <-", "host-nondeterminism"),
     ("nnx_train", "    logits = model(batch", "    import time\n    begun = time.time()  # <-\n    logits = model(batch", "host-nondeterminism"),
-    ("linen_mlp", "    rng = jax.random.fold_in(rng, state.step)", "    print(batch)  # <-", "trace-time-print"),
+    ("linen_mlp", "    rng = jax.random.fold_in(rng, state.step)", "    rng = jax.random.fold_in(rng, state.step)\n    print(batch)  # <-", "trace-time-print"),
     ("linen_mlp", "    state = state.apply_gradients(grads=grads)", "    state.apply_gradients(grads=grads)  # <-", "update-result-dropped"),
     ("linen_mlp", "    state = state.apply_gradients(grads=grads)", "    if jnp.isnan(loss):  # <-\n        return state, {}", "branch-on-tracer"),
     ("linen_conv_batchnorm", "    images = jax.random.uniform(image_key, (4, 8, 8, 3))", "    labels = jax.random.uniform(image_key)\n    images = jax.random.uniform(image_key, (4, 8, 8, 3))  # <-", "key-reuse"),

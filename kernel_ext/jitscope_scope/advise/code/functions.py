@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from .arguments import handed_on, parameters, rest, static_names, unmapped
 from .definitions import Definitions
 from .each_time import EACH_TIME, compiled_within
 from .libraries import Libraries
@@ -24,6 +25,8 @@ class TracedFunction:
     site: ast.AST
     static: frozenset[str] = field(default=frozenset(), compare=False)
     bound: frozenset[str] = field(default=frozenset(), compare=False)
+    unsure: frozenset[str] = field(default=frozenset(), compare=False)
+    """The arguments that may stay Python values for all that is said there: what the calls give them tells."""
     inside: bool = field(default=False, compare=False)
     """Whether it is defined inside of a function that is traced without values."""
     each_time: bool = field(default=False, compare=False)
@@ -62,6 +65,9 @@ _TAKES: dict[str, tuple[int, ...]] = {
     "jax.lax.cond": (1, 2), "jax.lax.switch": (1,), "jax.lax.associative_scan": (0,),
 }  # fmt: skip
 """Where transformations and control flow take functions."""
+_GIVING_ARRAYS = {
+    f"jax.{name}" for name in ("jit", "pmap", "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian")
+}
 _SORTING = {
     "equinox.filter_jit": "filter_jit",
     "equinox.filter_vmap": "filter_vmap",
@@ -255,6 +261,20 @@ class Functions:
                 return self.named(name, at)
         return None
 
+    def gives_arrays(self, node: ast.expr, at: ast.AST) -> bool:
+        """Whether an expression is what a transformation of jax made, which gives trees of arrays for traced arguments: `jax.grad(f)`."""
+        if isinstance(node, ast.Name):
+            scope = self.code.scopes.binding(node.id, at)
+            made = [self.code.parents.get(one) for one in self.code.scopes.binders(scope, node.id)] if scope else []
+            node = made[0].value if len(made) == 1 and isinstance(made[0], ast.Assign) else node
+        return isinstance(node, ast.Call) and self.code.dotted(node.func) in _GIVING_ARRAYS
+
+    def is_called_back(self, node: Function) -> bool:
+        """Whether a function runs on the host, in each call: `jax.debug.callback(f, x)`, `jax.pure_callback(f, …)`."""
+        name = getattr(node, "name", "")
+        calls = [one for one in self.code.of(ast.Call) if self.code.dotted(one.func).endswith("callback")]
+        return any(isinstance(one, ast.Name) and one.id == name for call in calls for one in call.args[:1])
+
     def is_layer(self, node: ast.expr, at: ast.AST) -> bool:
         """Whether an expression is a layer of a library, which gives arrays for arrays: `nn.Dense(3)`, `self.linear`."""
         match node:
@@ -439,9 +459,9 @@ class Functions:
         if dotted not in _TAKES or dotted.startswith("jax.lax."):
             return []
         static = static_names(node, call.keywords) if call else frozenset()
-        if call and dotted == "jax.vmap":
-            static |= _unmapped(node, call)
-        return [TracedFunction(node, dotted.rpartition(".")[2], decorator, static)]
+        by = dotted.rpartition(".")[2]
+        made = ast.Call(ast.Name(by), [], call.keywords if call else [])
+        return [_given_options(TracedFunction(node, by, decorator, static), made)]
 
     def _of_call(self, call: ast.Call) -> list[TracedFunction]:
         """`jit(f)`, `jit(grad(f))`, `lax.scan(body, …)`."""
@@ -459,9 +479,8 @@ class Functions:
                 before = [""] if self.applied(part, call) is not None else []
                 for function, bound in self._meant(part, call):
                     static = static_names(function, call.keywords, bound, before) | bound
-                    if dotted == "jax.vmap":
-                        static |= _unmapped(function, call, bound, before)
-                    found.append(TracedFunction(function, dotted.rpartition(".")[2], call, static, bound))
+                    traced = TracedFunction(function, dotted.rpartition(".")[2], call, static, bound)
+                    found.append(_given_options(traced, call, before))
         return found
 
     def _meant(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
@@ -476,15 +495,15 @@ class Functions:
                 return self._method(node, at)
             case ast.Call() if self.class_made(node):
                 return self._method(node, at)
-            case ast.Call(func=func, args=[inner, *rest], keywords=keywords):
+            case ast.Call(func=func, args=[inner, *further], keywords=keywords):
                 dotted = self.code.dotted(func)
                 if dotted == "functools.partial":
                     if self.applied(inner, at) is not None:
-                        rest = rest[1:]
+                        further = further[1:]
                         if any(k.arg == "method" for k in keywords):
                             return []
                     return [
-                        (f, bound | frozenset(_rest(f, bound)[: len(rest)]) | {k.arg for k in keywords if k.arg})
+                        (f, bound | frozenset(rest(f, bound)[: len(further)]) | {k.arg for k in keywords if k.arg})
                         for f, bound in self._meant(inner, at)
                     ]
                 if dotted in _TAKES:
@@ -505,6 +524,17 @@ def _given(function: Function, name: str, call: ast.Call) -> list[ast.expr]:
     return [given[name]] if name in given else []
 
 
+def _given_options(traced: TracedFunction, call: ast.Call, before: Sequence[str] = ()) -> TracedFunction:
+    """The same with the arguments that `vmap` does not map, and that `grad` hands on as they are."""
+    match traced.by:
+        case "vmap":
+            static, unsure = unmapped(traced.function, call, traced.bound, before)
+            return replace(traced, static=traced.static | static, unsure=unsure)
+        case "grad" | "value_and_grad" | "jacfwd" | "jacrev" | "hessian":
+            return replace(traced, unsure=handed_on(traced.function, call, traced.bound, before))
+    return traced
+
+
 def _wrapping(traced: TracedFunction, wrapper: Function) -> TracedFunction:
     """What a decorator below `jit` made of a function, traced in its place."""
     static = frozenset(parameters(wrapper)) if traced.static else traced.static
@@ -519,67 +549,3 @@ def _is_free(function: Function) -> bool:
 def _is_decorated(function: Function, *names: str) -> bool:
     decorators = [] if isinstance(function, ast.Lambda) else function.decorator_list
     return any(isinstance(one, ast.Name) and one.id in names for one in decorators)
-
-
-def _rest(function: Function, bound: frozenset[str]) -> list[str]:
-    return [name for name in parameters(function) if name not in bound]
-
-
-def parameters(function: Function) -> list[str]:
-    """The names of all arguments, in order."""
-    a = function.args
-    rest = [one.arg for one in (a.vararg, a.kwarg) if one is not None]
-    return [*(one.arg for one in (*a.posonlyargs, *a.args)), *(one.arg for one in a.kwonlyargs), *rest]
-
-
-def defaulted(function: Function) -> frozenset[str]:
-    """The arguments that have a default: where a call does not give them, they stay what the default is."""
-    a = function.args
-    positional = [one.arg for one in (*a.posonlyargs, *a.args)]
-    named = [one.arg for one, default in zip(a.kwonlyargs, a.kw_defaults) if default is not None]
-    return frozenset([*positional[len(positional) - len(a.defaults) :], *named])
-
-
-def static_names(
-    function: Function, keywords: list[ast.keyword], bound: frozenset[str] = frozenset(), before: Sequence[str] = ()
-) -> frozenset[str]:
-    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name; those that are `bound` do not count,
-    those that stand `before` the function's do."""
-    if any(keyword.arg == "auto_static" for keyword in keywords):
-        return frozenset(parameters(function))
-    names: set[str] = set()
-    positional = [
-        *before,
-        *(one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg not in bound),
-    ]
-    for keyword in keywords:
-        if keyword.arg not in ("static_argnums", "static_argnames", "nondiff_argnums", "static_broadcasted_argnums"):
-            continue
-        for value in _constants(keyword.value):
-            if isinstance(value, str):
-                names.add(value)
-            elif isinstance(value, int) and -len(positional) <= value < len(positional):
-                names.add(positional[value])
-    return frozenset(names)
-
-
-def _unmapped(
-    function: Function, call: ast.Call, bound: frozenset[str] = frozenset(), before: Sequence[str] = ()
-) -> frozenset[str]:
-    """The arguments that `vmap(f, in_axes=(0, None))` does not map: they are what the call gives."""
-    axes = next((k.value for k in call.keywords if k.arg == "in_axes"), call.args[1] if len(call.args) > 1 else None)
-    if not isinstance(axes, ast.Tuple | ast.List):
-        return frozenset()
-    each = zip([*before, *_rest(function, bound)], axes.elts)
-    return frozenset(name for name, axis in each if isinstance(axis, ast.Constant) and axis.value is None)
-
-
-def _constants(node: ast.expr) -> list[object]:
-    match node:
-        case ast.Constant(value=value):
-            return [value]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-            return [-value]
-        case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            return [value for one in elts for value in _constants(one)]
-    return []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from . import forms
-from .functions import Functions, parameters
+from .arguments import parameters
+from .functions import Functions
 from .text import Code, Function
 
 

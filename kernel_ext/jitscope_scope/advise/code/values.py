@@ -101,6 +101,29 @@ def gives_trees(dotted: str) -> bool:
     return name in _GIVE_TREES.get(module, ())
 
 
+def given_by(dotted: str, any_traced: bool, abstract: bool, stages: bool) -> Kind | None:
+    """What a function of a library gives, where one of its arguments is traced or none is, in a place where values are unknown
+    (`abstract`), and where all operations of arrays are traced (`stages`). None: the name is of no library that is known."""
+    name = dotted.rpartition(".")[2]
+    if dotted in ("jax.lax.psum", "jax.lax.axis_size", "jax.lax.axis_index"):
+        return Kind.TREE if any_traced and name == "psum" else Kind.UNKNOWN  # of a constant they give an int
+    if gives_array(dotted):
+        if dotted == "jax.random.split" and not abstract:
+            return Kind.UNKNOWN
+        if not abstract:
+            return Kind.ARRAY
+        return (Kind.MASK if name in GIVE_MASKS else Kind.TRACED) if any_traced or stages else Kind.UNKNOWN
+    if gives_trees(dotted):
+        return Kind.TREE if any_traced or (abstract and stages) else Kind.UNKNOWN
+    if gives_static(dotted):
+        return Kind.STATIC
+    if dotted.startswith("jax."):
+        return Kind.TREE if any_traced and dotted.startswith(OF_TREES) else Kind.UNKNOWN
+    if dotted.startswith("numpy."):
+        return Kind.NUMPY if name not in ("shape", "ndim", "size", "prod") else Kind.STATIC
+    return None
+
+
 _GIVE_TREES = {
     "jax.lax": frozenset(
         "scan cond switch while_loop fori_loop map associative_scan stop_gradient psum pmean pmax pmin all_gather ppermute pshuffle "

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from . import forms, values
+from .arguments import defaulted, parameters
 from .events import Event, Region
-from .functions import Functions, TracedFunction, defaulted, parameters
+from .functions import Functions, TracedFunction
 from .holders import Holders
 from .text import Code, Function
 from .tree import below
@@ -40,6 +41,7 @@ class Walk:
         self.with_arrays: list[ast.Call] = []
         """Calls that are given arrays."""
         self._arrays: set[ast.expr] = set()  # what they are given
+        self._traced: set[ast.expr] = set()  # what calls are given while tracing that is traced
         self._outer: dict[Function | None, set[str]] = {}
         """The names that functions assign in a scope around them."""
         for node in code.of(ast.Global, ast.Nonlocal):
@@ -59,17 +61,27 @@ class Walk:
             if node not in traced:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self._function(node, plain, Region(node, None))
-        for one in self.functions.traced:
+        for one in sorted(self.functions.traced, key=lambda one: bool(one.unsure)):
             self.enter(one)
 
     def enter(self, traced: TracedFunction) -> None:
         """Walk a traced function with traced arguments."""
-        known = traced.static | defaulted(traced.function)
+        known = self._perhaps_known(traced)
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
         if traced.sorts:
             kinds |= {n: Kind.TREE for n in kinds if n not in traced.bound and self._is_array(traced.function, n)}
         outer = frozenset() if traced.sorts else traced.static
         self._function(traced.function, kinds, Region(traced.function, traced, 0, outer))
+
+    def _perhaps_known(self, traced: TracedFunction) -> frozenset[str]:
+        """The arguments of a traced function that may be Python values."""
+        function = traced.function
+        unsure = {
+            n
+            for n in traced.unsure
+            if not (given := self.functions.given(function, n)) or not self._traced.issuperset(given)
+        }
+        return traced.static | defaulted(function) | unsure
 
     def _is_array(self, function: Function, name: str) -> bool:
         """Whether all calls give an argument an array, for all that was walked so far."""
@@ -98,10 +110,9 @@ class Walk:
         outer = self.code.function_around(function)
         while outer is not None:
             found = next((one for one in self.functions.traced if one.function is outer and one.abstract), None)
+            known = self._perhaps_known(found) if found is not None else frozenset(parameters(outer))
             for name in parameters(outer):
-                is_traced = (
-                    found is not None and name not in found.static and len(self.code.scopes.binders(outer, name)) == 1
-                )
+                is_traced = name not in known and len(self.code.scopes.binders(outer, name)) == 1
                 scope.setdefault(name, Kind.TREE if is_traced else Kind.UNKNOWN)
             outer = self.code.function_around(outer)
         return scope
@@ -187,16 +198,10 @@ class Walk:
 
     def _inner(self, node: Function, scope: Scope, region: Region) -> None:
         """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
-        if any(one.function is node for one in self.functions.traced) or self._is_called_back(node):
+        if any(one.function is node for one in self.functions.traced) or self.functions.is_called_back(node):
             return
         given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
         self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1))
-
-    def _is_called_back(self, node: Function) -> bool:
-        """Whether a function runs on the host, in each call: `jax.debug.callback(f, x)`, `jax.pure_callback(f, …)`."""
-        name = getattr(node, "name", "")
-        calls = [one for one in self.code.of(ast.Call) if self.code.dotted(one.func).endswith("callback")]
-        return any(isinstance(one, ast.Name) and one.id == name for call in calls for one in call.args[:1])
 
     def _branches(self, blocks: list[list[ast.stmt]], scope: Scope, region: Region, results: list[Kind]) -> None:
         after: list[Scope] = []
@@ -452,32 +457,25 @@ class Walk:
             self.value(node.func, scope, region)
         if Kind.ARRAY in given:
             self.with_arrays.append(node)
-            given_nodes = [*node.args, *(k.value for k in node.keywords)]
-            self._arrays |= {one for one, kind in zip(given_nodes, given) if kind is Kind.ARRAY}
+        for one, kind in zip([*node.args, *(k.value for k in node.keywords)], given):
+            if kind is Kind.ARRAY:
+                self._arrays.add(one)
+            elif kind.is_traced and region.abstract:
+                self._traced.add(one)
         self._tell("call", node, base, region, dotted, given)
         return self._result(node, dotted, base, given, scope, region)
 
     def _result(self, node: ast.Call, dotted: str, base: Kind, given: list[Kind], scope: Scope, region: Region) -> Kind:
         any_traced = any(kind.is_traced for kind in given)
-        if dotted in ("jax.lax.psum", "jax.lax.axis_size", "jax.lax.axis_index"):
-            return Kind.UNKNOWN  # of a constant they give an int
-        if values.gives_array(dotted):
-            if dotted == "jax.random.split" and not region.abstract:
-                return Kind.UNKNOWN
-            made = Kind.MASK if dotted.rpartition(".")[2] in values.GIVE_MASKS else Kind.TRACED
-            if not region.abstract:
-                return Kind.ARRAY
-            return made if any_traced or region.stages else Kind.UNKNOWN
-        if values.gives_trees(dotted):
-            return Kind.TREE if any_traced or (region.abstract and region.stages) else Kind.UNKNOWN
-        if values.gives_static(dotted):
-            return Kind.STATIC
         if dotted in values.TREE_MAPS and node.args:
             return self._mapped(node, given, scope, region)
-        if dotted.startswith("jax."):
-            return Kind.TREE if any_traced and dotted.startswith(values.OF_TREES) else Kind.UNKNOWN
-        if dotted.startswith("numpy."):
-            return Kind.NUMPY if dotted.rpartition(".")[2] not in ("shape", "ndim", "size", "prod") else Kind.STATIC
+        if dotted:
+            found = values.given_by(dotted, any_traced, region.abstract, region.stages)
+            if found is not None:
+                return found
+        if any_traced and region.abstract and self.functions.gives_arrays(node.func, node):
+            self._of_transformed(node, given, region)
+            return Kind.TREE
         match node.func:
             case ast.Call():
                 found = self._of_object(node, given, scope, region)

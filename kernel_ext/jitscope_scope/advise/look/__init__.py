@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...source_code.names import Names
+from ..catalogue import CATALOGUE
 from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
@@ -24,6 +25,7 @@ from . import (
     keys,
     masks,
     modules,
+    numbers,
     optimizers,
     outside,
     shapes,
@@ -44,7 +46,7 @@ OF_EVENTS: tuple[OfEvents, ...] = (
     updates.assignments, updates.views, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
-    functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
+    functions.made_in_loops, functions.unhashable, functions.methods, numbers.integers, keys.used_twice,
     keys.not_threaded, keys.same_for_leaves, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
     updates.rebound, keeping.cached, optimizers.states, masks.masks, modules.lost_changes, modules.outer_streams, modules.equal_members, modules.shared_masks, modules.static_arrays,
 )  # fmt: skip
@@ -77,8 +79,8 @@ def _look(code: Code) -> list[Diagnostic]:
 
 
 def _as_sure(one: Diagnostic, walk: Walk) -> Diagnostic:
-    """An error that happens only where a test of the program lets it through, which no look can know, is no certain one."""
-    if one.severity != "error" or not walk.conditions:
+    """What raises only where a test of the program lets it through, which no look can know, is not certain."""
+    if CATALOGUE[one.id].severity != "error" or one.severity == "info" or not walk.conditions:
         return one
     line, test = walk.conditions[-1].lineno, short(walk.code, walk.conditions[-1])
     return replace(one, message=f"{one.message} It is traced only where `{test}` (line {line}) lets it.", lower="info")

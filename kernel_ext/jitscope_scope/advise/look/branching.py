@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ..code.arguments import parameters
 from ..code.forms import VALUE_TYPES, choices
-from ..code.functions import parameters
 from ..code.text import Function
 from ..code.values import METHODS, Kind, gives_array
 from ..code.walk import Event, Walk

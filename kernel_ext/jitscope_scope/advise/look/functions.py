@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code.forms import bound, stored
-from ..code.functions import parameters
+from ..code.arguments import parameters
+from ..code.forms import bound, read, stored
+from ..code.functions import TracedFunction
 from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
@@ -37,18 +38,16 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
         if isinstance(loop, _LOOPS) and not _in_iterable(node, loop, code.parents):
             if _is_of_iteration(node.args[0], loop, walk) or _is_called_in_loop(node, loop, walk):
                 continue
-            yield _fresh(walk, node, "iteration of the loop")
+            if not any(stored(loop) & read(one) for one in (*node.args[1:], *(k.value for k in node.keywords))):
+                yield _fresh(walk, node, "iteration of the loop", loop)
         elif called and isinstance(function, ast.FunctionDef) and _is_called_again(function.name, walk):
-            yield _fresh(walk, node, f"call of {function.name}")
+            yield _fresh(walk, node, f"call of {function.name}", function)
 
 
 def _is_of_iteration(function: ast.expr, loop: ast.AST, walk: Walk) -> bool:
     """Whether a function is made before the loop, so that it is the same in all iterations, or reads what changes with them, so that
     each needs a program of its own."""
-    parts: list[ast.AST] = [function]
-    for name in [one for one in below(function) if isinstance(one, ast.Name)]:
-        defined = walk.functions.named(name.id, name)
-        parts += [defined] if defined is not None else []
+    parts = _parts(function, walk)
     if isinstance(function, ast.Name) and len(parts) > 1 and loop not in walk.code.around(parts[1]):
         return True
     own = {name for part in parts for name in bound(part)} | {getattr(part, "name", "") for part in parts}
@@ -83,10 +82,25 @@ def _is_called_again(name: str, walk: Walk) -> bool:
     return len(calls) > 1 or any(isinstance(one, _LOOPS) for call in calls for one in code.around(call))
 
 
-def _fresh(walk: Walk, node: ast.Call, each: str) -> Diagnostic:
+def _fresh(walk: Walk, node: ast.Call, each: str, around: ast.AST) -> Diagnostic:
     message = f"every {each} makes a new function, `{short(walk.code, node)}`, which is traced anew: nothing of the last one is found again."
     fix = f"Make it once, before: g = {short_call(walk.code, node, 60)}."
+    parts = _parts(node.args[0], walk)
+    given = stored(around) | {one.arg for one in below(around) if isinstance(one, ast.arg)}
+    needed = sorted(
+        {name for part in parts for name in read(part)} & given - {name for part in parts for name in bound(part)}
+    )
+    if needed:
+        names = " and ".join(f"`{name}`" for name in needed)
+        where = "before the loop" if isinstance(around, _LOOPS) else f"outside of {getattr(around, 'name', 'it')}"
+        fix = f"Make it once, {where}: the function reads {names} there, which can be its argument (a static one, if it is no array)."
     return diagnostic(walk.code, "recompile-fresh-function", node, message, Fix(fix))
+
+
+def _parts(function: ast.expr, walk: Walk) -> list[ast.AST]:
+    """An expression that makes a function, and the functions of the program that it names."""
+    named = (walk.functions.named(one.id, one) for one in below(function) if isinstance(one, ast.Name))
+    return [function, *(one for one in named if one is not None)]
 
 
 def _is_new(node: ast.expr, walk: Walk) -> bool:
@@ -131,6 +145,7 @@ def unhashable(walk: Walk) -> Iterator[Diagnostic]:
         traced = walk.functions.compiled_at(call)
         if traced is None or not traced.static:
             continue
+        yield from _static_self(call, traced, walk)
         names = [name for name in parameters(traced.function) if name not in traced.bound]
         given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
         for name in (traced.static - traced.bound) & set(given):
@@ -141,7 +156,33 @@ def unhashable(walk: Walk) -> Iterator[Diagnostic]:
                 yield diagnostic(code, "static-unhashable", value, message, Fix(fix))
 
 
+def _static_self(call: ast.Call, traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
+    """`env.step(x)`, where `self` is static and the class of `env` has no hash."""
+    if not isinstance(call.func, ast.Attribute) or not traced.static & traced.bound & {"self"}:
+        return
+    owner = walk.functions.instance(call.func.value, call)
+    site = traced.site
+    if owner is None or site not in getattr(traced.function, "decorator_list", ()):
+        return
+    if why := _compared_by_value(owner, walk):
+        message = f"`self` of {getattr(traced.function, 'name', '')} is static, and a static argument needs a hash: {owner.name}, {why}, has none."
+        fix = f"Make {owner.name} a frozen dataclass, or one with eq=False, which is told apart by identity; or register it as a pytree."
+        yield diagnostic(walk.code, "static-unhashable", call.func.value, message, Fix(fix))
+
+
 def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
+    """What an expression gives that has no hash, and what to pass instead; "" where it may have one."""
+    owner = walk.functions.instance(value, value)
+    if owner is not None and (why := _compared_by_value(owner, walk)):
+        return f"{owner.name}, {why},", f"Make it a frozen dataclass, or give {owner.name} a __hash__."
+    if isinstance(value, ast.Name):
+        made = _only_value(value, walk)
+        what, fix = (
+            _without_hash(made, walk)
+            if isinstance(made, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp)
+            else ("", "")
+        )
+        return (f"`{value.id}`, {what}," if what else ""), fix
     match value:
         case ast.List(elts=elts):
             inside = ", ".join(walk.code.source(e) for e in elts)
@@ -155,6 +196,48 @@ def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
         case ast.Call(func=func) if walk.code.dotted(func).startswith(("numpy.", "jax.numpy.")):
             return "an array", "Leave it out of the static arguments: arrays are traced."
     return "", ""
+
+
+def _only_value(name: ast.Name, walk: Walk) -> ast.expr | None:
+    """What a name is given, where it is given one value only."""
+    scopes = walk.code.scopes
+    scope = scopes.binding(name.id, name)
+    given = [walk.code.parents.get(one) for one in scopes.binders(scope, name.id)] if scope is not None else []
+    match given:
+        case [ast.Assign(targets=[ast.Name()], value=value)]:
+            return value
+    return None
+
+
+def _compared_by_value(owner: ast.ClassDef, walk: Walk) -> str:
+    """Why objects of a class have no hash: Python takes it away where they are compared by value and can be changed."""
+    methods = {one.name for one in owner.body if isinstance(one, ast.FunctionDef)}
+    named = {name for one in owner.body if isinstance(one, ast.Assign) for name in stored(one)}
+    if "__hash__" in methods | named:
+        return ""
+    for one in owner.decorator_list:
+        call = one if isinstance(one, ast.Call) else None
+        if walk.code.dotted(call.func if call else one) == "dataclasses.dataclass":
+            options = {k.arg: getattr(k.value, "value", None) for k in call.keywords} if call else {}
+            safe = options.keys() <= {
+                "frozen",
+                "eq",
+                "unsafe_hash",
+                "order",
+                "repr",
+                "init",
+                "slots",
+                "kw_only",
+                "match_args",
+                "weakref_slot",
+            }
+            plain = (
+                options.get("frozen") in (None, False)
+                and options.get("eq") in (None, True)
+                and not options.get("unsafe_hash")
+            )
+            return "a dataclass that can be changed" if safe and plain and len(owner.decorator_list) == 1 else ""
+    return "which has __eq__ and no __hash__" if "__eq__" in methods and not owner.decorator_list else ""
 
 
 def methods(walk: Walk) -> Iterator[Diagnostic]:
@@ -186,59 +269,3 @@ def _is_registered(owner: ast.ClassDef, walk: Walk) -> bool:
         and any(isinstance(a, ast.Name) and a.id == owner.name for a in node.args)
         for node in walk.code.of(ast.Call)
     )
-
-
-_WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
-
-
-def integers(walk: Walk) -> Iterator[Diagnostic]:
-    """grad-bad-signature of `grad(f)(3)`, x64-truncation of `dtype=jnp.float64`."""
-    code = walk.code
-    enabled = next((i for i, line in enumerate(code.lines, 1) if "enable_x64" in line), None)
-    inside: list[tuple[ast.expr, str]] = []
-    for node in code.of(ast.Call):
-        dotted, is_inside = code.dotted(node.func), code.function_around(node) is not None
-        if enabled is None or (node.lineno < enabled and not is_inside):
-            wide = [(value, name) for value in _dtypes(node, dotted, walk) if (name := _wide(value, walk))]
-            inside += wide if is_inside else []
-            yield from (_cut(walk, value, name) for value, name in wide if not is_inside)
-        match node.func:
-            case ast.Call(func=func) if (
-                code.dotted(func) in ("jax.grad", "jax.value_and_grad") and not node.func.keywords
-            ):
-                if node.args and isinstance(node.args[0], ast.Constant) and type(node.args[0].value) is int:
-                    number = node.args[0]
-                    message = f"grad needs a real number, and {code.source(number)} is an int."
-                    yield diagnostic(
-                        code, "grad-bad-signature", number, message, Fix(f"Write {code.source(number)}.0.")
-                    )
-    if inside:
-        yield _cut(walk, *min(inside, key=lambda one: code.span(one[0])), True)
-
-
-def _cut(walk: Walk, value: ast.expr, name: str, inside: bool = False) -> Diagnostic:
-    """What a 64-bit type becomes; in a function only while nobody turns them on, which the program that calls it may do."""
-    message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
-    if inside:
-        message = f"{name} becomes {_WIDE[name]} here, unless your program turns 64-bit types on."
-    fix = f'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for {_WIDE[name]}.'
-    return diagnostic(walk.code, "x64-truncation", value, message, Fix(fix), "info" if inside else None)
-
-
-def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and not dotted:
-        base = node.func.value.func if isinstance(node.func.value, ast.Call) else node.func.value
-        of_ours = walk.code.dotted(base).startswith("jax.")
-        yield from (a for a in node.args[:1] if of_ours or walk.code.dotted(a).startswith("jax."))
-    if dotted.startswith("jax."):
-        yield from (k.value for k in node.keywords if k.arg == "dtype")
-        if (
-            dotted in ("jax.numpy.asarray", "jax.numpy.array", "jax.numpy.zeros", "jax.numpy.ones")
-            and len(node.args) > 1
-        ):
-            yield node.args[1]
-
-
-def _wide(value: ast.expr, walk: Walk) -> str:
-    name = walk.code.dotted(value).rpartition(".")[2] or str(getattr(value, "value", ""))
-    return name if name in _WIDE else ""

@@ -10,8 +10,9 @@ from typing import Literal
 
 from jitscope.core.words import counted, root_of
 
+from ..code.arguments import parameters
 from ..code.forms import bound, keyword, stored
-from ..code.functions import TracedFunction, parameters
+from ..code.functions import TracedFunction
 from ..code.text import Code, Function
 from ..code.tree import below, children
 from ..code.walk import Walk
@@ -33,7 +34,7 @@ class _Draws:
 
     def __init__(self, walk: Walk) -> None:
         self.walk, self.code = walk, walk.code
-        self._known: dict[Function, frozenset[str]] = {}
+        self._known: dict[Function, Uses] = {}
 
     def used(self, call: ast.Call) -> str:
         """The source of the key that a call uses up, or ""."""
@@ -60,7 +61,7 @@ class _Draws:
             return keyword(call, "key")
         rngs = keyword(call, "rngs")
         if isinstance(rngs, ast.Dict) and len(rngs.values) == 1:
-            return rngs.values[0] if self._is_key(rngs.values[0]) else None
+            return rngs.values[0] if isinstance(rngs.values[0], ast.Name) and not _is_quiet(call) else None
         infers = isinstance(call.func, ast.Call) and self.code.dotted(call.func.func) == "numpyro.infer.Predictive"
         drawing = isinstance(call.func, ast.Attribute) and call.func.attr in ("init", "run", "sample") and not dotted
         first = call.args[0] if call.args else None
@@ -73,12 +74,21 @@ class _Draws:
         drawn = [dotted.rpartition(".")[2] if dotted.startswith("jax.random.") else "" for dotted in (one, other)]
         if all(name in _SHARED for name in drawn) and (first is not second or _goes_through(first, code)):
             return "meant"
-        if first is second and keyword(second, "rngs") is not None:
+        if first is second and self._masks(second):
             return "equal"  # one mask in each iteration
         if not any(drawn) and all(self._is_of_library(call) for call in (first, second)):
             return "meant"
         together = code.function_around(first) is not None or code.cell_of(first) is code.cell_of(second)
         return "equal" if drawn[0] and drawn[0] == drawn[1] and together else "related"
+
+    def _masks(self, call: ast.Call) -> bool:
+        """Whether a call gives the key to a module that is applied, itself or through functions of the program; `params` are drawn once."""
+        rngs = keyword(call, "rngs")
+        if rngs is not None:
+            return [getattr(one, "value", "") for one in getattr(rngs, "keys", ())] != ["params"]
+        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        inner = self._of(function).values() if function is not None else ()
+        return any(one is not call and self._masks(one) for one in inner)
 
     def _is_of_library(self, call: ast.Call) -> bool:
         return self._given_to_library(call, self.code.dotted(call.func)) is not None
@@ -106,12 +116,14 @@ class _Draws:
             "jax.random.clone",
         )
 
-    def _of(self, function: Function) -> frozenset[str]:
-        """The arguments that a function uses up."""
+    def _of(self, function: Function) -> Uses:
+        """The arguments that a function uses up, itself or in a function inside it that has no such name of its own."""
         if function not in self._known:
-            self._known[function] = frozenset()  # of a call in its own body
-            found = {self.used(call) for call in _own_calls(function, self.code)}
-            self._known[function] = frozenset(found & set(parameters(function)) - stored(function))
+            self._known[function] = {}  # of a call in its own body
+            calls = {self.used(call): call for call in below(function) if isinstance(call, ast.Call)}
+            own = set(parameters(function)) - stored(function)
+            binding = self.code.scopes.binding
+            self._known[function] = {k: one for k, one in calls.items() if k in own and binding(k, one) is function}
         return self._known[function]
 
     def _from_outside(self, function: Function) -> list[str]:
@@ -144,6 +156,15 @@ class _Draws:
         for one in self.code.of(ast.ClassDef):
             found |= {n.target.id for n in one.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
         return found - {one.name for one in self.code.of(ast.FunctionDef)}
+
+
+_OFF = {"train", "training", "is_training", "enable_dropout", "use_dropout", "stochastic"}
+
+
+def _is_quiet(call: ast.Call) -> bool:
+    """Whether a call says that it draws nothing: `deterministic=True`, `train=False`."""
+    said = {one.arg: getattr(one.value, "value", None) for one in call.keywords}
+    return said.get("deterministic") is True or any(said.get(name) is False for name in _OFF)
 
 
 def _drawn_with(call: ast.Call, code: Code) -> str:
@@ -344,6 +365,8 @@ _REPEATED = {
 
 def not_threaded(walk: Walk) -> Iterator[Diagnostic]:
     """key-not-threaded: numbers drawn in a loop's body, a mapped or a compiled function, with a key from outside or of a fixed seed."""
+    if _is_test(walk.code.file.rpartition("/")[2]):
+        return
     for traced in walk.functions.traced:
         if traced.by in _REPEATED and parameters(traced.function):
             yield from _fixed(traced, walk)
@@ -364,6 +387,8 @@ def _fixed(traced: TracedFunction, walk: Walk) -> Iterator[Diagnostic]:
             isinstance(root, ast.Subscript) and isinstance(root.slice, ast.Constant)
         ):
             root = root.value
+        if isinstance(root, ast.Name) and root.id in traced.unsure:
+            continue
         own = names - traced.static
         captured = isinstance(root, ast.Name) and root.id not in own and not code.dotted(root)
         seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))
@@ -391,16 +416,18 @@ _TREE_MAPS = ("jax.tree.map", "jax.tree_util.tree_map", "jax.tree.map_with_path"
 
 
 def same_for_leaves(walk: Walk) -> Iterator[Diagnostic]:
-    """key-not-threaded: numbers drawn for each leaf of a tree with one key from outside."""
+    """key-not-threaded: numbers drawn for each leaf of a tree with one key from outside. One order for all leaves is wanted so."""
     code = walk.code
+    if _is_test(code.file.rpartition("/")[2]):
+        return
     for call in code.of(ast.Call):
         given = call.args[0] if call.args and code.dotted(call.func) in _TREE_MAPS else None
         function = walk.functions.named(given.id, call) if isinstance(given, ast.Name) else given
         if not isinstance(function, ast.FunctionDef | ast.Lambda):
             continue
         for draw in _own_calls(function, code):
-            key = _drawn_with(draw, code)
-            if key and key not in bound(function) and code.function_around(draw) is function:
+            key, sampler = _drawn_with(draw, code), code.dotted(draw.func).rpartition(".")[2]
+            if key and key not in bound(function) and sampler not in _SHARED:
                 message = (
                     f"`{key}` is the same for every leaf of the tree, so every leaf draws from the same random bits."
                 )

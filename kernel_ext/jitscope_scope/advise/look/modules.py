@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.arguments import parameters
 from ..code.forms import keyword, root_name
-from ..code.functions import TracedFunction, parameters
+from ..code.functions import TracedFunction
 from ..code.text import Function
 from ..code.tree import below
 from ..code.walk import Walk

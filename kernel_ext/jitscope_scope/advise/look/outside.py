@@ -6,8 +6,9 @@ import ast
 import functools
 from collections.abc import Iterator
 
+from ..code.arguments import parameters
 from ..code.forms import stored
-from ..code.functions import TracedFunction, parameters
+from ..code.functions import TracedFunction
 from ..code.text import Code, Function
 from ..code.tree import below
 from ..code.values import gives_static
@@ -235,11 +236,14 @@ def _read(traced: TracedFunction, walk: Walk) -> dict[str, ast.expr]:
         seen.add(function)
         bound = stored(function)
         bound |= set(parameters(function)) - (static & _BOUND)
+        scopes = walk.code.scopes
         for node in below(function):
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
                 path = _path(node)
                 root = path.split(".")[0].split("[")[0]
-                if path and root not in bound and root not in walk.code.names.table:
+                if not path or root in bound or root in walk.code.names.table:
+                    continue
+                if root in static & _BOUND or scopes.binding(root, node) in (walk.code.tree, None):
                     found.setdefault(path, node)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in bound:
                 called = walk.functions.named(node.func.id, node)

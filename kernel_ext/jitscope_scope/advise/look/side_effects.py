@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from ..code.arguments import parameters
 from ..code.forms import root_name, stored
-from ..code.functions import parameters
 from ..code.text import Function
 from ..code.tree import below
 from ..code.values import Kind
@@ -140,7 +140,7 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if not base or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.outer or (base not in parameters(function) and not _is_local(base, event, walk)):
-        if _is_plain(node, walk):
+        if _is_plain(node, walk) and not _is_restored(node, function, walk):
             yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
@@ -160,6 +160,21 @@ def _is_read_later(name: str, node: ast.AST, function: Function) -> bool:
         isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) and one.lineno > node.end_lineno  # pyright: ignore
         for one in below(function)
     )
+
+
+def _is_restored(node: ast.expr, function: Function, walk: Walk) -> bool:
+    """Whether a function gives an attribute or an element back what it took from there: `old = a.b; a.b = new; …; a.b = old`."""
+    source = walk.code.source(node)
+    taken: set[str] = set()
+    for one in walk.code.within(function):
+        match one:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if walk.code.source(value) == source:
+                taken.add(name)
+            case ast.Assign(targets=[target], value=ast.Name(id=name)) if (
+                name in taken and walk.code.source(target) == source
+            ):
+                return True
+    return False
 
 
 def _is_plain(node: ast.expr, walk: Walk) -> bool:

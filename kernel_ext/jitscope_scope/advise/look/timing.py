@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.arguments import parameters
 from ..code.forms import stored
-from ..code.functions import parameters
 from ..code.text import Code
 from ..code.tree import below
 from ..code.walk import Walk

@@ -7,8 +7,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from ..code.arguments import parameters
 from ..code.forms import cuts_axes, stored
-from ..code.functions import parameters
 from ..code.text import Code
 from ..code.tree import below
 from ..code.values import METHODS, Kind

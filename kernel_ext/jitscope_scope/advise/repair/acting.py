@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from jitscope.core.source import Position
 
 from ...source_code.rewrites import own_nodes
+from ..code.arguments import parameters
 from ..code.forms import stored
-from ..code.functions import Functions, parameters
+from ..code.functions import Functions
 from ..code.text import Code, Function, first_line
 
 
