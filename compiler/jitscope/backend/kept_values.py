@@ -42,17 +42,18 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
         return {}
     limits = VALUES_KEPT.value
     equations = [eqn for _, eqn in jaxpr.live()[0]]
-    apart = _read_apart(jaxpr, equations) if len(equations) > limits["operations"] else set()
-    in_products = _read_by_products(equations)
+    fused = [_is_fused(eqn) for eqn in equations]
+    apart = _read_apart(jaxpr, equations, fused) if sum(fused) > limits["operations"] else set()
+    in_products = _read_by_products(equations) if any(map(_contracts_several, equations)) else frozenset()
     if not apart and not in_products:
         return {}
-    read_whole = {a for eqn in equations if not _is_fused(eqn) for a in eqn.invars if type(a) is Var}
+    read_whole = {a for eqn, inside in zip(equations, fused) if not inside for a in eqn.invars if type(a) is Var}
     spread: set[Var] = set()  # one element for many
     again: dict[Var, int] = {}  # the equations that are computed wherever a value is read, as the bits of a number
     costly, kept = 0, {}
     for i, eqn in enumerate(equations):
         out = eqn.outvars[0]
-        if not _is_fused(eqn) or not is_static(out.aval.shape):
+        if not fused[i] or not is_static(out.aval.shape):
             continue
         own = 0
         for atom in eqn.invars:
@@ -84,13 +85,13 @@ def keep(ctx: Any, eqn: JaxprEqn, value: Any, why: str) -> Any:
     return ctx.call_apart("kept", [aval], aval, lambda x: x, [value], IN_ONE_PIECE)
 
 
-def _read_apart(jaxpr: Jaxpr, equations: Sequence[JaxprEqn]) -> set[Var]:
+def _read_apart(jaxpr: Jaxpr, equations: Sequence[JaxprEqn], fused: Sequence[bool]) -> set[Var]:
     """The variables whose readers do not all end in the same loops."""
     # For each variable the loops that its readers end in, as the bits of a number.
     ends = {a: 1 << i for i, a in enumerate(jaxpr.outvars) if type(a) is Var}
     count, found = len(jaxpr.outvars), set()
-    for eqn in reversed(equations):
-        read_in = ends.get(eqn.outvars[0], 0) if _is_fused(eqn) else 0
+    for eqn, inside in zip(reversed(equations), reversed(fused)):
+        read_in = ends.get(eqn.outvars[0], 0) if inside else 0
         if not read_in:
             read_in, count = 1 << count, count + 1
         for atom in eqn.invars:
@@ -115,6 +116,10 @@ def _read_by_products(equations: Sequence[JaxprEqn]) -> set[Var]:
             counts.update({v for v in read if v is not None})
             turned.update(v for v, axes in zip(read, eqn.params["dimension_numbers"][0]) if v and len(axes) > 1)
     return {var for var in turned if counts[var] > 1}
+
+
+def _contracts_several(eqn: JaxprEqn) -> bool:
+    return eqn.primitive.name == "dot_general" and len(eqn.params["dimension_numbers"][0][0]) > 1
 
 
 def _combines(eqn: JaxprEqn, spread: set[Var]) -> bool:

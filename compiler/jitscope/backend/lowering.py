@@ -23,6 +23,7 @@ from ..core.staging import trace_to_jaxpr
 from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution
 from ..xla import mlir, portable
+from ..xla.builders import Function, give_back
 from .collectives import Collectives
 from .foreign import ForeignCalls
 from .kept_values import keep, kept_values
@@ -105,14 +106,14 @@ class Module:
         types = [*[aval_type(SIZE)] * extra, *[aval_type(v.aval) for v in params]]
         function_type = self.ir.FunctionType.get(types, [aval_type(a.aval) for a in jaxpr.outvars])
         with self.ir.InsertionPoint(self.module.body):
-            function = self.mlir.func.FuncOp(name, function_type, visibility=visibility)
+            function = Function(self.ir, name, function_type, visibility)
         if donated:
             self._mark_donated(function, donated, len(params))
         if spread is not None:
             self.meshes.mark(function, spread, jaxpr)
         if orders is not None:
             self._mark_orders(function, orders)
-        block = function.add_entry_block([mlir.location(n) for n in [*self.variables, *_argument_names(jaxpr)]])
+        block = function.entry([mlir.location(n) for n in [*self.variables, *_argument_names(jaxpr)]])
         run = RunNumber(block)
         self.runs.append(run)
         arguments = list(block.arguments)
@@ -120,7 +121,7 @@ class Module:
         with self.ir.InsertionPoint(block):
             captured = [self.mlir.hlo.constant(mlir.constant_attr(c)) for c in consts]
             outs = lower_equations(self, jaxpr, [*captured, *arguments[extra:]])
-            self.mlir.func.ReturnOp(run.results(outs, bool(jaxpr.effects & python_effects) or visibility == "public"))
+            give_back(self.ir, run.results(outs, bool(jaxpr.effects & python_effects) or visibility == "public"))
         self.runs.pop()
         self.sizes.pop()
         run.settle(function, self.ir)
@@ -140,16 +141,14 @@ class Module:
         first = [aval_type(SIZE)] * platform_index
         types = [*first, *[aval_type(v.aval) for v in jaxpr.invars]]
         with self.ir.InsertionPoint.at_block_begin(self.module.body):
-            function = self.mlir.func.FuncOp("main", self.ir.FunctionType.get(types, inner.type.results))
+            function = Function(self.ir, "main", self.ir.FunctionType.get(types, inner.type.results))
         if platform_index:
             constant = self.ir.DictAttr.get({"jax.global_constant": self.ir.StringAttr.get(PLATFORM)})
             none = self.ir.DictAttr.get({})
-            function.arg_attrs = self.ir.ArrayAttr.get([constant, *[none] * len(jaxpr.invars)])
+            function.attributes["arg_attrs"] = self.ir.ArrayAttr.get([constant, *[none] * len(jaxpr.invars)])
         if spread is not None:
             self.meshes.mark(function, spread, jaxpr, len(first))
-        block = function.add_entry_block(
-            [mlir.location(n) for n in [*["platform"] * platform_index, *_argument_names(jaxpr)]]
-        )
+        block = function.entry([mlir.location(n) for n in [*["platform"] * platform_index, *_argument_names(jaxpr)]])
         with self.ir.InsertionPoint(block):
             arguments = list(block.arguments)[len(first) :]
             found = variables_in_main(LoweringContext(self), solution, arguments)
@@ -159,12 +158,12 @@ class Module:
                 a if is_static(v.aval.shape) else self.mlir.hlo.convert(a.type, a)
                 for v, a in zip(jaxpr.invars, arguments)
             ]
-            call = self.mlir.func.CallOp(inner, [*[found[v] for v in self.variables], *given])
-            self.mlir.func.ReturnOp(list(call.results))
+            call = inner.call([*[found[v] for v in self.variables], *given])
+            give_back(self.ir, list(call.results))
 
     def combination(self, taken: Sequence[ShapedArray], given: Sequence[ShapedArray], body: Callable[..., Any]) -> Any:
         """The name of a private function that combines elements."""
-        return self.ir.FlatSymbolRefAttr.get(self.function(taken, given, body, "reducer").name.value)
+        return self.ir.FlatSymbolRefAttr.get(self.function(taken, given, body, "reducer").name)
 
     def function(
         self, taken: Sequence[ShapedArray], given: Sequence[ShapedArray], body: Callable[..., Any], name: str
@@ -172,17 +171,17 @@ class Module:
         """A private function; `body` gets and gives MLIR values."""
         kind = self.ir.FunctionType.get(list(map(aval_type, taken)), list(map(aval_type, given)))
         with self.ir.InsertionPoint(self.module.body):
-            function = self.mlir.func.FuncOp(self._free_name(name), kind, visibility="private")
-        block = function.add_entry_block()
-        with self.ir.InsertionPoint(block):
+            function = Function(self.ir, self._free_name(name), kind, "private")
+        with self.ir.InsertionPoint(block := function.entry()):
             out = body(*block.arguments)
-            self.mlir.func.ReturnOp(list(out) if isinstance(out, (list, tuple)) else [out])
+            give_back(self.ir, list(out) if isinstance(out, (list, tuple)) else [out])
         return function
 
     def _mark_donated(self, function: Any, donated: Sequence[int], arguments: int) -> None:
-        yes = self.ir.DictAttr.get({"jax.buffer_donor": self.ir.BoolAttr.get(True)})
-        none = self.ir.DictAttr.get({})
-        function.arg_attrs = self.ir.ArrayAttr.get([yes if i in donated else none for i in range(arguments)])
+        yes, none = map(self.ir.DictAttr.get, ({"jax.buffer_donor": self.ir.BoolAttr.get(True)}, {}))
+        function.attributes["arg_attrs"] = self.ir.ArrayAttr.get(
+            [yes if i in donated else none for i in range(arguments)]
+        )
 
     def _mark_orders(self, function: Any, orders: Any) -> None:
         """Say on a function in which order the axes of its arguments and results lie in memory."""
@@ -388,7 +387,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
 
     def ints(self, values: Sequence[int]) -> Any:
         """An attribute of 64-bit integers."""
-        return self.ir.DenseI64ArrayAttr.get([int(v) for v in values])
+        return mlir.ints_attr(tuple(values))
 
     # Structure
 
@@ -432,7 +431,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
         if self.module.variables:
             operands = [*[self.module.sizes[-1][v] for v in self.module.variables], *operands]
         with mlir.location(f"{self.path}({self.module.calls})"):
-            results = list(self.module.mlir.func.CallOp(function, operands).results)
+            results = list(function.call(operands).results)
         if run.given:
             self.module.run.now = results.pop()
         return results
@@ -585,10 +584,11 @@ def lower_jaxpr(
     its path: a name, and a file with a range (see `xla.mlir.location`). `spread`: the layouts of a program over several devices
     (`xla.spread.Spread`); `orders`: in which order axes lie in memory (`arranged.Orders`); `rewrites`: a list that gets what was written
     as other operations."""
-    context = mlir.context()
-    with context, mlir.location():
+    mlir.load_imported_dialects()
+    with mlir.context(), mlir.location():
         module = Module(name, platforms)
         if spread is not None:
+            mlir.know_layouts()
             module.meshes.group, module.meshes.mesh = spread.group, spread.mesh
         module.describe = describe
         module.rewrites = [] if rewrites is None else rewrites

@@ -59,9 +59,9 @@ class Rewriting:
         marks: dict[str, str],
     ) -> Any:
         """Call a function of its own, which `body` makes of MLIR values, with `marks` for XLA's compiler."""
-        call = self.module.mlir.func.CallOp(self.module.function(taken, [given], body, name), list(values))
+        call = self.module.function(taken, [given], body, name).call(list(values))
         words = {key: self.ir.StringAttr.get(value) for key, value in marks.items()}
-        call.operation.attributes["mhlo.frontend_attributes"] = self.ir.DictAttr.get(words)
+        call.attributes["mhlo.frontend_attributes"] = self.ir.DictAttr.get(words)
         return call.results[0]
 
     def number_of(self, value: Any) -> float | None:

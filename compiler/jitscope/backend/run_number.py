@@ -54,12 +54,13 @@ class RunNumber:
         """Tell the function that its arguments and results are more than was thought."""
         if not self.taken:
             return
-        known = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        known = function.type
         number = mlir.tensor_type((), NUMBER.dtype)
         kind = ir.FunctionType.get([*known.inputs, number], [*known.results, *[number] * self.given])
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
         if "arg_attrs" in function.attributes:
-            function.arg_attrs = ir.ArrayAttr.get([*function.arg_attrs, ir.DictAttr.get({})])
+            arguments = [*function.attributes["arg_attrs"], ir.DictAttr.get({})]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(arguments)
         if self.given and "res_attrs" in function.attributes:
             results = [*function.attributes["res_attrs"], ir.DictAttr.get({})]
             function.attributes["res_attrs"] = ir.ArrayAttr.get(results)

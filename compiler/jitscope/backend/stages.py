@@ -418,7 +418,7 @@ class LoweredStage(_Stage):
         Raises ValueError for another dialect.
         """
         if dialect in (None, "stablehlo"):
-            return self._module()
+            return mlir.with_classes(self._module())
         if dialect == "hlo":
             return _hlo().computation(self.bytecode())
         raise _unknown_dialect(dialect)

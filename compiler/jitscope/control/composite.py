@@ -33,7 +33,7 @@ class Composite(HigherOrder):
             list(values),
             name,
             composite_attributes=ctx.ir.DictAttr.get({key: _attribute(ctx.ir, value) for key, value in attributes}),
-            decomposition=function.name.value,
+            decomposition=function.name,
             version=version,
         ).results
 

@@ -88,7 +88,7 @@ def _integer(width: int, i: int) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "ir":  # the bindings take long to load
-        return _mlir.bindings().ir
+        return _mlir.with_classes(_mlir.bindings().ir)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

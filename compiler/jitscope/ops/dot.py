@@ -11,11 +11,15 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.meshes_in_force import summed_later
 from ..core.part_types import sums_of
 from ..symbolic.dimension import is_static
+from ..xla import mlir
 from ..xla.cpu_tuning import ROW_BLOCKS, SMALL_BATCHED_PRODUCTS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
 from .small_products import is_small_and_batched, product_by_elements
+
+
+Axes = tuple[int, ...]
 
 
 def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:
@@ -70,12 +74,7 @@ class DotGeneral(Bilinear):
             x_contracting = y_contracting = [1]
             x_batch = y_batch = [0]
             made = made.update(shape=(blocks, *made.shape))
-        numbers = ctx.hlo.DotDimensionNumbers.get(
-            lhs_batching_dimensions=x_batch,
-            rhs_batching_dimensions=y_batch,
-            lhs_contracting_dimensions=x_contracting,
-            rhs_contracting_dimensions=y_contracting,
-        )
+        numbers = _numbers(tuple(x_contracting), tuple(y_contracting), tuple(x_batch), tuple(y_batch))
         config = precision and ctx.ir.ArrayAttr.get([ctx.hlo.PrecisionAttr.get(p.name) for p in precision])
         result = ctx.hlo.dot_general(ctx.type(made), x, y, numbers, precision_config=config)
         if blocks > 1:
@@ -204,6 +203,16 @@ def _computed_in(dtype, result):
     if dtypes.kind(dtype) != dtypes.kind(result):
         return result
     return dtypes.WIDER.get(result, result) if dtype in dtypes.WIDER and dtypes.is_integer(dtype) else dtype
+
+
+@mlir.of_context(1024)
+def _numbers(x_contracting: Axes, y_contracting: Axes, x_batch: Axes, y_batch: Axes) -> Any:
+    return mlir.bindings().hlo.DotDimensionNumbers.get(
+        lhs_batching_dimensions=x_batch,
+        rhs_batching_dimensions=y_batch,
+        lhs_contracting_dimensions=x_contracting,
+        rhs_contracting_dimensions=y_contracting,
+    )
 
 
 def _without_transpose(ctx, value, contracting, batch):

@@ -280,7 +280,10 @@ def reach(n: Any, step: int) -> Any:
 
 def is_static(shape: Iterable[Any]) -> bool:
     """Whether all sizes are numbers."""
-    return not any(isinstance(n, Dim) for n in shape)
+    for n in shape:
+        if isinstance(n, Dim):
+            return False
+    return True
 
 
 def is_dimension(x: Any) -> bool:

@@ -3,18 +3,22 @@
 The bindings are imported at the first use of anything here, not with the module.
 """
 
+from __future__ import annotations
+
 import ctypes
 import io
 import math
+import sys
 import threading
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from importlib import import_module
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from . import runtime  # noqa: F401  (keeps jaxlib quiet; it must come before the bindings)
+from .builders import CHLO_FORMS, FORMS, Dialect, leave_out_generated_modules
 from .dtypes import PLAIN
 from .forks import run_in_children
 
@@ -31,29 +35,55 @@ _FLOATS = {
 }  # fmt: skip
 
 _lock = threading.Lock()
-_bindings: SimpleNamespace | None = None
+_bindings: Bindings | None = None
 _context: Any = None
 _unknown: Any = None
+_knows_all = False
+_OTHER_DIALECTS = ("arith", "math", "memref", "mpmd", "scf", "sparse_tensor", "vector")
+_remembered: list[Any] = []
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class MlirError(ValueError):
     """Text or bytecode that is not a valid module."""
 
 
-def bindings() -> SimpleNamespace:
-    """ir, hlo (stablehlo), chlo, func, sdy, passmanager, ext; imported at the first call."""
+class Bindings:
+    """What jaxlib has of MLIR: `ir`, `ext`, the builders `hlo` (stablehlo) and `chlo`, and, imported at their first use, `sdy` and
+    `passmanager`."""
+
+    def __init__(self) -> None:
+        import jaxlib.mlir._mlir_libs._jax_mlir_ext as ext
+        from jaxlib.mlir import ir
+        from jaxlib.mlir._mlir_libs import _mlir
+
+        leave_out_generated_modules(_mlir.globals)
+        self.ir: Any = ir
+        self.ext = ext
+        self.hlo = Dialect(ir, "stablehlo", FORMS)
+        self.chlo = Dialect(ir, "chlo", CHLO_FORMS)
+
+    @cached_property
+    def sdy(self) -> Any:
+        from jaxlib.mlir.dialects import sdy
+
+        sdy.register_dialect(context())
+        return sdy
+
+    @cached_property
+    def passmanager(self) -> Any:
+        from jaxlib.mlir import passmanager
+
+        return passmanager
+
+
+def bindings() -> Bindings:
+    """jaxlib's bindings, imported at the first call."""
     global _bindings
     if _bindings is None:
-        _bindings = _import()
+        _bindings = Bindings()
     return _bindings
-
-
-def _import() -> SimpleNamespace:
-    import jaxlib.mlir._mlir_libs._jax_mlir_ext as ext
-    from jaxlib.mlir import ir, passmanager
-    from jaxlib.mlir.dialects import chlo, func, sdy, stablehlo as hlo
-
-    return SimpleNamespace(ir=ir, hlo=hlo, chlo=chlo, func=func, sdy=sdy, passmanager=passmanager, ext=ext)
 
 
 def context() -> Any:
@@ -71,7 +101,7 @@ def _make_context() -> Any:
     return _context
 
 
-def _new_context(mlir: SimpleNamespace) -> Any:
+def _new_context(mlir: Bindings) -> Any:
     class Context(mlir.ir.Context):
         def __init__(self):
             super(mlir.ir.Context, self).__init__()  # skips an initialiser that loads every dialect there is
@@ -80,21 +110,38 @@ def _new_context(mlir: SimpleNamespace) -> Any:
     mlir.ext.register_dialects(registry)
     made = Context()
     made.append_dialect_registry(registry)
-    made.load_all_available_dialects()
-    for dialect in (mlir.hlo, mlir.chlo, mlir.sdy):
+    for dialect in (mlir.hlo, mlir.chlo):
         dialect.register_dialect(made)
+    made.get_dialect_descriptor("func")  # which loads it; what a text names is loaded as it is read
     return made
+
+
+def load_imported_dialects() -> None:
+    """Let the context know all dialects if jaxlib's modules of others than those of programs are imported: rules of users may
+    write in them."""
+    global _knows_all
+    if not _knows_all and any(f"jaxlib.mlir.dialects.{name}" in sys.modules for name in _OTHER_DIALECTS):
+        context().load_all_available_dialects()
+        _knows_all = True
+
+
+def with_classes(module: Any) -> Any:
+    """A module whose operations are to be read with jaxlib's classes of them, which are imported for it."""
+    for name in ("func", "stablehlo", "chlo"):
+        import_module(f"jaxlib.mlir.dialects.{name}")
+    return module
 
 
 def _after_fork() -> None:
     """A forked child makes a context of its own: the parent's may have a thread pool, whose threads were not copied."""
-    global _lock, _context
-    _lock = threading.Lock()
+    global _lock, _context, _knows_all
+    _lock, _knows_all = threading.Lock(), False
     if _context is not None:
+        vars(_bindings).pop("sdy", None)  # which knows the context of the parent
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_context))  # destroying it would join those threads
         _context = None
-        element_type.cache_clear()
-        tensor_type.cache_clear()
+        for remembering in _remembered:
+            remembering.cache_clear()
 
 
 run_in_children(_after_fork)
@@ -116,7 +163,18 @@ def location(name: str | None = None, described: Described | None = None) -> Any
     return ir.Location.name(f"{name} {words}", childLoc=below, context=made)
 
 
-@cache
+def of_context(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Remember types or attributes, which live as long as the context anyway; a forked child has another one."""
+
+    def decorate(make: Callable[P, T]) -> Callable[P, T]:
+        remembering = lru_cache(maxsize)(make)
+        _remembered.append(remembering)
+        return cast("Callable[P, T]", remembering)
+
+    return decorate
+
+
+@of_context(256)
 def element_type(dtype: np.dtype) -> Any:
     """The MLIR type of one element. Raises TypeError for dtypes without one."""
     ir, made, name = bindings().ir, context(), dtype.name
@@ -133,7 +191,7 @@ def element_type(dtype: np.dtype) -> Any:
     raise TypeError(f"dtype {dtype} has no MLIR type")
 
 
-@lru_cache(maxsize=4096)
+@of_context(4096)
 def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """The type of an array with that shape and np.dtype; sizes that are not numbers are left open."""
     element = element_type(dtype)
@@ -148,6 +206,8 @@ def constant_attr(x: np.ndarray) -> Any:
 
     Attributes are kept as long as the context, that is, for the life of the process: pass large arrays as arguments.
     """
+    if not x.ndim:
+        return _scalar_attr(x.dtype, x.tobytes(), ())
     element = element_type(x.dtype)
     ir = bindings().ir
     raw = np.ascontiguousarray(x) if x.dtype in PLAIN and x.dtype.kind != "b" else _bytes_per_element(x)
@@ -160,10 +220,19 @@ def repeated_attr(scalar: np.ndarray, shape: Sequence[int]) -> Any:
     """One number for all elements of a shape, as an attribute for a constant; `scalar` has no axes."""
     if not math.prod(shape):
         return constant_attr(np.broadcast_to(scalar, shape))
-    plain = scalar.dtype in PLAIN and scalar.dtype.kind != "b"
-    raw = np.ascontiguousarray(scalar) if plain else _bytes_per_element(scalar)
-    element = element_type(scalar.dtype)
-    return bindings().ir.DenseElementsAttr.get(raw.reshape(-1), type=element, shape=list(shape), context=context())
+    return _scalar_attr(scalar.dtype, scalar.tobytes(), tuple(shape))
+
+
+@of_context(4096)
+def _scalar_attr(dtype: np.dtype, data: bytes, shape: tuple[int, ...]) -> Any:
+    raw = np.frombuffer(data, dtype if dtype in PLAIN and dtype.kind != "b" else f"u{dtype.itemsize}")
+    return bindings().ir.DenseElementsAttr.get(raw, type=element_type(dtype), shape=list(shape), context=context())
+
+
+@of_context(4096)
+def ints_attr(values: tuple[int, ...]) -> Any:
+    """A row of 64-bit integers as an attribute."""
+    return bindings().ir.DenseI64ArrayAttr.get([int(v) for v in values], context())
 
 
 def _bytes_per_element(x: np.ndarray) -> np.ndarray:
@@ -177,9 +246,21 @@ def _repeats(raw: np.ndarray) -> bool:
     return data[:step] == data[step : 2 * step] and data == data[:step] * raw.size
 
 
+def know_layouts() -> None:
+    """Let the context know the dialect of layouts over devices."""
+    assert bindings().sdy
+
+
+def know_dialects_of(text: str | bytes) -> None:
+    """Let the context know the dialect of layouts over devices if a module's text or bytecode speaks of it."""
+    if ("sdy" in text) if isinstance(text, str) else (b"sdy" in text):
+        know_layouts()
+
+
 def parse(text: str | bytes) -> Any:
     """The module of StableHLO text or bytecode. Raises MlirError."""
     ir = bindings().ir
+    know_dialects_of(text)
     try:
         return ir.Module.parse(text, context())
     except ir.MLIRError as error:

@@ -33,6 +33,7 @@ def write(module: Any, at: str, *, spread: bool = False) -> bytes:
 
 def read(artifact: bytes) -> Any:
     """The module of a portable artifact. Raises MlirError."""
+    mlir.know_dialects_of(artifact)
     with _refusals():
         return mlir.bindings().hlo.deserialize_portable_artifact(mlir.context(), artifact)
 
@@ -84,9 +85,10 @@ def _renamed(attribute: Any, names: set[str], prefix: str, ir: Any) -> Any:
 
 def call(function: Any, values: Sequence[Any], result_types: Sequence[Any]) -> list[Any]:
     """Call an inserted function at the current insertion point."""
-    mlir_ = mlir.bindings()
-    name = mlir_.ir.StringAttr(function.attributes["sym_name"]).value
-    return list(mlir_.func.CallOp(list(result_types), mlir_.ir.FlatSymbolRefAttr.get(name), list(values)).results)
+    ir = mlir.bindings().ir
+    name = ir.StringAttr(function.attributes["sym_name"]).value
+    callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+    return list(ir.Operation.create("func.call", list(result_types), list(values), callee).results)
 
 
 def signature(function: Any) -> tuple[list[Any], list[Any]]:
