@@ -281,7 +281,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
     def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
-        self.effects = eqn.effects & python_effects
+        self.effects = eqn.effects & python_effects if eqn.effects else no_effects
         if marked and self.module.meshes.group is not None:
             return self.module.meshes.lower_laid(self, eqn, values)
         return self.lower_unlaid(eqn, values)

@@ -24,7 +24,8 @@ class Patterns:
     def broadcast_scalars(self, values: Sequence[Any]) -> list[Any]:
         """Operands of an elementwise operation, scalars repeated to the shape of the others."""
         avals = self.avals_in
-        if len({len(a.shape) for a in avals}) == 1:
+        shape = avals[0].shape
+        if all(len(a.shape) == len(shape) for a in avals):
             return list(values)
         shape = max((a.shape for a in avals), key=len)
         return [
@@ -47,10 +48,11 @@ class Patterns:
 
     def broadcast_in_dim(self, value: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
         """`value` with its axes at `dims` of `aval`."""
-        extra = range(aval.ndim, physical(aval).ndim)
+        below = physical(aval)
+        axes = dims if below is aval else [*dims, *range(aval.ndim, below.ndim)]
         if self.module.polymorphic and not is_static(aval.shape):
-            return self.sizes.broadcast(value, aval, [*dims, *extra])
-        return self.hlo.broadcast_in_dim(self.type(aval), value, self.ints([*dims, *extra]))
+            return self.sizes.broadcast(value, aval, axes)
+        return self.hlo.broadcast_in_dim(mlir.tensor_type(below.shape, below.dtype), value, self.ints(axes))
 
     def transpose(self, value: Any, permutation: Sequence[int]) -> Any:
         aval = self.avals_in[0]

@@ -83,8 +83,9 @@ def _is_large(aval: ShapedArray, limit: int, least: int) -> bool:
     shape = aval.shape
     return (
         len(shape) >= 2
-        and is_static(shape)
+        and is_static(shape[-1:])
         and 2 <= shape[-1] <= limit
+        and is_static(shape)
         and math.prod(shape) >= least
         and aval.dtype.name in _DTYPES
     )

@@ -74,7 +74,7 @@ _KEYWORDS = ("and_", "not_", "or_", "return_")
 def leave_out_generated_modules(mlir: Any) -> None:
     """Tell MLIR's bindings that there are no classes of operations: it would import jaxlib's generated modules for them as soon as it
     meets an attribute or asks which operation made a value. Whoever imports these modules registers the classes all the same."""
-    for name in ("stablehlo", "chlo", "func"):
+    for name in ("builtin", "stablehlo", "chlo", "func"):
         sys.modules.setdefault(f"{__name__}.{name}", ModuleType(f"{__name__}.{name}"))
     mlir.dialect_search_modules = [__name__, *mlir.dialect_search_modules]
 

@@ -127,7 +127,7 @@ def load_imported_dialects() -> None:
 
 def with_classes(module: Any) -> Any:
     """A module whose operations are to be read with jaxlib's classes of them, which are imported for it."""
-    for name in ("func", "stablehlo", "chlo"):
+    for name in ("builtin", "func", "stablehlo", "chlo"):
         import_module(f"jaxlib.mlir.dialects.{name}")
     return module
 

@@ -43,7 +43,7 @@ _HALVES = range(-9, 10, 2)
 def in_double(name: str, avals: Sequence[ShapedArray], platform: str) -> Callable[..., Any] | None:
     """The function that computes an operation on arrays of these avals; None where it stays as it is."""
     one = avals[0]
-    if not IN_DOUBLE.holds(platform) or one.dtype != dtypes.float32 or name not in _FUNCTIONS:
+    if one.dtype != dtypes.float32 or name not in _FUNCTIONS or not IN_DOUBLE.holds(platform):
         return None
     shape = max((a.shape for a in avals), key=len)
     if not is_static(shape) or math.prod(shape) < IN_DOUBLE.value:
