@@ -288,10 +288,10 @@ class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):
 
     def lower_unlaid(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         """The results of an equation, of which nothing says how they lie."""
-        primitive = eqn.primitive
-        rules = primitive.lowerings
-        if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
-            return rule(self, *values, **eqn.params)
+        primitive, rules = eqn.primitive, eqn.primitive.lowerings
+        rule = (rules.get(self.module.platform) or rules.get(None)) if rules else None
+        if rule or primitive.is_users:
+            return self.by_users_rule(rule or primitive.lower, values, eqn.params)
         return primitive.lower(self, *values, **eqn.params)
 
     def lower_symbolic(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:

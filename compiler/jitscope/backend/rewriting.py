@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import call_sites, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Jaxpr, Var
+from ..xla import mlir
 from .levels import levels_of
 
 
@@ -63,6 +65,17 @@ class Rewriting:
         words = {key: self.ir.StringAttr.get(value) for key, value in marks.items()}
         call.attributes["mhlo.frontend_attributes"] = self.ir.DictAttr.get(words)
         return call.results[0]
+
+    def by_users_rule(self, rule: Callable[..., Any], values: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What a rule of a user's gives. It gets jaxlib's builders, whose operations have more names than those made here."""
+        own = self.hlo, self.chlo
+        self.hlo, self.chlo = mlir.with_classes(
+            [import_module(f"jaxlib.mlir.dialects.{d}") for d in ("stablehlo", "chlo")]
+        )
+        try:
+            return rule(self, *values, **params)
+        finally:
+            self.hlo, self.chlo = own
 
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""

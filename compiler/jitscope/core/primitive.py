@@ -69,6 +69,13 @@ class Primitive:
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
+    is_users = False
+    """Whether its class is defined outside of the library."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.is_users = cls.__module__.partition(".")[0] != __name__.partition(".")[0]
+
     def __init__(self, name: str):
         self.name = name
         self.renew()

@@ -6,6 +6,11 @@ import sys
 import numpy as np
 import pytest
 
+import jitscope as jx
+from jitscope.core.avals import ShapedArray
+from jitscope.core.primitive import Primitive
+from jitscope.extend.lowering_rules import register_lowering
+from jitscope.ops.families import pure
 from jitscope.xla import mlir
 from jitscope.xla.builders import CHLO_FORMS, FORMS, Function, give_back
 
@@ -205,6 +210,30 @@ def test_a_module_that_users_get_has_the_classes_of_its_operations(tmp_path, mon
         "print(type(main).__name__, type(main.regions[0].blocks[0].operations[0]).__name__, main.name.value)"
     )
     assert printed(after)[1] == "FuncOp SineOp main"
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_rules_of_users_get_the_builders_of_jaxlib(registered):
+    def rule(ctx, x):
+        whole = ctx.hlo.ReduceOp([kind()], [x], [ctx.scalar(0, np.float32)], ctx.ints([0, 1]))
+        added = whole.body.blocks.append(kind(), kind())  # a name that jaxlib's class has
+        with ctx.ir.InsertionPoint(added):
+            ctx.hlo.return_([ctx.hlo.add(*added.arguments)])
+        return whole.result
+
+    class Total(Primitive):
+        def abstract(self, x, /):
+            return pure(ShapedArray((), x.dtype))
+
+        if not registered:
+
+            def lower(self, ctx, x, /):
+                return rule(ctx, x)
+
+    total_p = Total("total")
+    if registered:
+        register_lowering(total_p, rule)
+    assert jx.jit(total_p)(np.arange(6, dtype=np.float32).reshape(2, 3)) == 15
 
 
 def test_rules_may_write_in_other_dialects(tmp_path, monkeypatch):
