@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jitscope.core.config import config
 from jitscope.core.folding import is_bug, without_internal_frames
 from jitscope_scope import jaxwatch
-from jitscope_scope.advise.run.bodies import order_of
+from jitscope_scope.advise.run.bodies import carry_of, order_of
 
 
 def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:
@@ -51,6 +51,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
             return exc_tuple
         jaxwatch.remember_direct_call(error)
         _note(error, order_of(error, traceback))
+        _note(error, carry_of(error, traceback))
         for one in _chain(error):
             one.__traceback__ = without_internal_frames(one.__traceback__)
         _advise(error, compiled)

@@ -430,3 +430,22 @@ def test_the_way_through_a_librarys_own_code_is_left_out(tmp_path, monkeypatch, 
     ran = bare_shell.cell("def f(z):\n    w = jnp.sin(z)\n    return w if w > 0 else z\nminimiser.run(f, 1.0)")
     (document,) = [one for one in ran.documents if one["kind"] == "stopped"]
     assert [step["text"] for step in document["steps"] if step["kind"] == "line"] == ["w = jnp.sin(z)"]
+
+
+CARRIES = {
+    "lax.fori_loop(0, 10, lambda i, s: (s[0] + i, s[1], s[0]), (x, x))": "loop_carry[1] is s: what <lambda> takes second, and returns.",
+    "jax.jit(lambda n: lax.fori_loop(0, n, turn, (x, (x, 1.0))))(4)": "loop_carry[2] is particles: what turn takes second, and returns.",
+    "jax.jit(lambda v: lax.fori_loop(0, 3, turn, (v, (v, 1.0))))(x)": "loop_carry[1] is particles: what turn takes second, and returns.",
+    "lax.scan(lambda s, _: (s[0], None), (x, x), x)": "",
+}
+TURN = "def turn(i, particles):\n    place, (speed, mass) = particles\n    return place, (speed.sum(), mass)"
+
+
+@pytest.mark.parametrize("call", CARRIES)
+def test_what_a_loop_of_jaxs_carries_is_called_by_the_users_name(bare_shell, call):  # noqa: F811
+    assert not bare_shell.cell("%load_ext jitscope").error
+    assert not bare_shell.cell(f"import jax, jax.numpy as jnp\nfrom jax import lax\nx = jnp.ones(3)\n{TURN}").error
+    ran = bare_shell.cell(call)
+    notes = [note for note in getattr(ran.exception, "__notes__", []) if "loop_carry" in note]
+    assert ran.error.startswith("TypeError") and notes == ([CARRIES[call]] if CARRIES[call] else [])
+    assert CARRIES[call] in ran.traceback

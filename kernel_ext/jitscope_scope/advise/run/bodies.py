@@ -52,6 +52,24 @@ def order_of(error: BaseException, traceback: TracebackType | None) -> str:
     return ""
 
 
+def carry_of(error: BaseException, traceback: TracebackType | None) -> str:
+    """What jax calls `loop_carry` in an error of a `fori_loop`, in the user's words: the parameter of the function that it is given; else ""."""
+    said = _LOOP_CARRY.search(str(error)) if type(error) is TypeError else None
+    if said is None:
+        return ""
+    place = f"loop_carry[{1 if said[1] == 'scan' else 2}]"  # beside the number, and in a while_loop its end
+    for step in reversed(_steps(traceback)):
+        if not _is_users(step[0]):
+            continue
+        name, given = _call(*step)
+        if name == "fori_loop" and given and given[0].co_argcount == 2 and place in str(error):
+            return f"{place} is {given[0].co_varnames[1]}: what {given[0].co_name} takes second, and returns."
+    return ""
+
+
+_LOOP_CARRY = re.compile(r"(scan|while_loop) body function carry input .*\bloop_carry\[", re.DOTALL)
+
+
 def _swapped(name: str, code: CodeType) -> str:
     """The same where a function is called with two, and what its parameters are named says that they stand in the other order."""
     if code.co_argcount != 2:
