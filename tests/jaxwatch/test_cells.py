@@ -447,3 +447,20 @@ def test_a_program_is_compared_with_those_of_the_same_definition_and_cells_are_t
     row = observe.ledger().function_rows("step")[-1]
     assert (row.what, row.against, row.cause) == ("recompiled", again, "tree structure"), row.because
     assert [card["cause"] for one in ran.documents for card in one.get("cards", [])] == ["tree structure"]
+
+
+@pytest.mark.parametrize(
+    "run", ["%run -i {}", "import pathlib; exec(pathlib.Path({!r}).read_text())", "import runpy; runpy.run_path({!r})"]
+)
+def test_a_file_that_is_run_again_defines_its_functions_again(cells, run, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(
+        "@jax.jit\ndef f(v):\n    return v * 2\nf(jnp.ones(3))\nfor k in range(2):\n    jax.jit(lambda v: v + 1)(jnp.ones(3))"
+    )
+    text = "import jax, jax.numpy as jnp\n" + file.read_text() if "runpy" in run else file.read_text()
+    file.write_text(text)
+    (first,) = cells.cell(run.format(str(file))).documents
+    assert [card["function"] for card in first["cards"]] == ["<lambda>"]
+    cells.cell(run.format(str(file)))
+    again = observe.ledger().function_rows("f")[-1]
+    assert again.cause == "redefined" and "the code that defines it was run again" in again.because, again.because

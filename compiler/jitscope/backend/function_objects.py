@@ -49,7 +49,8 @@ class Capture(NamedTuple):
 class FunctionObject(NamedTuple):
     """A function object: `kind` ("function", "lambda", "nested function", "partial", "method", "object"), the qualified name of its
     code, the names of the parameters that a call gives by position, the values it captured, `object`, a weak reference to it
-    (None where there can be none), the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first, and the column at which a lambda's begins."""
+    (None where there can be none), the names of what wraps that code: what `grad`, `vmap` and decorators make, outermost first, the column at
+    which a lambda's begins, and a weak reference to the code."""
 
     kind: str
     qualname: str
@@ -58,11 +59,16 @@ class FunctionObject(NamedTuple):
     object: Callable[[], Any] | None
     wrappers: tuple[str, ...] = ()
     column: int = 0
+    code: Callable[[], types.CodeType | None] | None = None
 
     @property
     def alive(self) -> bool:
         """Whether the function object is still there."""
         return self.object is not None and self.object() is not None
+
+    def is_compiled_after(self, other: FunctionObject) -> bool:
+        """Whether Python compiled its code anew: the file or the text that defines it was run again."""
+        return self.code is not None and other.code is not None and self.code() is not other.code()
 
 
 _PLAIN = (int, float, complex, str, bytes, type(None))
@@ -112,7 +118,9 @@ def made(fun: Any) -> FunctionObject:
     kind = kind or ("lambda" if code.co_name == "<lambda>" else _nested(code))
     parameters = code.co_varnames[given : code.co_argcount]
     column = _column(code) if code.co_name == "<lambda>" else 0
-    return FunctionObject(kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers), column)
+    return FunctionObject(
+        kind, code.co_qualname, parameters, tuple(found), _reference(owner), tuple(wrappers), column, weakref.ref(code)
+    )
 
 
 def _column(code: types.CodeType) -> int:

@@ -545,14 +545,16 @@ def _held(signature: Signature) -> tuple[str, list[int]]:
 
 def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     """Whether the code that defines the function was run again by the user, and not by a loop or a call: before, after, a remark."""
-    if old.position is None or new.position is None:
+    if old.position is None or new.position is None or old.signature is None or new.signature is None:
         return None
-    if old.position.file == new.position.file and old.run == new.run:
+    again = new.signature.made.is_compiled_after(old.signature.made)
+    if old.position.file == new.position.file and old.run == new.run and not again:
         return None
     (before, _), (after, _) = (row.cell_of(row.position.file) or ("", None) for row in (old, new) if row.position)
+    what = "a cell that defines it was run" if after else "the code that defines it was run again"
     if not (before and after and before != after):
         before, after = "one definition", "another"
-    return before, after, "a cell that defines it was run"
+    return before, after, what
 
 
 def _forgotten(old: Row, new: Signature, library: str) -> list[Difference]:
