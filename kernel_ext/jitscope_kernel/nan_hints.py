@@ -259,12 +259,16 @@ def _shows(node: ast.AST) -> bool:
 
 
 def _asking(body: list[ast.stmt]) -> str:
-    """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
+    """`%nans loss(params, x)`: the last expression with a call that the cell shows, or the call that gave the name it shows."""
     shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if isinstance(shown, (ast.Subscript, ast.Attribute)) and isinstance(shown.value, ast.Name):
+        shown = shown.value
     if isinstance(shown, ast.Name):
         made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]
         shown = made[-1] if made else None
     if shown is not None:
         shown = _taken_from(shown) or shown
-    call = ast.unparse(shown) if isinstance(shown, ast.Call) else "f(x)"
-    return f"%nans {call}"
+    if not isinstance(shown, (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)):
+        return "%nans f(x)"
+    calls = any(isinstance(part, ast.Call) for part in ast.walk(shown))
+    return f"%nans {ast.unparse(shown)}" if calls else "%nans f(x)"

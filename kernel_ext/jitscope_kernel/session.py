@@ -268,7 +268,7 @@ class Session:
     def _stopped(self, error: BaseException | None) -> Stop | None:
         """What was traced up to an error, if that stopped a trace, or what else is to be told of an error of jax's."""
         try:
-            if error is None:
+            if error is None or isinstance(error, KeyboardInterrupt):
                 return None
             jaxwatch.keep(error)
             return self.sharp_bits.failed(error, self.place_of)

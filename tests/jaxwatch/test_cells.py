@@ -7,6 +7,7 @@ import sys
 import jax
 import pytest
 
+import jitscope_widgets
 from jitscope.xla import hlo_module
 from jitscope_kernel import eager_runs, jax_cells
 from jitscope_scope import jaxwatch, observe
@@ -383,7 +384,12 @@ def test_jax_is_watched_once_whatever_imports_it():
 
 NANS = {
     "an array": ("log_of(-jnp.ones(3))", "%nans log_of(-jnp.ones(3))"),
-    "a number of half precision": ("jnp.bfloat16(0) * log_of(-x[0]).astype('bfloat16')", "%nans f(x)"),
+    "a number of half precision": (
+        "jnp.bfloat16(0) * log_of(-x[0]).astype('bfloat16')",
+        "%nans jnp.bfloat16(0) * log_of(-x[0]).astype('bfloat16')",
+    ),
+    "an element": ("log_of(-x)[0, 0]", "%nans log_of(-x)[0, 0]"),
+    "a row of a name": ("r = log_of(-x)\nr[0]", "%nans log_of(-x)"),
     "a part of a tuple": ("2, log_of(-x)", "%nans f(x)"),
     "a name": ("r = log_of(-x)\nr", "%nans log_of(-x)"),
     "taken by float": ("val = float(log_of(-x).sum())", "%nans log_of(-x).sum()"),
@@ -398,6 +404,16 @@ def test_a_nan_that_an_array_of_jax_shows_is_told(cells, kind: str, mark: str):
     ran = cells.cell(mark + cell)
     assert not ran.error
     assert [text for text in ran.texts if "NaN" in text and text.endswith(advice)], ran.texts
+    if advice != "%nans f(x)":
+        assert "log" in jitscope_widgets.text(cells.cell(advice).document)
+
+
+def test_a_trace_that_the_user_interrupts_stopped_at_nothing(cells):
+    cells.cell(
+        "import _thread, time\n@jax.jit\ndef slow(v):\n    v = jnp.sin(v)\n    _thread.interrupt_main(); time.sleep(2)\n    return v"
+    )
+    ran = cells.cell("slow(x)")
+    assert ran.error.startswith("KeyboardInterrupt") and not ran.documents
 
 
 def test_arrays_of_jax_without_a_nan_say_nothing(cells):
