@@ -76,8 +76,9 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
         parts.append(f"{counted(len(small), 'small program')} outside jit in {duration(seconds)}{dearest(small)}")
     said = [f"compiled {' and '.join(parts)}"] if parts else []
     if loaded:
-        before = duration(sum(row.disk.before for row in loaded if row.disk))
-        said.append(f"loaded {_listed(loaded)} from its cache on disk (compiled before in {before})")
+        before = sum(row.disk.before or 0.0 for row in loaded if row.disk)
+        known = f" (compiled before in at least {duration(before)})" if before else ""
+        said.append(f"loaded {_listed(loaded)} from its cache on disk{known}")
     compiled = f"jax {' and '.join(said)}."
     return (
         f"{compiled} %%jit as the cell's first line shows {'it' if len(made) == 1 else 'them'}." if made else compiled

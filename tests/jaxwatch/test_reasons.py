@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jitscope_kernel import jax_cells
 from jitscope_kernel.check import check
 from jitscope_scope import jaxwatch, observe
 from jitscope_scope.advise.program import read
@@ -394,13 +395,17 @@ def test_functions_of_installed_libraries_have_a_card_only_for_the_users_own_arg
     assert (card["function"], card["compilations"]) == ("inner", 3)
 
 
-def test_a_program_that_is_loaded_from_disk_is_no_compilation(rows, tmp_path):
+@pytest.mark.parametrize("took", [0.4, 3.9])
+def test_a_program_that_is_loaded_from_disk_is_no_compilation(rows, tmp_path, monkeypatch, took):
     options = {
         "jax_compilation_cache_dir": str(tmp_path), "jax_persistent_cache_min_entry_size_bytes": -1,
         "jax_persistent_cache_min_compile_time_secs": 0,
     }  # fmt: skip
+    from jax._src import compilation_cache as cache
     from jax.experimental.compilation_cache import compilation_cache
 
+    put = cache.put_executable_and_time
+    monkeypatch.setattr(cache, "put_executable_and_time", lambda *args: put(*args[:-1], int(took)))
     before = {name: jax.config._read(name) for name in options}
     try:
         compilation_cache.reset_cache()
@@ -420,7 +425,9 @@ def test_a_program_that_is_loaded_from_disk_is_no_compilation(rows, tmp_path):
     validate(document)
     assert document["cache"] == "loaded" and "loaded in " in compiled_words(document)
     assert [stage["name"] for stage in document["timing"]["stages"]] == ["trace", "lower", "load"]
-    assert "compiled before in" in others[0].because
+    assert ("compiled before" in others[0].because) is (took > 1), "jax keeps whole seconds"
+    assert others[0].because.endswith(", compiled before in at least 3 s") is (took > 1)
+    assert jax_cells.in_words(others, []).count("compiled before in at least 6 s") == (took > 1)
     (card,) = observe.recompilations_document(rows(), "all")["cards"]
     assert (card["compilations"], card["retraces"]) == (0, 2)
     assert card["seconds"]["value"] == pytest.approx(sum(row.spent for row in others))

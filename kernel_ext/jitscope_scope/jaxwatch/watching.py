@@ -322,7 +322,10 @@ class Watcher:
             return
         answer = None
         if private.HIT in cache:
-            answer = Answer(True, max(0.0, cache.get(private.SAVED, 0.0) + cache.get(private.RETRIEVED, 0.0)))
+            whole = round(
+                cache.get(private.SAVED, 0.0) + cache.get(private.RETRIEVED, 0.0)
+            )  # jax drops parts of a second
+            answer = Answer(True, whole if whole > 0 else None, at_least=True)
         self._emit(begin.step_of("compile", seconds, {"disk": answer}))
         entry = programs.Entry(compiled, lowered.translation, answer is not None, lowered.constants)
         programs.keep(begin.program, entry)

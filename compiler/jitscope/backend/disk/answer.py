@@ -9,20 +9,24 @@ from .entry import DamagedEntry, told
 
 
 class Answer(NamedTuple):
-    """`before`: the seconds the program took to compile when it was put there. `differs`: (component, there, here) of the
+    """`before`: the seconds the program took to compile when it was put there, None where that is not known; it took no less, and maybe
+    more, where `at_least`. `differs`: (component, there, here) of the
     stored entry of the same program that is nearest. `why`: why it is not kept. `program`: how `jitscope cache explain` calls
     it, where the disk knows no program with these equations."""
 
     found: bool
-    before: float = 0.0
+    before: float | None = None
     differs: tuple[tuple[str, str, str], ...] = ()
     why: str = ""
     program: str = ""
+    at_least: bool = False
 
     def sentence(self, seconds: float) -> str:
         """In words; `seconds` is what this compilation took."""
         if self.found:
-            return f"loaded from disk in {duration(seconds)}, compiled before in {duration(self.before)}"
+            least = "at least " if self.at_least else ""
+            known = f", compiled before in {least}{duration(self.before)}" if self.before is not None else ""
+            return f"loaded from disk in {duration(seconds)}{known}"
         if self.why:
             return f"not kept on disk: {self.why}"
         if self.differs:

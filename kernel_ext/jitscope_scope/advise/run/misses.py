@@ -78,7 +78,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     assert first.call_site is not None
     difference = first.differences[0]
     seconds = sum(row.spent for row in rows)
-    verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
+    verb = "traced" if all(row.what == "reused" or row.loaded for row in rows) else "compiled"
     times = "again" if len(rows) == 1 else f"again {len(rows)} times"
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
     message = f"{first.function} is {verb} {times} {place} ({duration(seconds)}): {difference.sentence()}."

@@ -70,13 +70,16 @@ def _told_apart(value: Any) -> Hashable:
 
 
 _ON_DISK = "it was loaded from the cache on disk; the time is what lowering and compiling it took when it was put there"
+_IN_WHOLE_SECONDS = (
+    "it was loaded from the cache on disk, which keeps what compiling took when it was put there in whole seconds"
+)
 _FORGOTTEN = "the program was known; what compiling it took is no longer kept"
 
 
 def _compiling(row: Row) -> tuple[float | None, str]:
     """The seconds that compiling a program took, and what to say of it where nothing was compiled for the row."""
     if row.disk is not None and row.disk.found:
-        return row.disk.before, _ON_DISK
+        return row.disk.before, _IN_WHOLE_SECONDS if row.disk.at_least else _ON_DISK
     if "compile" in row.seconds:
         return row.seconds["compile"], ""
     made = ledger().rows.get(getattr(row.entry, "number", row.id))
