@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 
 
 _made: Counter[str] = Counter()
+_LIBRARY = f"{__name__.partition('.')[0]}."
+with_rules: set[Primitive] = set()
+"""The operations that users registered lowering rules for, some perhaps taken back since."""
+
+
+def _home() -> str:
+    """The module of the library that makes an operation as it is imported; "" where somebody else does."""
+    frame = sys._getframe(2)
+    while (name := frame.f_globals.get("__name__", "")).startswith(_LIBRARY) and frame.f_back is not None:
+        if frame.f_code.co_name == "<module>":
+            return name
+        frame = frame.f_back
+    return ""
 
 
 class Axis(Protocol):
@@ -69,16 +83,19 @@ class Primitive:
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
-    is_users = False
-    """Whether its class is defined outside of the library."""
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        cls.is_users = cls.__module__.partition(".")[0] != __name__.partition(".")[0]
-
     def __init__(self, name: str):
-        self.name = name
+        self.name, self.home = name, _home()
         self.renew()
+
+    @property
+    def is_users(self) -> bool:
+        """Whether it was made outside of the library's own modules."""
+        return not self.home
+
+    def lower_by(self, rules: Mapping[str | None, Callable[..., Any]]) -> None:
+        """Take these lowering rules of users."""
+        self.lowerings = rules
+        with_rules.add(self)
 
     def renew(self) -> None:
         """Tell the operation apart from what it was: programs that were compiled with it are others from now on."""

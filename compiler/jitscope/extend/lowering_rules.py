@@ -42,7 +42,7 @@ def register_lowering(
 
 
 def _set_rules(primitive: Primitive, rules: dict[str | None, Rule]) -> None:
-    primitive.lowerings = rules
+    primitive.lower_by(rules)
     primitive.renew()
     clear_caches()
 

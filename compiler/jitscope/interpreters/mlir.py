@@ -33,7 +33,7 @@ def register_lowering(
     if prim.lowerings or type(prim).lower is not Primitive.lower:
         _register(prim, lower, platform=platform)
     else:
-        prim.lowerings = {platform: lower}  # nothing can have been compiled with it
+        prim.lower_by({platform: lower})  # nothing can have been compiled with it
 
 
 def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Rule:
