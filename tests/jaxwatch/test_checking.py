@@ -254,6 +254,35 @@ noisy, own = Noisy(), [jax.random.key(2)]
 params = noisy.init(jax.random.key(3), jnp.ones(2), own[0])
 y = noisy.apply(params, jnp.ones(2), own[0])
 """,
+    "two arrays in one order": """
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+def shuffled(key, x, y):
+    return jax.random.permutation(key, x), jax.random.permutation(key, y)
+a, b = shuffled(key, jnp.arange(6.0), jnp.arange(6))
+""",
+    "names that functions inside have of their own": """
+import jax, jax.numpy as jnp
+@jax.jit
+def step(state, flag):
+    def yes(s):
+        return {**s, "n": s["n"] + 1}
+    state = jax.lax.cond(flag, yes, lambda s: s, state)
+    return jax.tree.map(lambda t: -t, state), [t * 2 for t in (1, 2)]
+s, t = {"x": jnp.ones(2), "n": jnp.array(0)}, 0
+for t in range(3):
+    s, _ = step(s, t > 1)
+""",
+    "a name of the module that a function inside reads": """
+import jax, jax.numpy as jnp
+rate = 1.0
+@jax.jit
+def step(x):
+    return jax.lax.map(lambda one: one * rate, x)  #<- stale-capture
+for t in range(3):
+    y = step(jnp.ones(2))
+    rate = rate / 2
+""",
 }  # fmt: skip
 
 
@@ -262,6 +291,19 @@ def test_a_run_sees_through_libraries(name: str, tmp_path: Path) -> None:
     lines = LIBRARIES[name].splitlines()
     due = {(line.partition("#<- ")[2], n) for n, line in enumerate(lines, 1) if "#<- " in line}
     assert found("\n".join(line.partition("  #<-")[0] for line in lines) + "\n", tmp_path) == due
+
+
+@pytest.mark.parametrize(
+    ("again", "fix"), [("f(a, b)", "Give the same arguments"), ("f(x=a)", "Write all calls one way")]
+)
+def test_an_argument_more_is_no_other_way_to_write_a_call(again: str, fix: str, tmp_path: Path) -> None:
+    file = tmp_path / "main.py"
+    file.write_text(
+        f"{JAX}@jax.jit\ndef f(x, mask=None):\n    return x if mask is None else x * mask\na, b = jnp.ones(2), jnp.zeros(2)\nf(a)\n{again}\n"
+    )
+    [told] = check(read(str(file)), run=True)
+    assert told.one.id == "recompile-call-form"
+    assert told.one.fix.text.startswith(fix)
 
 
 def test_nothing_is_left_when_the_program_has_ended(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import ast
 import functools
 import inspect
 import types
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from jitscope.core.source import Position
 
 from ... import jaxwatch
 from ...source_code.rewrites import node_of_function
-from ..code.forms import root_name, stored
+from ..code.forms import bound, root_name, stored
 
 
 _PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
@@ -97,33 +97,44 @@ def _reads(
     node = node_of_function(where) if where is not None else None
     if where is None or node is None or depth > _DEEPEST or fun.__code__ in seen:
         return
-    bound = {*fun.__code__.co_varnames[: len(args) - given], *named}
-    objects = _objects(fun.__code__, args, kwargs, bound)
+    held = {*fun.__code__.co_varnames[: len(args) - given], *named}
+    objects = _objects(fun.__code__, args, kwargs, held)
     local = stored(node)
     local |= {*fun.__code__.co_varnames} - objects.keys()
     look = _Names(fun, objects, local - {*fun.__code__.co_freevars})
     inner: set[int] = set()
-    for part in _nodes(node):
+    for part, hidden in _nodes(node):
         if id(part) in inner or not isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
             if isinstance(part, ast.Call):
-                for one in (part.func, *part.args, *(keyword.value for keyword in part.keywords)):
+                given_to = (part.func, *part.args, *(keyword.value for keyword in part.keywords))
+                for one in (one for one in given_to if root_name(one) not in hidden):
                     called, own = look.called(one)
                     if called is not None:
                         yield from _reads(called, own, {}, depth + 1, seen | {fun.__code__})
             continue
         inner.update(id(one) for one in ast.walk(part))
-        value = look.value(part)
+        value = look.value(part) if root_name(part) not in hidden else NOT_GIVEN
         if value is not NOT_GIVEN and _is_data(value):
             root = root_name(part)
-            static = depth == 0 and root in objects and root not in bound
+            static = depth == 0 and root in objects and root not in held
             yield CapturedValue(ast.unparse(part), where.at(part), static, _kept(value))
 
 
-def _nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function's body, outer ones first."""
+def _nodes(function: ast.AST) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """The nodes of a function's body, outer ones first, with the names that functions and comprehensions inside it, around a node, have
+    of their own."""
     body = function.body if isinstance(function, ast.FunctionDef) else [function.body]  # pyright: ignore
-    for statement in body:
-        yield from ast.walk(statement)
+    todo = deque((statement, frozenset[str]()) for statement in body)
+    while todo:
+        node, hidden = todo.popleft()
+        yield node, hidden
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                outer = {n for one in ast.walk(node) if isinstance(one, ast.Global | ast.Nonlocal) for n in one.names}
+                hidden = hidden - outer | (bound(node) - outer)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                hidden |= {name for one in node.generators for name in stored(one.target)}
+        todo.extend((child, hidden) for child in ast.iter_child_nodes(node))
 
 
 def _plain(fun: Any, args: tuple) -> tuple[Any, tuple, dict[str, Any]]:

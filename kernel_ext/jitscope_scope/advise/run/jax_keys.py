@@ -25,6 +25,8 @@ from ...observe.stacks import is_installed
 _USE = frozenset(("random_bits", "random_split"))
 _NO_USE = frozenset(("fold_in", "clone", "key_data", "wrap_key_data", "key_impl", "key", "PRNGKey"))
 """Functions of `jax.random` that use no key up."""
+_ORDERS = frozenset(("permutation", "choice"))
+"""Functions that bring arrays into an order: two arrays are often brought into one on purpose."""
 _CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call",
                     "custom_vjp_call"))  # fmt: skip
 _MESSAGE = "a random key was used twice{first}: the numbers drawn with it are not independent of each other."
@@ -52,6 +54,8 @@ class _Use(NamedTuple):
     key: Any
     stack: _Stack
     by_library: bool
+    sampler: str
+    """The function of `jax.random` that was called; "" in a compiled program."""
 
 
 class KeysOfJax:
@@ -76,12 +80,13 @@ class KeysOfJax:
         if not keys or (library is not None and _makes(run)):
             return
         stack, by_library = list(_users_lines(run)), library is not None and not _is_of_user(run)
+        sampler = drawing.f_code.co_name if drawing is not None else ""
         for key in keys:
             before = self._used.get(id(key))
-            if before is not None and before.key() is key:
+            if before is None or before.key() is not key:
+                self._used[id(key)] = _Use(weakref.ref(key), stack, by_library, sampler)
+            elif not (before.sampler in _ORDERS and sampler in _ORDERS and _are_two(before.stack, stack)):
                 _tell(before, stack, by_library)
-            else:
-                self._used[id(key)] = _Use(weakref.ref(key), stack, by_library)
 
     def _given(self, run: Run) -> list[Any]:
         """The keys that a program is given and uses up."""
@@ -193,6 +198,11 @@ def _users_lines(run: Run) -> Iterator[_Line]:
         elif not source.is_internal(code.co_filename):
             yield _Line(source.position_in(code, lasti), any(map(_MAKING.match, [*making, code.co_name])))
             making.clear()
+
+
+def _are_two(first: _Stack, again: _Stack) -> bool:
+    """Whether two calls that the code writes used a key, and not one that ran twice."""
+    return bool(first) and bool(again) and first[-1].where != again[-1].where
 
 
 def _tell(first: _Use, again: _Stack, by_library: bool) -> None:

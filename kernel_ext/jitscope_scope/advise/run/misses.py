@@ -125,6 +125,8 @@ def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
         return f"Pass an array that changes nothing in place of None for {path}, zeros to add, ones to multiply; two programs are right where both calls come often."
     if difference.part == "static object" and "(function)" in difference.detail:
         return f"Make the function given for {path} once, before the calls: a function is equal to itself alone."
+    if difference.part == "call form" and difference.detail.startswith(("gained ", "lost ")):
+        return "Give the same arguments in every call; two programs are right where a call without one of them means something else."
     if bit == "recompile-static-value" and not all(
         side.endswith(_OF_NUMBERS) for side in (difference.before, difference.after)
     ):
