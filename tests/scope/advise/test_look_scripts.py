@@ -120,6 +120,69 @@ apply(jnp.ones(2), config=Config())
 apply(jnp.ones(2), config=Named())
 Model()(jnp.ones(2))
 """,
+    "an attribute that may be NumPy's": """
+class Buffer:
+    def __init__(self, n, host):
+        self.data = jnp.zeros((n, 3))
+        if host:
+            self.data = np.zeros((n, 3))
+    def add(self, i, x):
+        self.data[i] = x
+class Other:
+    rows: np.ndarray
+    def __init__(self, n):
+        self.rows = jnp.zeros(n)
+    def add(self, i, x):
+        self.rows[i] = x
+class Third:
+    def __init__(self, n):
+        self.cells = jnp.zeros(n)
+def fill(third, i):
+    third.cells = np.zeros(3)
+def put(self, i):
+    self.cells[i] = 1
+""",
+    "an array of NumPy that is indexed by what is known": """
+TABLE = np.arange(10)
+@jax.jit
+def look_up(x):
+    total = TABLE[x.ndim] + TABLE[0]
+    for k in range(3):
+        total = total + TABLE[k] * x
+    return total + jnp.asarray(TABLE)[0] + x[TABLE]
+""",
+    "a static object that a test may change, or that is told apart by value": """
+class Env:
+    def __init__(self, g):
+        self.g = g
+    def __eq__(self, other):
+        return self.g == other.g
+    def __hash__(self):
+        return hash(self.g)
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, v):
+        return v - self.g
+class Sim:
+    def __init__(self, g):
+        self.g, self.t = g, 0
+    def reset(self):
+        self.g = 9.8
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, v):
+        return v - self.g
+def main(moon):
+    env = Env(9.8)
+    v = env.step(jnp.ones(2))
+    env.g = 1.6
+    v = env.step(v)
+    sim = Sim(9.8)
+    v = sim.step(v)
+    if moon:
+        sim.g = 1.6
+    v = sim.step(v)
+    sim.reset()
+    return sim.step(v)
+""",
 }
 
 
@@ -225,6 +288,78 @@ env = Env()
 env.step(jnp.ones(2))
 """,
         [("static-unhashable", 8, "error")],
+    ),
+    "a static object that a method changes": (
+        """
+class Sim:
+    def __init__(self, damping):
+        self.damping = damping
+    def set_damping(self, value):
+        self.damping = value
+    @functools.partial(jax.jit, static_argnums=0)
+    def advance(self, x):
+        return x * (1.0 - self.damping)
+sim = Sim(0.1)
+sim.advance(jnp.ones(2))
+sim.set_damping(0.5)
+sim.advance(jnp.ones(2))
+""",
+        [("static-mutable-stale", 8, "warning")],
+    ),
+    "a static object that is changed in a function": (
+        """
+class Env:
+    def __init__(self, g):
+        self.g = g
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, v):
+        return v - self.g
+def main():
+    env = Env(9.8)
+    v = env.step(jnp.ones(2))
+    env.g = 1.6
+    return env.step(v)
+""",
+        [("static-mutable-stale", 6, "warning")],
+    ),
+    "an attribute that only ever is an array": (
+        """
+class Buffer:
+    def __init__(self, n):
+        self.data = jnp.zeros((n, 3))
+        self.at = 0
+    def add(self, x):
+        self.data[self.at] = x
+        self.at += 1
+""",
+        [("item-assignment", 6, "error")],
+    ),
+    "an array of NumPy that a tracer indexes": (
+        """
+TABLE = np.arange(10)
+@jax.jit
+def look_up(i):
+    return TABLE[i] + 1
+""",
+        [("host-call-on-tracer", 4, "error")],
+    ),
+    "an array of NumPy that counts traced labels": (
+        """
+@jax.jit
+def histogram(labels):
+    counts = np.zeros(4)
+    for l in labels:
+        counts[l] += 1
+    return counts
+""",
+        [("host-call-on-tracer", 5, "error")],
+    ),
+    "a window of an array that vmap moves": (
+        """
+def moving(x, w):
+    return jax.vmap(lambda i: x[i : i + w].mean())(jnp.arange(len(x) - w))
+""",
+        [("traced-slice-bound", 2, "error")],
     ),
 }
 

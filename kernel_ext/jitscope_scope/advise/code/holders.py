@@ -8,9 +8,11 @@ from . import forms
 from .arguments import parameters
 from .functions import Functions
 from .text import Code, Function
+from .values import Kind, gives_array
 
 
 _GENERATORS = {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"}
+_MAKERS = {"array", "asarray", "zeros", "ones", "full", "empty", "arange", "linspace", "eye", "identity"}
 Holder = tuple[ast.AST | None, str]
 """A scope and the source of what is in it; of attributes of `self` the class."""
 
@@ -22,6 +24,7 @@ class Holders:
         self._code, self._functions = code, functions
         self._containers: set[Holder] = set()
         self._generators: set[Holder] = set()
+        self._given: dict[Holder, list[ast.expr]] = {}
         for node in code.of(ast.Assign, ast.AnnAssign):
             if node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -29,6 +32,8 @@ class Holders:
                         self._note(one, value)
 
     def _note(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name | ast.Attribute):
+            self._given.setdefault(self._holder(target), []).append(value)
         if isinstance(target, ast.Name | ast.Attribute) and forms.is_container(value):
             self._containers.add(self._holder(target))
         if isinstance(value, ast.Call) and self._code.dotted(value.func) in _GENERATORS:
@@ -52,3 +57,42 @@ class Holders:
     def is_generator(self, path: ast.expr) -> bool:
         """Whether a name, or an attribute, is given a random generator of NumPy or Python."""
         return self._holder(path) in self._generators
+
+    def array(self, path: ast.expr) -> Kind:
+        """ARRAY of an attribute of `self` that the program gives arrays of the library alone, NUMPY of a name that it gives one array of
+        NumPy; UNKNOWN of all else."""
+        match path:
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                given = self._given.get(self._holder(path), [])
+                stores = [n for n in self._code.of(ast.Attribute) if n.attr == attr and isinstance(n.ctx, ast.Store)]
+                added = [n.target for n in self._code.of(ast.AugAssign)]
+                alone = len([one for one in stores if one not in added]) == len(given)
+                declared = any(attr in self._declared(one) for one in self._code.of(ast.ClassDef))
+                is_array = given and alone and not declared and all(map(self._is_array, given))
+                return Kind.ARRAY if is_array else Kind.UNKNOWN
+            case ast.Name(id=name):
+                scope = self._code.scopes.binding(name, path)
+                given = self._given.get((scope, name), [])
+                once = scope is not None and len(given) == len(self._code.scopes.binders(scope, name)) == 1
+                return Kind.NUMPY if once and self._is_numpy(given[0]) else Kind.UNKNOWN
+        return Kind.UNKNOWN
+
+    def _declared(self, owner: ast.ClassDef) -> set[str]:
+        """The names that a class itself gives a value, or a type, and its methods."""
+        named = {
+            one.target.id for one in owner.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        }
+        functions = {one.name for one in owner.body if isinstance(one, ast.FunctionDef)}
+        return named | functions | {n for one in owner.body if isinstance(one, ast.Assign) for n in forms.stored(one)}
+
+    def _is_array(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Attribute(attr="at")))):
+                return True
+            case ast.Call(func=func):
+                return gives_array(self._code.dotted(func)) and self._code.dotted(func).startswith("jax.")
+        return False
+
+    def _is_numpy(self, value: ast.expr) -> bool:
+        dotted = self._code.dotted(value.func) if isinstance(value, ast.Call) else ""
+        return dotted.startswith("numpy.") and dotted.partition(".")[2] in _MAKERS

@@ -231,6 +231,7 @@ class Walk:
                 self._assign(inner, self._part(kind), scope, region, None)
             case ast.Subscript(value=base, slice=index):
                 of = self.value(base, scope, region)
+                of = self.holders.array(base) if of is Kind.UNKNOWN else of
                 inner = self._index_kinds(index, scope, region)
                 self._tell("store", target, of, region, inner=inner, stored=kind)
             case ast.Attribute(value=base):

@@ -41,7 +41,7 @@ OfEvents = Callable[[Event, Walk], Iterator[Diagnostic]]
 OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 
 OF_EVENTS: tuple[OfEvents, ...] = (
-    branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
+    branching.truths, branching.loops, branching.types, host.calls, host.indices, host.arrays, shapes.indices, shapes.calls,
     side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
     updates.assignments, updates.views, updates.dropped, keeping.defaults, keeping.by_hash, growing.arrays, generators.unseeded,
 )  # fmt: skip

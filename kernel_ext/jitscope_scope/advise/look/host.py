@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
-from .making import diagnostic, rewriting, short
+from .making import diagnostic, replacing, rewriting, short
 
 
 _FINE = frozenset({"shape", "ndim", "size", "dtype", "result_type", "issubdtype", "random"})
@@ -90,3 +90,25 @@ def _sequence(node: ast.expr, walk: Walk) -> ast.expr | None:
         case [ast.Assign(targets=[ast.Name()], value=ast.List() | ast.Tuple() | ast.Dict() | ast.ListComp() as made)]:
             return made
     return None
+
+
+def arrays(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """host-call-on-tracer of an array of NumPy that is indexed by a tracer."""
+    if event.what not in ("index", "store") or not event.region.abstract or not isinstance(event.node, ast.Subscript):
+        return
+    node, code = event.node, walk.code
+    stored = isinstance(node.ctx, ast.Store)
+    if stored != (event.what == "store") or walk.holders.array(node.value) is not Kind.NUMPY:
+        return
+    single = not isinstance(node.slice, ast.Tuple | ast.Slice)
+    kind = event.inner[0] if single and event.inner else Kind.UNKNOWN
+    if kind.is_tracer or (kind is Kind.TREE and isinstance(node.slice, ast.Name)):
+        text, index = short(code, node.value), short(code, node.slice)
+        message = f"`{text}` is an array of NumPy, which needs the value of the index `{index}`, and that is not known while tracing."
+        fix = f"Make `{text}` an array of jnp, and write {text} = {text}.at[{index}].set(…)." if stored else ""
+        fix = (
+            Fix(fix)
+            if stored
+            else replacing(code, node, f"jnp.asarray({code.source(node.value)})[{code.source(node.slice)}]")
+        )
+        yield diagnostic(code, "host-call-on-tracer", node, message, fix)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 
 from ..code.arguments import parameters
-from ..code.forms import stored
+from ..code.forms import read, stored
 from ..code.functions import TracedFunction
 from ..code.text import Code, Function
 from ..code.tree import below
@@ -20,23 +21,24 @@ from .making import diagnostic, short_call
 def stale(walk: Walk) -> Iterator[Diagnostic]:
     """stale-capture and static-mutable-stale: what the traced code read is changed between two calls at the top of the program."""
     code = walk.code
-    changes = _changes(code)
-    if not changes and not _loops(code):
+    yield from _of_objects_in_functions(walk)
+    changes = _changes(code, code.outside, walk)
+    if not changes and not _loops(code.outside):
         return
     every = [(*key, traced) for key, given in walk.functions.compiled.items() for _, traced in given]
     for function, traced in _compiled_at_once(walk).items():
-        calls = _calls(code, lambda call, function=function: _calls_at_once(call, function, walk))
-        yield from _between(
-            walk, _read(traced, walk), changes, calls, _bindings(code, function.name), "stale-capture", function.name
-        )
+        calls = _calls(code.outside, lambda call, function=function: _calls_at_once(call, function, walk))
+        bindings = _bindings(code.outside, function.name)
+        yield from _between(walk, _read(traced, walk), changes, calls, bindings, "stale-capture", function.name)
     for scope, name, traced in every:
         own = _read(traced, walk)
         if isinstance(scope, ast.Module):
-            calls = _calls(code, lambda call, name=name: isinstance(call.func, ast.Name) and call.func.id == name)
-            yield from _between(walk, own, changes, calls, _bindings(code, name), "stale-capture", name)
+            calls = _calls(
+                code.outside, lambda call, name=name: isinstance(call.func, ast.Name) and call.func.id == name
+            )
+            yield from _between(walk, own, changes, calls, _bindings(code.outside, name), "stale-capture", name)
         elif isinstance(scope, ast.ClassDef) and "self" in traced.static:
-            id = "stale-capture" if "self" in traced.bound else "static-mutable-stale"
-            yield from _of_objects(walk, scope, name, own, changes, id)
+            yield from _of_objects(walk, (scope, name, traced), changes, code.outside)
 
 
 def _compiled_at_once(walk: Walk) -> dict[ast.FunctionDef, TracedFunction]:
@@ -58,18 +60,54 @@ def _is_called(node: ast.AST, code: Code) -> bool:
     return isinstance(above, ast.Call) and above.func is node
 
 
+def _of_objects_in_functions(walk: Walk) -> Iterator[Diagnostic]:
+    """The same of objects that a function makes, changes and calls, where no test decides whether it does."""
+    methods = [
+        (scope, name, traced)
+        for (scope, name), given in walk.functions.compiled.items()
+        for _, traced in given
+        if isinstance(scope, ast.ClassDef) and "self" in traced.static
+    ]
+    compiled = {one.function for one in walk.functions.traced}
+    for function in walk.code.of(ast.FunctionDef, ast.AsyncFunctionDef) if methods else ():
+        if function in compiled:
+            continue
+        own = [one for one in below(function) if walk.code.function_around(one) is function]
+        changes = {
+            path: [one for one in given if not _is_chosen(one, function, walk.code)]
+            for path, given in _changes(walk.code, own, walk).items()
+        }
+        for method in methods:
+            yield from _of_objects(walk, method, changes, own)
+
+
+def _is_chosen(node: ast.AST, function: Function, code: Code) -> bool:
+    """Whether a test in a function decides whether a statement of its runs."""
+    around = code.around(node)
+    inside = itertools.takewhile(lambda one: one is not function, around)
+    return any(isinstance(one, ast.If | ast.Try | ast.Match) for one in inside)
+
+
+_Method = tuple[ast.ClassDef, str, TracedFunction]
+"""A compiled method: its class and its name."""
+
+
 def _of_objects(
-    walk: Walk, owner: ast.ClassDef, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]], id: str
+    walk: Walk, method: _Method, changes: dict[str, list[ast.stmt]], nodes: list[ast.AST]
 ) -> Iterator[Diagnostic]:
-    """`m.f(x); m.k = 5; m.f(x)`, where f reads self.k and self is static."""
-    objects = {path.split(".")[0] for path in changes if "." in path}
-    for name in objects:
+    """`m.f(x); m.k = 5; m.f(x)`, where f reads self.k and self is static: told apart by identity, it is the same."""
+    owner, called, traced = method
+    if any(isinstance(one, ast.FunctionDef) and one.name == "__hash__" for one in owner.body):
+        return
+    id = "stale-capture" if "self" in traced.bound else "static-mutable-stale"
+    own = _read(traced, walk)
+    for name in {path.split(".")[0] for path in changes if "." in path}:
         calls = _calls(
-            walk.code,
-            lambda call, name=name: walk.code.source(call.func) == f"{name}.{method}" and _may_be_of(call, owner, walk),
+            nodes,
+            lambda call, name=name: walk.code.source(call.func) == f"{name}.{called}" and _may_be_of(call, owner, walk),
         )
         renamed = {path.replace("self.", f"{name}.", 1): node for path, node in own.items() if path.startswith("self.")}
-        yield from _between(walk, renamed, changes, calls, _bindings(walk.code, name), id, f"{name}.{method}")
+        yield from _between(walk, renamed, changes, calls, _bindings(nodes, name), id, f"{name}.{called}", nodes)
 
 
 def _may_be_of(call: ast.Call, owner: ast.ClassDef, walk: Walk) -> bool:
@@ -86,7 +124,9 @@ def _between(
     bindings: list[int],
     id: str,
     called: str,
+    nodes: list[ast.AST] | None = None,
 ) -> Iterator[Diagnostic]:
+    """`nodes` are those of the place where the calls and the changes stand; None: the top of the program."""
     for path, node in read.items():
         for change in changes.get(path, ()):
             before = [
@@ -118,14 +158,21 @@ def _between(
                 yield diagnostic(walk.code, id, node, message, Fix(fix))
                 break
         else:
-            yield from _in_a_loop(walk, path, node, calls, bindings, id, called)
+            yield from _in_a_loop(walk, path, node, calls, bindings, id, called, nodes or walk.code.outside)
 
 
 def _in_a_loop(
-    walk: Walk, path: str, read: ast.expr, calls: list[ast.Call], bindings: list[int], id: str, called: str
+    walk: Walk,
+    path: str,
+    read: ast.expr,
+    calls: list[ast.Call],
+    bindings: list[int],
+    id: str,
+    called: str,
+    nodes: list[ast.AST],
 ) -> Iterator[Diagnostic]:
     """A loop at the top of the program that gives `path` another value in each iteration, and calls in each what read it once."""
-    for loop in _loops(walk.code):
+    for loop in _loops(nodes):
         again = [call for call in calls if _is_run_each_time(call, loop, walk.code)]
         change = _changes_each_time(loop, path) if again else None
         made = any(loop.lineno <= line <= (loop.end_lineno or loop.lineno) for line in bindings)
@@ -137,9 +184,8 @@ def _in_a_loop(
         return
 
 
-def _loops(code: Code) -> list[ast.For | ast.While]:
-    """The loops at the top of the program."""
-    return [one for one in code.of(ast.For, ast.While) if code.function_around(one) is None]
+def _loops(nodes: list[ast.AST]) -> list[ast.For | ast.While]:
+    return [one for one in nodes if isinstance(one, ast.For | ast.While)]
 
 
 def _is_run_each_time(node: ast.AST, loop: ast.For | ast.While, code: Code) -> bool:
@@ -173,13 +219,13 @@ def _inside(node: ast.AST, outer: ast.AST, code: Code) -> bool:
     return node is outer or outer in code.around(node)
 
 
-def _changes(code: Code) -> dict[str, list[ast.stmt]]:
-    """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name; and
-    that define a function of a name again."""
+def _changes(code: Code, nodes: list[ast.AST], walk: Walk) -> dict[str, list[ast.stmt]]:
+    """The statements of a place that give a name, an attribute or an element a value, but the first of a name; that call a method
+    which does; and that define a function of a name again."""
     found: dict[str, list[ast.stmt]] = {}
     values: dict[str, str] = {}
-    for node in code.of(ast.Assign, ast.AugAssign):
-        if code.function_around(node) is not None:
+    for node in nodes:
+        if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
         if any(isinstance(one, ast.ClassDef) for one in code.around(node)):
             continue
@@ -191,18 +237,39 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
                 found.setdefault(path, []).append(node)
             values[path] = value
     defined: dict[str, str] = {}
-    for node in code.tree.body:
+    for node in code.tree.body if nodes is code.outside else ():
         if isinstance(node, ast.FunctionDef):
             text = ast.dump(node)
             if defined.setdefault(node.name, text) != text:
                 found.setdefault(node.name, []).append(node)
             defined[node.name] = text
-    for node in code.of(ast.Expr):
+    for node in nodes:
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
-                if _path(base) and code.function_around(node) is None:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))):
+                if _path(base) and attr in _CHANGING:
                     found.setdefault(_path(base), []).append(node)
-    return {path: sorted(nodes, key=lambda n: (n.lineno, n.col_offset)) for path, nodes in found.items()}
+                for name in _given_by_method(node.value, walk):
+                    found.setdefault(f"{_path(base)}.{name}", []).append(node)
+    return {path: sorted(given, key=lambda n: (n.lineno, n.col_offset)) for path, given in found.items()}
+
+
+def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[str]:
+    """The attributes that a method gives what it is called with, whatever else it does: `sim.set_damping(0.5)`."""
+    base = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if not isinstance(base, ast.Name) or walk.functions.instance(base, call) is None:
+        return
+    method = walk.functions.of_object(call.func, call)
+    compiled = any(one.function is method for one in walk.functions.traced)
+    if not isinstance(method, ast.FunctionDef) or compiled:
+        return
+    own, *given = parameters(method)
+    for statement in method.body:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Attribute(value=ast.Name(id=root), attr=name)], value=value)
+                | ast.AugAssign(target=ast.Attribute(value=ast.Name(id=root), attr=name), value=value)
+            ) if root == own and (read(value) & {*given} or isinstance(statement, ast.AugAssign)):
+                yield name
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -255,20 +322,16 @@ _BOUND = frozenset({"self"})
 """Parameters that are looked for by the names of the objects that methods are called on."""
 
 
-def _calls(code: Code, wanted: object) -> list[ast.Call]:
-    """The calls outside of functions that are wanted, in order."""
-    found = [
-        node
-        for node in code.outside
-        if isinstance(node, ast.Call) and wanted(node)  # pyright: ignore[reportCallIssue]
-    ]
+def _calls(nodes: list[ast.AST], wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
+    """The calls among some nodes that are wanted, in order."""
+    found = [node for node in nodes if isinstance(node, ast.Call) and wanted(node)]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _bindings(code: Code, name: str) -> list[int]:
-    """The lines at the top of the program that give a name a value, or define it."""
+def _bindings(nodes: list[ast.AST], name: str) -> list[int]:
+    """The lines of a place that give a name a value, or define it."""
     found: list[int] = []
-    for node in code.outside:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             found.append(node.lineno)
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):

@@ -13,14 +13,16 @@ from .making import diagnostic, rewriting, short
 
 def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """traced-slice-bound, and data-dependent-shape of masks."""
-    if event.what != "index" or not event.region.abstract or not event.kind.is_traced:
+    if event.what != "index" or not event.region.abstract or event.kind is Kind.STATIC:
         return
     node, code = event.node, walk.code
+    if not event.kind.is_traced and not any(kind.is_tracer for kind in event.inner):
+        return
     if _has_traced_bound(event):
         message = f"the length of `{short(code, node)}` depends on a value that is not known while tracing."
         fix = rewriting(code, node, "slice", "Use lax.dynamic_slice with a fixed length, or jnp.where with a mask.")
         yield diagnostic(code, "traced-slice-bound", node, message, fix)
-    elif not isinstance(node.value, ast.List | ast.Tuple) and _is_mask(node.slice, event):
+    elif event.kind.is_traced and not isinstance(node.value, ast.List | ast.Tuple) and _is_mask(node.slice, event):
         message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
         fix = rewriting(code, node, "mask", "Use jnp.where, or the size= argument.")
         yield diagnostic(code, "data-dependent-shape", node, message, fix)
