@@ -22,8 +22,10 @@ def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str]
     names = ", ".join(dict.fromkeys(compiled))
     if document["error"] and failed and told:
         return ""
+    if failed:  # where the cell has no error, it caught it
+        return f"{failed[-1]} could not be traced."
     if document["error"]:
-        return f"{failed[-1]} could not be traced." if failed else "Nothing was compiled before the error."
+        return "Nothing was compiled before the error."
     if document["reused"]:
         return "Nothing had to be compiled: the programs were there already."
     if compiled:

@@ -480,3 +480,19 @@ def test_a_file_that_is_run_again_defines_its_functions_again(cells, run, tmp_pa
     cells.cell(run.format(str(file)))
     again = observe.ledger().function_rows("f")[-1]
     assert again.cause == "redefined" and "the code that defines it was run again" in again.because, again.because
+
+
+def test_a_function_whose_trace_failed_and_was_caught_is_told(cells):
+    cell = "@jax.jit\ndef g(v):\n    return v if v.sum() > 0 else -v\ntry:\n    g(x)\nexcept Exception:\n    pass"
+    assert cells.cell(f"%%jit\n{cell}").document["note"] == "g could not be traced."
+
+
+@pytest.mark.parametrize("first", ["", "f(x)\n"])
+def test_to_call_once_before_is_advised_where_nobody_did(cells, first):
+    cells.cell("import time\nf = jax.jit(lambda v: v @ v)")
+    document = cells.cell(f"%%jit\n{first}begin = time.time()\ny = f(x)\nprint(time.time() - begin)").document
+    (fix,) = [item["fix"]["text"] for item in document["diagnostics"]["items"] if item["id"] == "misleading-timing"]
+    assert (
+        fix
+        == f"Wait for the result inside the measurement: jax.block_until_ready(f(x)){'' if first else '; and call once before, to compile'}."
+    )

@@ -119,8 +119,15 @@ def _reads_clock(node: ast.AST, walk: Walk) -> bool:
 def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
     text = short(walk.code, work)
     message = f"the clock may stop before `{text}` is done: calls return while the work goes on."
-    fix = f"Wait for the result inside the measurement: jax.block_until_ready({short_call(walk.code, work)}); and call once before, to compile."
+    first = "" if _is_called_before(work, walk) else "; and call once before, to compile"
+    fix = f"Wait for the result inside the measurement: jax.block_until_ready({short_call(walk.code, work)}){first}."
     return diagnostic(walk.code, "misleading-timing", node, message, Fix(fix))
+
+
+def _is_called_before(work: ast.Call, walk: Walk) -> bool:
+    """Whether a line above calls the same function: what it compiles is compiled there."""
+    calls = (one for one in walk.code.of(ast.Call) if one.lineno < work.lineno)
+    return any(ast.unparse(one.func) == ast.unparse(work.func) for one in calls)
 
 
 def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
