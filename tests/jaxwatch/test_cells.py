@@ -479,6 +479,8 @@ def test_a_file_that_is_run_again_defines_its_functions_again(cells, run, tmp_pa
     assert [card["function"] for card in first["cards"]] == ["<lambda>"]
     cells.cell(run.format(str(file)))
     again = observe.ledger().function_rows("f")[-1]
+    made = "for k in range(2): jax.jit(eval('lambda v: v + 2'))(x)"
+    assert [card["cause"] for one in cells.cell(made).documents for card in one["cards"]] == ["function"]
     assert again.cause == "redefined" and "the code that defines it was run again" in again.because, again.because
 
 

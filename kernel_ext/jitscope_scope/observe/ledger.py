@@ -547,7 +547,7 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     """Whether the code that defines the function was run again by the user, and not by a loop or a call: before, after, a remark."""
     if old.position is None or new.position is None or old.signature is None or new.signature is None:
         return None
-    again = new.signature.made.is_compiled_after(old.signature.made)
+    again = old.cell != new.cell and new.signature.made.is_compiled_after(old.signature.made)
     if old.position.file == new.position.file and old.run == new.run and not again:
         return None
     (before, _), (after, _) = (row.cell_of(row.position.file) or ("", None) for row in (old, new) if row.position)
