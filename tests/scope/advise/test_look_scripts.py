@@ -183,6 +183,30 @@ def main(moon):
     sim.reset()
     return sim.step(v)
 """,
+    "functions that are to fail": """
+import pytest
+def lambdas():
+    with pytest.raises(TypeError):
+        jax.jit(lambda x: float(x))(1.0)
+def named(case):
+    @jax.jit
+    def bad(x):
+        return float(x)
+    with case.assertRaises(TypeError):
+        bad(1.0)
+def inside():
+    with pytest.raises(TypeError):
+        @jax.jit
+        def bad(x):
+            return float(x)
+        bad(1.0)
+def made():
+    def bad(x):
+        return float(x)
+    f = jax.jit(bad)
+    with pytest.raises(TypeError, match="tracer"):
+        f(1.0)
+""",
 }
 
 
@@ -360,6 +384,18 @@ def moving(x, w):
     return jax.vmap(lambda i: x[i : i + w].mean())(jnp.arange(len(x) - w))
 """,
         [("traced-slice-bound", 2, "error")],
+    ),
+    "a function that fails where it is to, and elsewhere": (
+        """
+import pytest
+@jax.jit
+def bad(x):
+    return float(x)
+with pytest.raises(TypeError):
+    bad(1.0)
+bad(2.0)
+""",
+        [("host-call-on-tracer", 4, "error")],
     ),
 }
 

@@ -88,7 +88,16 @@ def cuts_axes(index: ast.expr) -> bool:
 
 def is_apart(item: ast.withitem) -> bool:
     """Whether `with` begins a block that runs at once, or whose error is expected."""
+    return _entered(item) == "ensure_compile_time_eval" or expects_error(item)
+
+
+def expects_error(item: ast.withitem) -> bool:
+    """Whether `with` begins a block whose error is expected."""
+    return _entered(item) in ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+
+
+def _entered(item: ast.withitem) -> str:
+    """The last name of what `with` enters."""
     call = item.context_expr
     name = call.func if isinstance(call, ast.Call) else call
-    last = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
-    return last in ("raises", "assertRaises", "assertRaisesRegex", "suppress", "ensure_compile_time_eval")
+    return name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")

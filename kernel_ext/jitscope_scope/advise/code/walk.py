@@ -17,6 +17,7 @@ from .arguments import defaulted, parameters
 from .events import Event, Region
 from .functions import Functions, TracedFunction
 from .holders import Holders
+from .raising import is_to_fail
 from .text import Code, Function
 from .tree import below
 from .values import Kind, joined
@@ -62,7 +63,8 @@ class Walk:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self._function(node, plain, Region(node, None))
         for one in sorted(self.functions.traced, key=lambda one: bool(one.unsure)):
-            self.enter(one)
+            if not is_to_fail(one, self.code):
+                self.enter(one)
 
     def enter(self, traced: TracedFunction) -> None:
         """Walk a traced function with traced arguments."""

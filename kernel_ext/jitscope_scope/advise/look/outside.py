@@ -248,7 +248,7 @@ def _changes(code: Code, nodes: list[ast.AST], walk: Walk) -> dict[str, list[ast
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))):
                 if _path(base) and attr in _CHANGING:
                     found.setdefault(_path(base), []).append(node)
-                for name in _given_by_method(node.value, walk):
+                for name in _given_by_method(node.value, walk):  # pyright: ignore[reportArgumentType]
                     found.setdefault(f"{_path(base)}.{name}", []).append(node)
     return {path: sorted(given, key=lambda n: (n.lineno, n.col_offset)) for path, given in found.items()}
 

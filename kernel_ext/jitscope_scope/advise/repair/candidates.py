@@ -98,7 +98,7 @@ def _words(asked: str, text: str) -> str:
         "bool": _TRUTH,
         "array": "Call the function of jnp in place of NumPy's: it can be traced.",
         "number": _NUMBER,
-        "index": "Make the list an array, which a traced number can index.",
+        "index": "Make it an array of jnp, which a traced number can index.",
         "slice": "Take a window of fixed length.",
         "mask": "Keep the shape, and leave out elements by their value.",
         "assignment": "Make a new array with the change.",
