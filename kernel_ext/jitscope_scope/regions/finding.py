@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import linecache
 import subprocess
 import textwrap
@@ -97,16 +96,17 @@ class Watch:
     def let_go(self) -> None:
         """Takes every note out of the functions that the watched cells made."""
         self._restore(self.cells)
+        self.recorder.functions.clear()
         self.names.pop(RECORDER, None)
 
     def _restore(self, cells: list[Cell], line: int | None = None) -> None:
         """Gives the functions of cells, or the one that begins at a line, the code that they have without notes."""
+        noted = [f for f in self.recorder.functions if line in (None, f.__code__.co_firstlineno)]
+        files = {f.__code__.co_filename for f in noted}
         plain: dict[tuple[str, int, str], CodeType] = {}
-        for cell in cells:
+        for cell in (c for c in cells if self.file(c) in files):
             _codes(compile(cell.source, self.file(cell), "exec"), plain)
-        for f in [o for o in gc.get_objects() if isinstance(o, FunctionType)]:
-            if line not in (None, f.__code__.co_firstlineno):
-                continue
+        for f in noted:
             code = plain.get((f.__code__.co_filename, f.__code__.co_firstlineno, f.__code__.co_qualname))
             if code is not None and code.co_freevars == f.__code__.co_freevars:
                 f.__code__ = code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,9 @@ ALLOWED = 1e-8
 """The largest relative difference, of the largest value of an array, that rounding is blamed for in 64 bits."""
 ALLOWED_32 = 2e-4
 """The same in 32 bits and less."""
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,8 @@ class EditText:
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
 
 
-def placed_at(new: ast.stmt, old: ast.AST) -> ast.stmt:
-    """A made statement, all of it where `old` stands."""
+def placed_at(new: _Node, old: ast.AST) -> _Node:
+    """What was made, all of it where `old` stands."""
     for n in ast.walk(new):
         ast.copy_location(n, old)
     return new

@@ -102,7 +102,11 @@ class Places:
             plain = isinstance(s, ast.FunctionDef) and function is None and not _generates(s)
             if isinstance(s, ast.FunctionDef) and not plain:
                 return [s]
+            before = len(self.all)
             new.body = self._block(s.body, top, s if isinstance(s, ast.FunctionDef) else function, straight)
+            if isinstance(new, ast.FunctionDef) and len(self.all) > before:
+                told = ast.parse(f"{RECORDER}.made", mode="eval").body
+                new.decorator_list = [*new.decorator_list, placed_at(told, s)]
             if isinstance(new, ast.If) and isinstance(s, ast.If):
                 new.orelse = self._block(s.orelse, top, function, straight)
             return [new]

@@ -102,8 +102,15 @@ class Recorder:
         self.seen: dict[int, Observation] = {}
         self.lost: Pair = (0.0, 0.0)
         """What the notes themselves took."""
+        self.functions: list[FunctionType] = []
+        """Those that were made with notes in them."""
         self.release: Callable[[int], bool] = lambda key: False
         """Takes the notes of a place out while the cell runs, where that can be done."""
+
+    def made(self, function: FunctionType) -> FunctionType:
+        """A function that has notes is made; given back as it is."""
+        self.functions.append(function)
+        return function
 
     def enter(self, key: int, names: Mapping[str, object], outer: Mapping[str, object]) -> None:
         """A region begins."""

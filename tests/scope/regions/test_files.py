@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from jitscope_kernel.cli import main
-from jitscope_scope.regions import cells_of, of_file, pricing
+from jitscope_scope.regions import Cell, cells_of, of_file, pricing
 from jitscope_scope.regions.compiled import Compiled
+from jitscope_scope.regions.finding import Watch
 
 
 PROGRAM = """# %%
@@ -121,3 +122,42 @@ def test_a_file_that_fails(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     file.write_text("x = 1 / 0\n")
     assert main(["regions", str(file)]) == 1
     assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+FUNCTIONS = """
+import functools
+def again(f):
+    @functools.wraps(f)
+    def twice(n): return f(n) + f(n)
+    return twice
+@again
+def total(n):
+    s = 0.0
+    for k in range(n):
+        s = s + k * 0.5
+    return s
+class Growth:
+    @staticmethod
+    def of(n):
+        t = 1.0
+        for k in range(n):
+            t = t * 1.01
+        return t
+made = [total, Growth.of]
+for f in made:
+    f(3)
+"""
+
+
+def test_functions_are_plain_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decorated functions and those of classes, too; and no other objects of the process are gone through."""
+    monkeypatch.setattr("gc.get_objects", lambda: pytest.fail("all objects are gone through"))
+    watched, plain = dict[str, object](), dict[str, object]()
+    watch = Watch(watched)
+    watch.run(Cell(1, FUNCTIONS, 1, 1))
+    watch.let_go()
+    exec(compile(FUNCTIONS, "<cell 1>", "exec"), plain)
+    assert watched.keys() - {"__builtins__"} == plain.keys() - {"__builtins__"}
+    for a, b in zip(watched["made"], plain["made"], strict=True):  # type: ignore[call-overload]
+        a, b = (getattr(f, "__wrapped__", f).__code__ for f in (a, b))
+        assert (a.co_code, a.co_names, a.co_linetable) == (b.co_code, b.co_names, b.co_linetable)
