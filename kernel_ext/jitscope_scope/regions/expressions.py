@@ -313,20 +313,33 @@ class Expressions(ast.NodeTransformer):
     def index(self, node: ast.expr) -> ast.expr:
         """What stands between brackets; slices whose edges move become `ds(start, size)`."""
         if isinstance(node, ast.Tuple):
+            self._one_with_steps(node)
             return ast.copy_location(ast.Tuple([self.index(e) for e in node.elts], node.ctx), node)
         if not isinstance(node, ast.Slice):
             return self.visit(node)
         if not any(map(self.moves, filter(None, (node.lower, node.upper)))):
             return self.generic_visit(node)  # type: ignore[return-value]
-        if node.lower is None or node.upper is None or node.step is not None:
+        step = node.step.value if isinstance(node.step, ast.Constant) else None if node.step is not None else 1
+        if node.lower is None or node.upper is None or not isinstance(step, int) or step < 1:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
         size = difference(node.upper, node.lower, self.moves)
         if size is None:
             raise CannotCompile(node.lineno, "shape", f"the size of the slice `{words.dotted(node)}` is no constant")
         start = self.visit(node.lower)
+        if step > 1:
+            size = ast.parse(f"-(-({ast.unparse(ast.fix_missing_locations(size))}) // {step})", mode="eval").body
+            steps = ast.BinOp(self._call(f"{self.jnp}.arange", [size], node), ast.Mult(), ast.Constant(step))
+            return ast.copy_location(ast.BinOp(start, ast.Add(), steps), node)
         if self.home.library == "jitscope":
             return self._call("jitscope.ds", [start, size], node)
         return ast.copy_location(ast.BinOp(start, ast.Add(), self._call(f"{self.jnp}.arange", [size], node)), node)
+
+    def _one_with_steps(self, node: ast.Tuple) -> None:
+        """Refuses moving slices with steps, which become rows of places, where those would go together with other parts in NumPy's way."""
+        moving = [p for p in node.elts if isinstance(p, ast.Slice) and p.step is not None and self.moves(p)]
+        slices = sum(isinstance(p, ast.Slice) for p in node.elts)
+        if len(moving) > 1 or (moving and 1 < slices < len(node.elts)):
+            raise CannotCompile(node.lineno, "shape", f"the slice `{words.dotted(moving[0])}` has steps and moves")
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         raise CannotCompile(node.lineno, "object", "`:=` stands in an expression")

@@ -16,6 +16,7 @@ from .sizes import Parts
 
 
 _REDUCED = frozenset("sum mean max min any all prod std var".split())
+_FOUND = frozenset(("argmax", "argmin"))
 _ELEMENTWISE = frozenset(
     "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
     "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
@@ -34,6 +35,8 @@ class MaskedExpression:
     mask: ast.expr
     rows: int
     key: str
+    start: ast.expr | None = None
+    """Where the picked places begin, if they are a part of one axis."""
 
 
 def unmasked(
@@ -103,6 +106,10 @@ class _Masks(ast.NodeTransformer):
                 return np.ndim(found) if isinstance(found, (np.ndarray, np.generic, int, float, complex)) else None
             case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
                 return self._most([a, b])
+            case ast.Call(func=ast.Attribute(attr="arange")):
+                return 1
+            case ast.Subscript(value=ast.Attribute(attr="shape")):
+                return 0
             case ast.Compare(left=a, comparators=[*others]):
                 return self._most([a, *others])
             case ast.UnaryOp(operand=a):
@@ -175,20 +182,32 @@ class _Masks(ast.NodeTransformer):
         return self._part(node, node.value)
 
     def _part(self, node: ast.Subscript, array: ast.Name) -> MaskedExpression | None:
-        """A part along one axis whose size is not known while tracing: `x[:k]`, `A[i, k:]`."""
+        """A part along one axis or two whose size is not known while tracing: `x[:k]`, `A[i, k:]`, `A[k:]`, `A[k:, k:]`."""
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         found = self.known.get(array.id)
-        if self.parts is None or not isinstance(found, np.ndarray) or found.ndim != len(indices):
+        if self.parts is None or not isinstance(found, np.ndarray) or found.ndim < len(indices):
             return None
+        indices = [*indices, *(ast.Slice() for _ in range(found.ndim - len(indices)))]
         places = [k for k, p in enumerate(indices) if isinstance(p, ast.Slice)]
-        if len(places) != 1 or any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
+        if any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
             return None
-        if (mask := self.parts.mask(indices[places[0]], array.id, places[0])) is None:
+        each = [None if _is_all(indices[k]) else self.parts.mask(indices[k], array.id, k) for k in places]
+        if not any(each) or any(m is None and not _is_all(indices[k]) for k, m in zip(places, each, strict=True)):
             return None
-        inside = [ast.Slice() if k in places else copy.deepcopy(p) for k, p in enumerate(indices)]
+        inside: list[ast.expr] = [ast.Slice() if k in places else copy.deepcopy(p) for k, p in enumerate(indices)]
         index = ast.Tuple(inside, ast.Load()) if len(inside) > 1 else inside[0]
-        whole = _loaded(array) if len(inside) == 1 else ast.Subscript(_loaded(array), index, ast.Load())
-        return MaskedExpression(whole, mask, 0, f"{ast.unparse(indices[places[0]])} of {found.shape[places[0]]}")
+        whole: ast.expr = _loaded(array)
+        if len(places) < len(inside):
+            whole = ast.Subscript(whole, index, ast.Load())
+        keys = [f"{ast.unparse(indices[k])} of {found.shape[k]}" for k in places]
+        if each[0] is not None and not any(each[1:]):
+            start = self.parts.start(indices[places[0]], array.id, places[0])
+            return MaskedExpression(whole, each[0], len(places) - 1, keys[0], start)
+        if len(places) != 2 or each[1] is None:
+            return None
+        mask: ast.expr = ast.Subscript(each[1], ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
+        mask = mask if each[0] is None else _crossed(each[0], mask)
+        return MaskedExpression(whole, mask, 0, " by ".join(keys))
 
     def picked(self, node: ast.expr) -> MaskedExpression | None:
         """An expression that works place by place on picked values, all by one mask."""
@@ -207,9 +226,20 @@ class _Masks(ast.NodeTransformer):
                 name in _ELEMENTWISE
             ):
                 return self._joined(args, lambda p: ast.Call(f, p, []))
+            case ast.Call(func=ast.Attribute(attr="outer", value=ast.Name()) as f, args=[a, b], keywords=[]):
+                return self._outer(f, a, b)
             case ast.Call(func=ast.Name(id="abs") as f, args=[a], keywords=[]):
                 return self._joined([a], lambda p: ast.Call(f, p, []))
         return None
+
+    def _outer(self, function: ast.expr, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
+        """The products of two picked rows, each with each."""
+        p, q = self.picked(a), self.picked(b)
+        if p is None or q is None or p.rows or q.rows or self.axes(p.mask) != 1 or self.axes(q.mask) != 1:
+            return None
+        column = ast.Subscript(q.mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
+        whole = ast.Call(function, [p.whole, q.whole], [])
+        return MaskedExpression(ast.copy_location(whole, a), _crossed(p.mask, column), 0, f"{p.key} by {q.key}")
 
     def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> MaskedExpression | None:
         parts = [self.picked(n) for n in nodes]
@@ -224,7 +254,7 @@ class _Masks(ast.NodeTransformer):
             if p is not None and p.rows != rows:
                 return None
         whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
-        return MaskedExpression(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key)
+        return MaskedExpression(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key, found[0].start)
 
     def _over(self, picked: MaskedExpression) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
@@ -242,7 +272,7 @@ class _Masks(ast.NodeTransformer):
             return node if one is None else self._counted(one, node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "dot" and len(node.args) == 2:
             return self._product(node.args[0], node.args[1], node)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED:
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED | _FOUND:
             return node
         module = isinstance(node.func.value, ast.Name) and type(self.known.get(node.func.value.id)) is type(ast)
         given = node.args[0] if module and node.args else node.func.value
@@ -251,6 +281,8 @@ class _Masks(ast.NodeTransformer):
         axis = next((k.value for k in node.keywords if k.arg == "axis"), rest[0] if rest else None)
         if one is None or not self._reduces(one, axis) or len(rest) > 1 or any(k.arg != "axis" for k in node.keywords):
             return node
+        if node.func.attr in _FOUND:
+            return self._place_of(one, node.func.attr, node) if axis is None else node
         named = [ast.keyword("where", self._over(one))]
         if node.func.attr in ("max", "min"):
             end: ast.expr = ast.Name(f"{self.jnp}.inf", ast.Load())
@@ -291,6 +323,17 @@ class _Masks(ast.NodeTransformer):
         if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
             return True
         return isinstance(axis, ast.Constant) and axis.value == 0 and self.axes(one.mask) == 1
+
+    def _place_of(self, one: MaskedExpression, word: str, at: ast.expr) -> ast.expr:
+        """The place of the largest or smallest number of a part: that in the whole, less where the part begins."""
+        if one.start is None or one.rows or self.parts is None:
+            return at
+        self.done = True
+        end: ast.expr = ast.Name(f"{self.jnp}.inf", ast.Load())
+        end = ast.UnaryOp(ast.USub(), end) if word == "argmax" else end
+        function = ast.Attribute(ast.Name(self.parts.numpy, ast.Load()), word, ast.Load())
+        found = ast.Call(function, [ast.IfExp(copy.deepcopy(one.mask), one.whole, end)], [])
+        return ast.copy_location(ast.BinOp(found, ast.Sub(), copy.deepcopy(one.start)), at)
 
     def _counted(self, one: MaskedExpression, at: ast.expr) -> ast.expr:
         if self.axes(one.mask) != 1:
@@ -335,8 +378,9 @@ def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list
     masks = _Masks(values, "jnp")
     masks.parts = Parts(naming.bound(body), "numpy")
     masks.names = _held(list(body), masks)
-    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    found = [n.lineno for n in calls if n.func.attr in ("mean", "max", "min", "std", "var") and _takes(masks, n)]  # type: ignore[attr-defined]
+    asked = {"mean", "max", "min", "std", "var", *_FOUND}
+    calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)]
+    found = [n.lineno for n in calls if getattr(n.func, "attr", "") in asked and _takes(masks, n)]
     return sorted(set(found))
 
 
@@ -349,6 +393,16 @@ def _is_none(node: ast.expr) -> bool:
     return (isinstance(node, ast.Constant) and node.value is None) or (
         isinstance(node, ast.Attribute) and node.attr == "newaxis"
     )
+
+
+def _is_all(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
+
+
+def _crossed(rows: ast.expr, columns: ast.expr) -> ast.expr:
+    """The mask of two axes out of one of rows and one that is spread over columns."""
+    spread = ast.Subscript(rows, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
+    return ast.copy_location(ast.BinOp(spread, ast.BitAnd(), columns), rows)
 
 
 def _loaded(node: ast.Name) -> ast.Name:

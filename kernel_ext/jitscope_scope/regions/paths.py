@@ -15,6 +15,7 @@ from .homes import attributes_of, is_users_object
 DEPTH = 4
 MOST = 500
 """More places than this are not followed."""
+_NUMBERS = frozenset((bool, int, float, complex, str))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 
 
@@ -82,11 +83,13 @@ def first_new(text: str, values: Mapping[str, object]) -> str | None:
 def _walk(
     root: str, text: str, value: object, depth: int, found: dict[str, Leaf], known: set[int], lists: Lists
 ) -> None:
+    if len(found) >= MOST:
+        return
     parts = _parts(text, value)
-    if type(value) is list and text not in lists and len(found) < MOST:
+    if type(value) is list and text not in lists:
         lists[text] = value, list(value)
     if parts is None:
-        if text != root and len(found) < MOST:
+        if text != root:
             found[text] = Leaf(root, text, value, _size(value))
         return
     if id(value) in known or not depth:
@@ -102,9 +105,13 @@ def _parts(text: str, value: object) -> list[tuple[str, object]] | None:
         return [(f"{text}.{n}", v) for n, v in attributes_of(value).items() if n.isidentifier()]
     if type(value) is dict and all(isinstance(k, (str, int)) for k in value):
         return [(f"{text}[{k!r}]", v) for k, v in value.items()]
-    if type(value) is list and not all(isinstance(v, (int, float, complex, str)) for v in value):
+    if type(value) is list and not _are_numbers(value):
         return [(f"{text}[{k}]", v) for k, v in enumerate(value)]
     return None
+
+
+def _are_numbers(value: list[object]) -> bool:
+    return _NUMBERS.issuperset(map(type, value)) or all(isinstance(v, (int, float, complex, str)) for v in value)
 
 
 def _size(value: object) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 
-MARGIN = 0.85
+MARGIN = 0.8
 """Compiled, all runs together have to take less than this share of the plain ones."""
 UNTRIED = 0.6
 """The same where the program cannot be run again as a whole, because of its effects."""

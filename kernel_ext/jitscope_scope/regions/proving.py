@@ -11,7 +11,7 @@ import signal
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CellType, FunctionType, MappingProxyType
 
@@ -94,16 +94,26 @@ def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[st
             visit.dropped,
             visit.enclosed,
         )
-        try:
-            found.append(near(perturbed(visit.values, k)))
-        except _RaisedNearby:  # what is computed with may have to stay in its range, as where it decides an index
-            found.append(near(perturbed(visit.values, k, in_range=True)))
+        found.append(_first_that_runs(near, visit.values, k))
     same = joined([f.same for f in found])
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
 
 
 class _RaisedNearby(CannotCompile):
     """The plain statements raised."""
+
+
+def _first_that_runs(near: Callable[[Mapping[str, object]], _Run], values: Mapping[str, object], seed: int) -> _Run:
+    """The run on nearby values. What is computed with may have to stay in its range, as where it decides an index, and nearer than that
+    where it is the end of a range, as the last of summed probabilities."""
+    try:
+        return near(perturbed(values, seed))
+    except _RaisedNearby:
+        pass
+    try:
+        return near(perturbed(values, seed, in_range=True))
+    except _RaisedNearby:
+        return near(perturbed(values, seed, in_range=True, by=1e-9))
 
 
 @dataclass(frozen=True)
@@ -239,11 +249,11 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False) -> dict[str, object]:
-    """The same names with nearby values: floating numbers moved by up to a thousandth, whole numbers and truth values kept. With
+def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False, by: float = 1e-3) -> dict[str, object]:
+    """The same names with nearby values: floating numbers moved by up to a share `by`, whole numbers and truth values kept. With
     `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value."""
     random = np.random.default_rng(seed)
-    moved = {n: v if n in _TOLERANCES else _moved(v, random) for n, v in snapshot(values).items()}
+    moved = {n: v if n in _TOLERANCES else _moved(v, random, by) for n, v in snapshot(values).items()}
     return {n: _held_in(values[n], v) for n, v in moved.items()} if in_range else moved
 
 
@@ -256,19 +266,19 @@ def _held_in(value: object, moved: object) -> object:
     return moved
 
 
-def _moved(value: object, random: np.random.Generator) -> object:
+def _moved(value: object, random: np.random.Generator, by: float) -> object:
     if isinstance(value, (float, np.floating)):
-        return type(value)(value * (1 + 1e-3 * float(random.uniform(-1, 1))))
+        return type(value)(value * (1 + by * float(random.uniform(-1, 1))))
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        value *= (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(value.real.dtype)
+        value *= (1 + by * random.uniform(-1, 1, value.shape)).astype(value.real.dtype)
     elif is_array(value) and data_of(value) is value and np.dtype(value.dtype).kind in "fc":  # type: ignore[attr-defined]
-        return value * (1 + 1e-3 * random.uniform(-1, 1, value.shape)).astype(np.asarray(value).real.dtype)  # type: ignore[attr-defined, operator]
+        return value * (1 + by * random.uniform(-1, 1, value.shape)).astype(np.asarray(value).real.dtype)  # type: ignore[attr-defined, operator]
     elif type(value) is list:
-        value[:] = [_moved(v, random) for v in value]
+        value[:] = [_moved(v, random, by) for v in value]
     elif type(value) is dict:
-        value.update({k: _moved(v, random) for k, v in value.items()})
+        value.update({k: _moved(v, random, by) for k, v in value.items()})
     elif is_users_object(value):
-        keep_attributes(value, {k: _moved(v, random) for k, v in attributes_of(value).items()})
+        keep_attributes(value, {k: _moved(v, random, by) for k, v in attributes_of(value).items()})
     return value
 
 

@@ -34,10 +34,20 @@ class Parts:
             if not isinstance(part.step, ast.Constant) or not isinstance(part.step.value, int) or part.step.value < 1:
                 return None
             tests.append(f"(({places} - ({low})) % {part.step.value} == 0)")
-        mask = ast.parse(" & ".join(tests), mode="eval").body
-        for n in ast.walk(mask):
-            ast.copy_location(n, part)
-        return mask
+        return _placed(ast.parse(" & ".join(tests), mode="eval").body, part)
+
+    def start(self, part: ast.expr, array: str, axis: int) -> ast.expr | None:
+        """Where a part of an axis begins; None for parts with steps."""
+        if not isinstance(part, ast.Slice) or part.step is not None:
+            return None
+        edge = ast.parse(_from_the_start(part.lower, f"{array}.shape[{axis}]"), mode="eval").body
+        return _placed(edge, part)
+
+
+def _placed(made: ast.expr, at: ast.expr) -> ast.expr:
+    for n in ast.walk(made):
+        ast.copy_location(n, at)
+    return made
 
 
 def _from_the_start(edge: ast.expr | None, length: str) -> str:

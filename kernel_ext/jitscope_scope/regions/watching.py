@@ -20,6 +20,8 @@ KEPT_BYTES = 1 << 28
 """More than this of arrays at the start of a region is not copied, and the region not tried."""
 
 
+_ATOMS = frozenset((bool, int, float, complex, str, bytes, type(None)))
+"""Types of values that are never copied."""
 SOME = 200
 """After so many passages it is asked whether they are short."""
 SHORT = 20e-6
@@ -174,6 +176,8 @@ def snapshot(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _copied(value: object, memo: dict[int, object]) -> object:
+    if type(value) in _ATOMS:
+        return value
     if id(value) in memo:
         return memo[id(value)]
     new: object = value
@@ -182,14 +186,16 @@ def _copied(value: object, memo: dict[int, object]) -> object:
             return copy.deepcopy(value, memo)
         except Exception:
             return value
-    if type(value) is list:
+    if type(value) is list and _ATOMS.issuperset(map(type, value)):
+        new = list(value)
+    elif type(value) is list:
         copied: list[object] = []
         memo[id(value)] = new = copied
         copied.extend(_copied(v, memo) for v in value)
     elif type(value) is dict:
         memo[id(value)] = new = {}
         new.update((k, _copied(v, memo)) for k, v in value.items())
-    elif isinstance(value, tuple) and value:
+    elif isinstance(value, tuple) and not _ATOMS.issuperset(map(type, value)):
         parts = [_copied(v, memo) for v in value]
         if any(p is not v for p, v in zip(parts, value, strict=True)):
             made = cast("Callable[..., object]", type(value))

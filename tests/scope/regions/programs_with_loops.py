@@ -266,4 +266,39 @@ for v in range(1, 901):
     for c in (1, 5, 12):
         if c <= v and reach[v - c] + 1 < reach[v]:
             reach[v] = reach[v - c] + 1
+=== a chain of states by summed probabilities, whose last is one
+P = rng.random((4, 4)); P /= P.sum(1, keepdims=True); cum = np.cumsum(P, axis=1); u = rng.random(300) * 0.001 + 0.9985
+chain = np.zeros(300, dtype=int); s = 0
+---
+for t in range(300):
+    s = np.searchsorted(cum[s], u[t])
+    chain[t] = s
+=== elimination by outer products, parts of two axes whose size moves
+A = rng.normal(size=(7, 7)) + 7 * np.eye(7); L = np.eye(7); heights = np.zeros(7); widths = np.zeros((7, 7))
+---
+for k in range(6):
+    L[k + 1:, k] = A[k + 1:, k] / A[k, k]
+    A[k + 1:, k + 1:] -= np.outer(A[k + 1:, k], A[k, k + 1:]) / A[k, k]
+    A[k + 1:, k] = 0.0
+    heights[k] = A[k:, k:].max()
+    widths[k] = A[k:].sum(axis=0)
+    A[:, k + 1:] *= 1.01
+=== slices that move by steps
+u = rng.normal(size=40); v = rng.normal(size=(40, 3)); s = 0.0
+---
+for k in range(10):
+    u[k:k + 9:2] = 0.5 * u[k + 1:k + 10:2] + 0.1
+    v[k:k + 6:3, 1] = u[k:k + 2]
+    s = s + v[k:k + 7:2].sum() + u[k + 3:k + 8:4] @ v[0, :2]
+=== elimination with pivots, the place of the largest number of a part
+A = rng.normal(size=(7, 8)); lows = np.zeros(7, dtype=int)
+---
+for k in range(7):
+    p = k + np.argmax(np.abs(A[k:, k]))
+    lows[k] = A[k, k:].argmin()
+    row = A[k].copy()
+    A[k] = A[p]
+    A[p] = row
+    for i in range(k + 1, 7):
+        A[i, k:] -= A[i, k] / A[k, k] * A[k, k:]
 """)
