@@ -14,6 +14,7 @@ from tests.browser.view import View
 from tests.extent import full
 from tests.programs import training
 from tests.programs.rows import row_of
+from tests.widgets import documents as made
 
 
 WAYS = {"fusion": ("by block", "by line"), "memory": ("by line", "by function")}
@@ -100,3 +101,48 @@ def test_a_table_is_opened_and_left_by_keyboard(bare: Bare, step: dict[str, Any]
         expect(row).to_be_visible()
         view.page.keyboard.press("Shift+Tab")
         expect(table.locator(".jitscope-table-row:focus")).to_have_count(0)
+
+
+WIDE = """table => [...table.querySelectorAll('.jitscope-table-head > [role=columnheader]')].map(head => {
+  const [box, inside] = [head.getBoundingClientRect(), table.parentElement.getBoundingClientRect()];
+  return [box.width, box.right <= inside.right + 1];
+})"""
+
+
+def test_long_notes_leave_columns_their_room(bare: Bare) -> None:
+    """What stands below a row in all columns makes none of them wider, and the first of them narrow."""
+    document = made.ledger()
+    long = "failed: " + "the last axis of the first has another size than the axis of the second that it meets; " * 3
+    rows = [{**document["rows"][0], "signature": "shapes(a: f32[3,4], b: f32[5,6]) -> f32[3,6]", "because": long}]
+    view = bare.show({**document, "rows": rows}, width=1100)
+    table = view.element.get_by_role("grid", name="Compilations of this session")
+    heads = table.evaluate(WIDE)
+    assert len(heads) == 7 and all(inside for _, inside in heads)
+    assert heads[0][0] > 250
+    row = table.locator(".jitscope-table-row").first
+    assert row.locator("[role=gridcell]").first.evaluate("cell => cell.getBoundingClientRect().height") < 45
+
+
+def test_the_frame_of_a_matrix_is_as_wide_as_the_matrix(bare: Bare) -> None:
+    view = bare.show(made.recompilations(made.card(1)), width=1100)
+    matrix = view.element.locator(".jitscope-table[data-matrix]").first
+    assert (
+        matrix.evaluate("one => one.parentElement.offsetWidth - one.querySelector('.jitscope-table-head').offsetWidth")
+        <= 2
+    )
+
+
+def test_a_closer_look_at_a_value_is_whole(bare: Bare) -> None:
+    """Of an array that is much higher than wide the figures, the picture and what is said below it are seen at once."""
+    for width in (320, 1100):
+        document = made.values()
+        detail = next(one for one in document["details"] if one["picture"])
+        picture = {**detail["picture"], "columns": 20, "cells": "0f" * 640}
+        view = bare.show({**document, "first_bad": None, "details": [{**detail, "picture": picture}]}, width=width)
+        inside = view.element.locator(".jitscope-table-inside").first
+        assert inside.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+        assert inside.locator("svg").last.evaluate("one => one.getBoundingClientRect().height") <= 260
+        facts = inside.locator(".jitscope-facts").first
+        assert facts.evaluate("one => one.getBoundingClientRect().right") <= inside.evaluate(
+            "one => one.getBoundingClientRect().right"
+        )
