@@ -7,36 +7,24 @@ export function viewOf(doc: unknown): Part[] | undefined {
   const view = (doc as { view?: Part[] } | null)?.view;
   if (view && !whole.has(view)) {
     whole.add(view);
-    withRows(view, []);
-    withPlaces(view, doc as Record<string, unknown>, new Set());
+    complete(view, [], doc as Record<string, unknown>);
   }
   // earlier versions made a part of the view of a fusion, which began with no sentence
   return (doc as { kind?: string } | null)?.kind === "fusion" && view?.[0]?.part !== "sentence" ? undefined : view;
 }
 
-const whole = new WeakSet<Part[]>(); // views whose rows are all there
+const whole = new WeakSet<Part[]>(); // views that are complete
 
-/** Puts rows that stood before (`again`, their number among all) where they stand once more. */
-function withRows(value: object, rows: Row[]): void {
-  if ("cells" in value) rows.push(value as Row);
-  for (const [name, inner] of Object.entries(value)) {
-    if (!inner || typeof inner !== "object") continue;
-    if (typeof inner.again === "number") (value as Record<string, unknown>)[name] = rows[inner.again];
-    else withRows(inner, rows);
-  }
-}
-
-/** Puts what stands in the document (`at`, its place there) where the view shows it; rows that stand in several tables are looked at once. */
-function withPlaces(value: object, doc: Record<string, unknown>, seen: Set<object>): void {
-  if ("cells" in value) {
-    if (seen.has(value)) return;
-    seen.add(value);
-  }
-  for (const [name, inner] of Object.entries(value)) {
-    if (!inner || typeof inner !== "object") continue;
-    if (Array.isArray(inner.at))
-      (value as Record<string, unknown>)[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
-    else withPlaces(inner, doc, seen);
+/** Puts rows that stood before (`again`, their number among all) where they stand once more, and what stands in the document (`at`, its
+ *  place there) where the view shows it. A view has a hundred thousand values, and none of them stands in what rows refer to. */
+function complete(value: any, rows: Row[], doc: Record<string, unknown>): void {
+  if (value.cells !== undefined) rows.push(value as Row);
+  for (const name in value) {
+    const inner = value[name];
+    if (typeof inner !== "object" || inner === null || name === "ref" || name === "position") continue;
+    if (typeof inner.again === "number") value[name] = rows[inner.again];
+    else if (Array.isArray(inner.at)) value[name] = (inner.at as string[]).reduce<any>((found, at) => found[at], doc);
+    else complete(inner, rows, doc);
   }
 }
 

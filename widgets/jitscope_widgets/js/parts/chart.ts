@@ -45,7 +45,7 @@ class ChartView {
       this.plot,
       this.below(),
     );
-    this.draw(chart.small ? 380 : 760);
+    this.measure(760);
     const watch = new ResizeObserver(([entry]) => this.draw(Math.floor(entry!.contentRect.width)));
     watch.observe(this.plot);
     stage.ends.push(() => watch.disconnect());
@@ -107,9 +107,8 @@ class ChartView {
   private draw(width: number): void {
     if (width < 40 || width === this.width) return;
     this.width = width;
-    const { chart, height } = this;
-    this.across = new Scale(chart.across, LEFT, width - RIGHT);
-    this.up = new Scale(chart.up, ABOVE + height, ABOVE);
+    this.measure(width);
+    const { chart } = this;
     const picture = s("svg", {
       width,
       height: this.foot + BELOW,
@@ -131,6 +130,11 @@ class ChartView {
     this.plot.append(picture);
     this.show();
     this.mark(this.stage.around.selection.current);
+  }
+
+  private measure(width: number): void {
+    this.across = new Scale(this.chart.across, LEFT, width - RIGHT);
+    this.up = new Scale(this.chart.up, ABOVE + this.height, ABOVE);
   }
 
   private bands(): SVGElement[] {
@@ -184,20 +188,18 @@ class ChartView {
         label(LEFT - 6, up.at(value) + 4, "end", up.written(value)),
       ]);
     const { foot } = this;
-    const written = (value: number) => (chart.steps ? grouped(Math.max(1, Math.round(value))) : across.written(value));
+    const written = (value: number) =>
+      chart.steps ? grouped(Math.min(chart.across.high, Math.floor(value) + 1)) : across.written(value);
     const columns = across.ticks(this.width < 520 || chart.small ? 2 : 4).flatMap((value, n, all) => {
       const again = n > 0 && written(value) === written(all[n - 1]!); // of few steps
       return again ? [] : [label(across.at(value), foot + 15, n === all.length - 1 ? "end" : "middle", written(value))];
     });
+    const title = chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title;
+    const fits = (LETTER * title.length) / 2 < (this.width - LEFT) / 2;
     return [
       ...rows,
       ...columns,
-      label(
-        (LEFT + this.width) / 2,
-        foot + 32,
-        "middle",
-        chart.steps ? `${chart.steps} of the ${chart.across.title}` : chart.across.title,
-      ),
+      label(fits ? (LEFT + this.width) / 2 : this.width - 2, foot + 32, fits ? "middle" : "end", title),
     ];
   }
 
@@ -268,10 +270,16 @@ class ChartView {
       .filter(({ shape }) => shape === "flag")
       .flatMap(({ across, up, text }) => {
         const [x, y] = [this.across.at(across), this.up.at(up)];
-        const anchor = x > this.width * 0.6 ? "end" : "start";
+        const wide = LETTER * (text.length + 2);
+        const anchor = x > this.width * 0.6 && x - wide > LEFT ? "end" : "start";
+        const from = anchor === "end" ? x : Math.max(LEFT, Math.min(x, this.width - wide));
         return [
           s("path", { class: "jitscope-chart-flag", d: `M${x} ${y}V${ABOVE + this.height}` }),
-          s("text", { class: "jitscope-chart-peak", x, y: Math.max(14, y - 6), "text-anchor": anchor }, `▼ ${text}`),
+          s(
+            "text",
+            { class: "jitscope-chart-peak", x: from, y: Math.max(14, y - 6), "text-anchor": anchor },
+            `▼ ${text}`,
+          ),
         ];
       });
   }

@@ -10,7 +10,7 @@ const LEFT = 96;
 const RIGHT = 14;
 const LANE = 26;
 const FOOT = 24;
-const MOST = 2500; // boxes that are drawn; of those that are too narrow to be seen apart, the longest
+const MOST = 400; // boxes that are drawn one by one; of more, the longest of those that begin at one pixel
 /** The width of one, about. */
 const LETTER = 6.5;
 
@@ -18,7 +18,7 @@ class TimelineView {
   readonly element: HTMLElement;
   private readonly plot: HTMLElement;
   private readonly answer = h("p", { class: "jitscope-chart-answer", role: "status", "aria-live": "polite" });
-  private width = 760;
+  private width = 0;
   private from: number;
   private to: number;
   private boxes: [SVGElement, Span][] = [];
@@ -55,7 +55,7 @@ class TimelineView {
     );
     this.answer.textContent = part.summary;
     this.element = h("figure", { class: "jitscope-timeline-part", "aria-label": part.name }, tools, this.plot);
-    this.draw();
+    // drawn as soon as its width is known
     const watch = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry!.contentRect.width);
       if (width > 40 && width !== this.width) {
