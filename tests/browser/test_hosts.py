@@ -15,6 +15,7 @@ from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import TABS
 from tests.extent import full
 from tests.widgets import documents
+from tests.widgets.profile_documents import profile
 
 
 def layer() -> dict[str, Any]:
@@ -109,3 +110,34 @@ def test_nothing_moves_where_people_want_less_motion(bare: Bare) -> None:
     view.open("graph")
     scope = next(node["id"] for node in view.nodes() if node["open"] is not None)
     assert view.element.evaluate(FRAMES, scope) == 1
+
+
+def test_a_profile_tells_at_once_what_a_run_takes(page: Page) -> None:
+    compilation = documents.layer_compilation()
+    compilation["timing"] = {**compilation["timing"], "steady": None, "can_measure": False}
+    kernel = Kernel(documents.cell(compilation))
+    kernel.instruments["profile"] = profile()
+    view = kernel.shown(page)
+    view.open("timing")
+    panel = view.element.locator("[data-panel=timing]")
+    expect(panel).to_contain_text("Not timed by repeated calls.")
+    panel.locator("[data-run=profile]").click()
+    expect(panel).to_contain_text("timed for the profile below")
+    expect(panel).not_to_contain_text("Not timed by repeated calls.")
+
+
+def test_places_and_names_of_errors_stay_within_a_narrow_page(page: Page) -> None:
+    error = {
+        "type": "TracerBoolConversionErrorOfAnArray",
+        "message": "no value",
+        "position": documents.position(2, 8, 13),
+    }
+    cell = layer() | {"error": error}
+    view = Kernel(cell).shown(page)
+    page.set_viewport_size({"width": 200, "height": 700})
+    beyond = view.element.evaluate(BEYOND)
+    assert beyond == []
+
+
+BEYOND = """element => [...element.querySelectorAll(".jitscope-error strong, .jitscope-link, .jitscope-open-hint")].filter(
+  one => one.getBoundingClientRect().right > element.getBoundingClientRect().right + 1).map(one => one.textContent)"""

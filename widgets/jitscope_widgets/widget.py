@@ -19,7 +19,7 @@ from .html import carried
 from .instrument_documents import with_instrument
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
-from .view_data import fusion_of, title_of
+from .view_data import fusion_of, timing_of, title_of
 from .words import Document
 
 
@@ -220,8 +220,8 @@ class View(anywidget.AnyWidget):
         if self.answers.instrument is None:
             raise RuntimeError("this view has no kernel that could look at the program")
         known = self._compilation(ident)
-        if name == "fusion":
-            return fusion_of(known)
+        if name in ("fusion", "timing"):
+            return fusion_of(known) if name == "fusion" else timing_of(known)
         if not options and name in known.get("instruments", {}):
             return known["instruments"][name]
         found = self.answers.instrument(known["id"], name, options)

@@ -182,10 +182,7 @@ export class Panes {
   }
 
   private makeTiming(): HTMLElement {
-    const { compilation, host } = this.options;
-    const { measure } = host;
-    const ask = measure ? async () => measure.call(host, compilation.id) : null;
-    const { element } = this.makeOwn(compilation.timing, "timing", ask);
+    const { element } = this.makeOwn(this.options.compilation.timing, "timing", this.measuring());
     return h(
       "div",
       { class: "jitscope-timing" },
@@ -193,6 +190,12 @@ export class Panes {
       h("h3", {}, "Time per kernel"),
       this.makeInstrument("profile").element,
     );
+  }
+
+  private measuring(): Around["ask"] {
+    const { compilation, host } = this.options;
+    const { measure } = host;
+    return measure ? async () => measure.call(host, compilation.id) : null;
   }
 
   /** What comes with every compilation, drawn from its parts. */
@@ -233,20 +236,33 @@ export class Panes {
     announce(root, [compilation]);
   }
 
-  /** The list of kernels with what was measured of them, as the kernel knows it by now. */
+  /** The list of kernels with what was measured of them, and what a run takes, as the kernel knows it by now. */
   private async timed(): Promise<void> {
-    const { compilation, host } = this.options;
-    const found = await host
-      .instrument?.(compilation.id, "fusion", {})
-      .then(decode)
-      .catch(() => null);
-    const parts = viewOf(found);
-    if (!parts || !compilation.fusion) return;
-    Object.assign(compilation.fusion, { view: parts });
+    const { compilation } = this.options;
+    const [fusion, timing] = [await this.known("fusion"), await this.known("timing")];
     this.options.memory = this.memory();
+    if (timing) {
+      Object.assign(compilation.timing, { view: timing });
+      const before = this.own.get("timing");
+      const after = this.makeOwn(compilation.timing, "timing", this.measuring());
+      before?.element.replaceWith(after.element);
+      before?.dispose();
+    }
+    if (!fusion || !compilation.fusion) return;
+    Object.assign(compilation.fusion, { view: fusion });
     this.fusion?.dispose();
     this.fusion = null;
     this.tabs.renew("fusion");
+  }
+
+  /** The view of a part of this compilation, made by the kernel now; undefined where there is none to ask. */
+  private async known(name: string): Promise<ReturnType<typeof viewOf>> {
+    const { compilation, host } = this.options;
+    const found = await host
+      .instrument?.(compilation.id, name, {})
+      .then(decode)
+      .catch(() => null);
+    return viewOf(found);
   }
 
   private tools(): HTMLElement[] {
