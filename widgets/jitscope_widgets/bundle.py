@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,9 +81,19 @@ def _static_html(document: Document, note: str, packed: PackedDocument | None) -
 
 def _text(document: Document) -> str:
     try:
-        return _shortened(text(document)) or "jitscope: there is nothing to show."
+        return _shortened(text(document, width=_width())) or "jitscope: there is nothing to show."
     except Exception as error:
         return words.failed("this document as text", error)
+
+
+def _width() -> int:
+    """The columns of a text: those of the terminal where it stands in a narrow one, else as many as are read well."""
+    if in_kernel() or not sys.stdout.isatty():
+        return _WIDEST
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
+
+
+_NARROWEST, _WIDEST = 40, 100
 
 
 def _shortened(said: str) -> str:

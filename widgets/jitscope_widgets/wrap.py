@@ -31,6 +31,13 @@ def wrap(line: str, width: int, hang: str = "") -> list[str]:
     return [*done, current.rstrip(" ")]
 
 
+def fits(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether the columns of a table, but for the last one, stand on a line."""
+    count = max((len(row) for row in rows), default=0)
+    before = [max((columns(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)][:-1]
+    return sum(size + 2 for size in before if size) + 8 <= width
+
+
 def table(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     """The lines of each row: columns aligned, empty columns left out, what does not fit goes on below. A cell of more than half
     the width moves what follows it in its own row alone."""

@@ -9,7 +9,7 @@ from ..escapes import clean, columns
 from ..fixes import fix_text
 from ..quantities import number
 from ..words import plural
-from ..wrap import table as aligned, wrap
+from ..wrap import fits, table as aligned, wrap
 from .code_lines import lines_of_code, runs_of
 from .inline import words
 from .parts import (
@@ -21,6 +21,7 @@ from .parts import (
     Choice,
     Code,
     CodeLine,
+    Column,
     Diff,
     Edit,
     Facts,
@@ -44,7 +45,7 @@ _MOST_ROWS = 20
 _MOST_INNER = 3
 _MOST_LINES = 60
 _COLUMNS = 60
-_NUMBERS = 3  # columns of numbers from which on they have their names above them
+_NUMBERS = 2  # columns of numbers from which on they have their names above them
 _LEVELS = "▁▂▃▄▅▆▇█"
 _PICTURES = ("bar", "stretch")
 
@@ -72,6 +73,8 @@ def lines_of(part: Part, width: int) -> list[str]:
 
 @lines_of.register
 def _(part: Sentence, width: int) -> list[str]:
+    if part.drawn:
+        return []
     sign = "▲ " if part.kind == "warning" else ""
     return [
         piece for line in words(part.content).split("\n") for piece in wrap(f"  {sign}{clean(line)}", width, "    ")
@@ -194,9 +197,12 @@ def _(part: Table, width: int) -> list[str]:
     rows = part.rows[:most]
     names = [clean(part.columns[at].title) for at in shown]
     titles = [names] if sum(part.columns[at].kind == "number" for at in shown) >= _NUMBERS else []
-    titled, *told = aligned(
-        [*(titles or [[]]), *([clean(words(row.cells[at])) for at in shown] for row in rows)], width
-    )
+    cells = [[clean(words(row.cells[at])) for at in shown] for row in rows]
+    if titles and not fits([*titles, *cells], width):
+        titles, told = [], [_stacked([part.columns[at] for at in shown], own, width) for own in cells]
+        titled: list[str] = []
+    else:
+        titled, *told = aligned([*(titles or [[]]), *cells], width)
     lines: list[str] = list(titled) if titles else []
     for row, found in zip(rows, told):
         lines += found
@@ -206,6 +212,13 @@ def _(part: Table, width: int) -> list[str]:
     if (more := len(part.rows) - most) > 0:
         lines.append(f"  and {more:,} more")
     return [*head, *lines, *(wrap(f"  {part.left_out}", width, "    ") if part.left_out else [])]
+
+
+def _stacked(columns: Sequence[Column], cells: Sequence[str], width: int) -> list[str]:
+    """A row that is wider than a line: what it is of, and below that its figures, each with its name."""
+    first, *rest = zip(columns, cells)
+    named = (f"{clean(column.title)} {cell}".strip() for column, cell in rest if cell)
+    return [*wrap(f"  {first[1]}", width, "    "), *wrap(f"      {'   '.join(named)}", width, "      ")]
 
 
 @lines_of.register

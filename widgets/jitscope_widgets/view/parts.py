@@ -85,6 +85,8 @@ class Sentence:
     content: Content
     kind: Literal["plain", "headline", "note", "warning"] = "plain"
     title: str = ""
+    drawn: bool = False
+    """It says how a picture is read: text has no picture."""
 
 
 @dataclass(frozen=True, slots=True)

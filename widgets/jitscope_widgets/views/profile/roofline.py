@@ -53,6 +53,7 @@ def roofline(profile: Document) -> Iterator[Part]:
         f"is for {number(near, 'B')} at a time, the full one for {number(far, 'B')}. Bound by: {marks}, ● neither or overhead; area: share "
         "of the time.",
         "note",
+        drawn=True,
     )
 
 
