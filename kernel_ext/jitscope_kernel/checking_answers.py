@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jitscope.core.words import counted, cut, listed
 from jitscope_scope.advise import CATALOGUE, Diagnostic
 from jitscope_scope.advise.pages import address_of, page_of
+from jitscope_widgets.escapes import sentence
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,13 @@ def _inside(one: PlacedDiagnostic | SkippedFile | ProgramEnd) -> str:
     return ", ".join(filter(None, [cell, line]))
 
 
+_SEVERITIES = {"info": "remark"}
+"""What people are told, where machines have another word."""
+
+
 def _found_text(one: PlacedDiagnostic, *alike: PlacedDiagnostic) -> str:
-    lines = [f"{_place(one)}: {one.one.id} ({one.one.severity})", f"  {one.one.message}"]
+    severity = _SEVERITIES.get(one.one.severity, one.one.severity)
+    lines = [f"{_place(one)}: {one.one.id} ({severity})", f"  {sentence(one.one.message)}"]
     lines += [f"  {line}" for line in _evidence(one.one)]
     lines += [f"  fix: {one.one.fix.text}"] if one.one.fix.text else []
     if alike:

@@ -64,7 +64,7 @@ def of_a_call(*options: Any, read: Callable[[str, Names], Any] = _inspected) -> 
             parser = parser_of(getattr(self, method.__name__))
             chosen, expression = _split(parser, line)
             if chosen & {"-h", "--help"}:
-                return print(parser.format_help())
+                return print(_help_text(parser))
             if not expression:
                 raise UsageError(f"%{method.__name__} needs an expression, such as %{method.__name__} f(x)")
             return method(self, chosen, read(expression, self.shell.user_ns | (local_ns or {})))
@@ -513,5 +513,10 @@ def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
     return options, rest
 
 
+def _help_text(parser: MagicArgumentParser) -> str:
+    """What a magic says of itself, without the marks by which a docstring would show its usage as code."""
+    return parser.format_help().removeprefix("::").strip("\n")
+
+
 def _help(magic: Any) -> None:
-    print(parser_of(magic).format_help())
+    print(_help_text(parser_of(magic)))

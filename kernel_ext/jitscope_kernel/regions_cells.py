@@ -61,7 +61,9 @@ def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocu
         np.random.set_state(states[0])
         random.setstate(states[1])
         watch.let_go()
-    return _found(watch, cell, "Run once more on copies of today's values.", "", True)
+    return _found(
+        watch, cell, "Found by running the cell once more, on copies of the values that its names have now.", "", True
+    )
 
 
 def of_session(shell: InteractiveShell) -> RegionsDocument:

@@ -293,7 +293,7 @@ class Session:
     def _recompilations(self, running: CellRun, editor: Editor | None = edited) -> RecompilationsDocument:
         """What a cell compiled or traced again so far."""
         rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
-        title = f"Compiled or traced again in {running.place[0]}"
+        title = f"Recompilations in {running.place[0]}"
         return observe.recompilations_document(observe.loud(rows), title, editor)
 
     def recompiles_shown(self, function: str | None) -> None:

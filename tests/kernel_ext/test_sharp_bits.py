@@ -159,7 +159,7 @@ def test_a_compiled_cell_tells_them_in_its_view(shell):
     shell.cell(IMPORTS)
     ran = shell.cell("%%jit\nlog = []\ndef f(x):\n    log.append(x)\n    return x + 1\nf(jnp.ones(3)), f(jnp.ones(4))")
     text = ran.shown[-1]["text/plain"]
-    assert "1 sharp bit: 1 warning\n\n  warning: tracer-leak  In [3], line 4, columns 5-17" in text
+    assert "1 sharp bit (warning)\n\n  warning: tracer-leak  In [3], line 4, columns 5-17" in text
     assert "recompile-shape" not in text  # a card tells that
     assert "axis 0 of x is 3, then 4" in text
     ran = shell.cell("%%jit\ndef g(x):\n    return -x if x > 0 else x\ng(1.0)")
@@ -184,7 +184,7 @@ def test_a_terminal_tells_them_below_the_cell(tmp_path):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[:4] == [
-        "1 sharp bit: 1 warning",
+        "1 sharp bit (warning)",
         "",
         "  warning: update-result-dropped  In [2], line 2, columns 1-16",
         "    2  x.at[0].set(1.0)",

@@ -478,7 +478,7 @@ class Statements:
 
         if (found := self._gone_through(s.target, s.iter, text)) is None:
             self.text(s.iter)
-            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is gone through by Python")
+            raise CannotCompile(s.lineno, "object", f"`{ast.unparse(s.iter)[:50]}` is iterated over by Python")
         binds, lengths = found
         return binds, f"min({', '.join(lengths)})" if len(lengths) > 1 else lengths[0]
 

@@ -263,7 +263,7 @@ def test_remarks_of_one_kind_are_one_in_each_file(tmp_path: Path) -> None:
     body = "    @jax.jit\n    def f(x):\n        nonlocal n\n        n += 1\n        return x\n"
     file.write_text(f"import jax\ndef test_f():\n    n = 0\n{body * 3}")
     told = command(str(file)).stdout.splitlines()
-    assert told[0] == f"{file}: line 7: trace-time-mutation (info)" and told[3] == "  likewise in line 12, line 17"
+    assert told[0] == f"{file}: line 7: trace-time-mutation (remark)" and told[3] == "  likewise in line 12, line 17"
     assert told[4].startswith("3 sharp bits")
     assert len(json.loads(command("--json", str(file)).stdout)["diagnostics"]) == 3
 
