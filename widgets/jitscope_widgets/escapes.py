@@ -13,7 +13,9 @@ _UNSHOWABLE = re.compile(f"[\x00-\x1f{_STEERING}]")
 _UNSHOWABLE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_STEERING}]")
 
 _CODE = re.compile(r"`([^`]+)`")
-_BEGINNING = re.compile(r"^(this|the|an?|each|both|these|no|every|its|one|here)(?= )")
+_BEGINNING = re.compile(
+    r"^(this|the|an?|each|both|these|no|every|its?|one|here|arrays|random|compiled|how|what|reverse|for|there)(?= )"
+)
 
 
 def clean(text: object) -> str:

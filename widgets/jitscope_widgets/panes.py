@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from . import code, words
+from . import code, jaxpr_lines, words
 from .budget import Part
-from .escapes import clean_lines, escape
+from .escapes import escape
 from .guard import Pieces, attempt_all, part, said
 from .painter import line_hues
 from .program_html import picture, source_lines
@@ -50,7 +50,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         yield from _pane(title_of(name), "", lambda found=found: pane(found, compilation["graph"]))
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: pane(compilation["recompilations"]))
-    yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
+    yield from _pane("Jaxpr", "", lambda: _jaxpr(compilation))
 
 
 def _laid_over(graph: Document) -> Pieces:
@@ -69,6 +69,12 @@ def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opene
 
 
 # --- programs ------------------------------------------------------------------------------------------------------------
+
+
+def _jaxpr(compilation: Document) -> Pieces:
+    names = jaxpr_lines.names(compilation)
+    told = [said(f"Arguments: {names}.")] if names else []
+    return [*told, _program("the jaxpr", jaxpr_lines.lines(compilation))]
 
 
 def _program(what: str, lines: list[str]) -> Part:

@@ -81,7 +81,13 @@ def home(position: Document) -> str:
 
 @lru_cache(1000)
 def _home(cell: str | None, file: str) -> str:
+    if not cell and _EXPRESSION.fullmatch(file):
+        return "the expression"
     return clean(cell or PurePath(file).name or "unknown file")
+
+
+_EXPRESSION = re.compile(r"<.*\(.*>", re.DOTALL)
+"""What an expression that was asked about, such as `%nans f(x)`, is called where code has a file."""
 
 
 def where(position: Document) -> str:

@@ -1,14 +1,14 @@
 // The lines of positions in words.
 import type { Host, Position } from "./documents";
 import { h } from "./dom";
-import { place } from "./graph/tooltip";
+import { home, place } from "./graph/tooltip";
 
 /** "In [2] lines 3, 5; model.py line 2"; without their homes "lines 3, 5". */
 export function linesInWords(positions: Position[], withHomes = true): string {
   const homes = new Map<string, Set<number>>();
-  for (const { cell, file, line } of positions) {
-    const home = withHomes ? `${cell ?? file.split(/[\\/]/).pop()} ` : "";
-    homes.set(home, (homes.get(home) ?? new Set()).add(line));
+  for (const position of positions) {
+    const where = withHomes ? `${home(position)} ` : "";
+    homes.set(where, (homes.get(where) ?? new Set()).add(position.line));
   }
   const said = [...homes].map(
     ([home, lines]) => `${home}${lines.size > 1 ? "lines" : "line"} ${[...lines].sort((a, b) => a - b).join(", ")}`,

@@ -228,7 +228,7 @@ def _(part: Choice) -> Pieces:
     return found
 
 
-_TONES = {"error": "✕ ", "warning": "▲ ", "info": "ⓘ "}
+_TONES = {"error": "✕ ", "warning": "▲ ", "info": "○ "}
 
 
 @pieces_of.register

@@ -12,7 +12,7 @@ from .parts import Axis, Chart, Heatmap, Point, Series, Span, Timeline
 
 
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 760, 200, 74, 12, 38, 40
-_LANE, _MOST_SPANS, _POINTED = 22, 600, 5
+_LANE, _MOST_SPANS, _POINTED, _LETTER = 22, 600, 5, 7.5
 SHADES = {
     "argument": 0.25,
     "constant": 0.4,
@@ -112,7 +112,7 @@ def _grid(chart: Chart, across: Scale, up: Scale, frame: Frame) -> Iterator[Mark
         yield element("text", number(value, chart.up.unit), x=LEFT - 6, y=y + 4, text_anchor="end", fill="var(--dim)")
     last = ""
     for value in across.ticks(count):
-        shown = f"{max(1, round(value)):,}" if chart.steps else number(value, chart.across.unit)
+        shown = f"{min(int(chart.across.high), int(value) + 1):,}" if chart.steps else number(value, chart.across.unit)
         if shown == last:  # of few steps
             continue
         last = shown
@@ -275,12 +275,25 @@ def _spans(spans: Sequence[Span], across: Scale) -> Iterator[Markup]:
             width=wide,
             height=_LANE - 6,
             fill="var(--bar)",
-            fill_opacity=SHADES.get(span.tone, 0.7),
+            fill_opacity=_behind(span.tone),
             stroke="var(--bg)",
             stroke_width=0.5,
         )
+        if name := named(span, wide):
+            yield element("text", name, x=x + 3, y=y + 12, fill="var(--fg)")
     for tone, paths in narrow.items():
-        yield element("path", d="".join(paths), fill="var(--bar)", fill_opacity=SHADES.get(tone, 0.7))
+        yield element("path", d="".join(paths), fill="var(--bar)", fill_opacity=_behind(tone))
+
+
+def _behind(tone: str) -> float:
+    """How full the colour of a box is on which words stand."""
+    return SHADES.get(tone, 0.7) / 2
+
+
+def named(span: Span, wide: float) -> str:
+    """What stands in the box of a span: its words, else the first of them, where there is room for all of that."""
+    shorter = (span.text, span.text.split(", ")[0])
+    return next((text for text in shorter if _LETTER * len(text) + 6 <= wide), "")
 
 
 def _lasted(span: Span) -> str:

@@ -36,10 +36,11 @@ def view(document: DiagnosticsDocument) -> View:
 
 
 def counted(items: list[Diagnostic]) -> str:
-    """`3 sharp bits: 1 error, 2 warnings`"""
+    """`3 sharp bits: 1 error, 2 warnings`, or `2 sharp bits (warnings)`"""
     counts = Counter(item["severity"] for item in items)
     kinds = [plural(counts[severity], name) for severity, name in _SEVERITIES.items() if counts[severity]]
-    return f"{plural(len(items), 'sharp bit')}: {', '.join(kinds)}"
+    told = f": {', '.join(kinds)}" if len(kinds) > 1 else f" ({''.join(kinds).lstrip('0123456789, ')})"
+    return f"{plural(len(items), 'sharp bit')}{told}"
 
 
 def _card(item: Diagnostic) -> Card:

@@ -98,8 +98,9 @@ def _kernels(document: FusionDocument) -> Iterator[Part]:
     yield grouped(document, table, dict(zip((kernel["name"] for _, kernel in _listed(kernels)), table.rows)), here)
     if between:
         seen = Table("Kernels of which one reads what the other gives", _BETWEEN, tuple(between), first=12)
-        without = Section("What can be seen", (Sentence(_SEEN, "note"), seen), opened=False)
-        yield Section("Why kernels are not one", (Instrument("reasons", (without,)),))
+        count = plural(len(between), "pair") + " of kernels"
+        without = Section("What the program shows", (Sentence(_SEEN, "note"), seen), opened=False, note=count)
+        yield Section("Why kernels are separate", (Instrument("reasons", (without,)),))
 
 
 # --- kernels --------------------------------------------------------------------------------------------------------------

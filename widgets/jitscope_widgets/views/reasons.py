@@ -26,7 +26,7 @@ SILENT = say("xla says nothing")
 _COLUMNS = (
     Column("the first gives"),
     Column("the second reads"),
-    Column("between them", "number", "bytes that one kernel writes and the other reads"),
+    Column("between them", "number", "bytes that one kernel writes and the other reads; of × n pairs, together"),
     Column("why they are two"),
 )
 
@@ -56,7 +56,8 @@ def headline(document: ReasonsDocument) -> str:
         return "No kernel reads what another one gives: there is nothing to fuse."
     told = document["told"]
     said = "of all of them" if told == count else f"of {told:,} of them" if told else "of none of them"
-    most = f", {size(max(pair['bytes'] for pair in document['pairs']))} at most"
+    each = "" if count == 1 else " at most each"
+    most = f", {size(max(pair['bytes'] for pair in document['pairs']))}{each}"
     pairs = "1 pair of kernels hands" if count == 1 else f"{count:,} pairs of kernels hand"
     return f"{pairs} a value on{most}; {said} XLA says why they are two."
 
@@ -98,7 +99,8 @@ def _together(alike: list[KernelPair], here: str) -> Row:
     )
     kernels = tuple(dict.fromkeys(pair[end]["kernel"] for pair in alike for end in ("giver", "reader")))
     giver, reader, _, told = first.cells
-    cells = ((*inline.each(giver), inline.muted(f" × {len(alike)}")), reader, inline.size(total), told)
+    summed = inline.size(total, title=f"of {len(alike)} pairs together")
+    cells = ((*inline.each(giver), inline.muted(f" × {len(alike)}")), reader, summed, told)
     ref = Ref(paths, kernels, position=first.ref.position)
     return Row(cells, ref, rows=tuple(_row(pair, here) for pair in alike))
 

@@ -69,9 +69,9 @@ def _row(one: Region, several: bool) -> Row:
         "" if one["break_even_runs"] is None else inline.count(one["break_even_runs"]),
         inline.prose(clean(one["reason"])),
     )
-    notes = [f" ({cut['note']})" if cut["note"] else "" for cut in one["cuts"]]
-    cuts = [f"line {cut['line']}: {cut['why']}{note}" for cut, note in zip(one["cuts"], notes)]
-    return Row(cells, note=clean("; ".join(cuts)))
+    cuts = [f"line {cut['line']}: {cut['note'] or cut['why']}".replace("`", "") for cut in one["cuts"]]
+    reason = one["reason"].replace("`", "")
+    return Row(cells, note=clean("; ".join(cut for cut in dict.fromkeys(cuts) if cut not in reason)))
 
 
 def lines(one: Region) -> str:

@@ -120,7 +120,7 @@ def _difference(one: TunedForm) -> str:
     found = one["same"]
     if found is None or one["share"] is None or (one["outcome"] == "other results" and not one["share"]):
         return ""
-    return "no bit" if found["bits"] else number(one["share"], "")
+    return "nothing" if found["bits"] else number(one["share"], "")
 
 
 def _reach(tried: list[TunedForm]) -> float:

@@ -203,7 +203,9 @@ def _facts(row: Document) -> Facts:
 def _pictures(detail: Document) -> Iterator[Part]:
     if detail["iteration"] is not None:
         yield Sentence(f"Iteration {detail['iteration']:,} (from 0):", "note")
-    if detail["histogram"] and detail["histogram"]["counts"]:
+    if alike := _alike(detail):
+        yield Sentence(f"Every element is {alike}.")
+    elif detail["histogram"] and detail["histogram"]["counts"]:
         yield _histogram(detail["histogram"])
     if detail["picture"] and detail["picture"]["cells"]:
         yield _picture(detail["picture"])
@@ -212,6 +214,14 @@ def _pictures(detail: Document) -> Iterator[Part]:
         yield Sentence((f"First elements{where}: ", inline.code(clean(", ".join(detail["first"])))))
     if detail["parts"]:
         yield _devices(detail)
+
+
+def _alike(detail: Document) -> str:
+    """The number that all elements are, "" where they differ, or are not finite."""
+    found, picture = detail["histogram"], detail["picture"]
+    bad = picture and set(picture["cells"]) & {"n", "i"}
+    same = found and found["counts"] and found["low"] == found["high"] and not found["log"] and not bad
+    return figure(found["low"]) if same else ""
 
 
 def _histogram(histogram: Document) -> Chart:
@@ -240,7 +250,7 @@ def _histogram(histogram: Document) -> Chart:
 def _picture(picture: Document) -> Heatmap:
     low, high = figure(picture["low"]), figure(picture["high"])
     bad = "; ✕: NaN or Inf" if set(picture["cells"]) & {"n", "i"} else ""
-    scale = f"faint {low}, strong {high}{bad}"
+    scale = f"faint {low}, strong {high}{bad}" if picture["low"] != picture["high"] else f"{low} everywhere{bad}"
     folded = clean(picture["folded"])
     return Heatmap(
         "Picture of the array",

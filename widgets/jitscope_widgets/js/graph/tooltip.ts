@@ -7,9 +7,14 @@ import type { Model } from "./model";
 export function place(position: Position): string {
   const columns =
     position.line === position.end_line && position.end_column > position.column
-      ? `, columns ${position.column + 1}–${position.end_column}`
+      ? `, columns ${position.column + 1}-${position.end_column}`
       : "";
-  return `${position.cell ?? position.file}, line ${position.line}${columns}`;
+  return `${home(position)}, line ${position.line}${columns}`;
+}
+
+/** The cell or file of a position, as `words.home` says it. */
+export function home({ cell, file }: Position): string {
+  return cell ?? (/^<.*\(.*>$/s.test(file) ? "the expression" : file.split(/[\\/]/).pop()!);
 }
 
 const MADE: Record<string, string> = {

@@ -1,0 +1,182 @@
+"""What the views say is said once, in words and numbers that hold, and can be read without hovering."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from jitscope_widgets import bundle, html, jaxpr_lines, text, words
+from jitscope_widgets.answers import Answers
+from jitscope_widgets.envelope import unpack
+from jitscope_widgets.escapes import columns, sentence
+from jitscope_widgets.view.chart_svg import chart_svg, timeline_svg
+from jitscope_widgets.view.parts import Axis, Chart, Series, Span, Timeline
+from jitscope_widgets.views.diagnostics import counted
+from jitscope_widgets.widget import View as Widget
+from tests.widgets import documents as made
+from tests.widgets.profile_documents import profile
+from tests.widgets.reason_documents import reasons
+
+
+def bits(*severities: str) -> list[Any]:
+    return [{"severity": severity} for severity in severities]
+
+
+def test_sharp_bits_are_counted_once() -> None:
+    assert counted(bits("warning")) == "1 sharp bit (warning)"
+    assert counted(bits("warning", "warning")) == "2 sharp bits (warnings)"
+    assert counted(bits("info", "error", "info")) == "3 sharp bits: 1 error, 2 remarks"
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ("arrays cannot be changed", "Arrays"),
+        ("how often it runs", "How"),
+        ("it takes 3 s", "It"),
+        ("print sees", "print"),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_unless_it_begins_with_a_name(said: str, begins: str) -> None:
+    assert sentence(said).startswith(begins)
+
+
+def test_an_expression_is_no_file() -> None:
+    place = {"cell": None, "line": 1, "end_line": 1, "column": 3, "end_column": 9}
+    assert words.where({**place, "file": "<jx.grad(lambda w: f(w) / 2)(w)>"}) == "the expression, line 1, columns 4-9"
+    assert words.where({**place, "file": "/a/b/model.py"}) == "model.py, line 1, columns 4-9"
+    assert words.where({**place, "file": "<stdin>"}) == "<stdin>, line 1, columns 4-9"
+
+
+def test_a_region_says_each_reason_once_and_in_words() -> None:
+    document = made.regions()
+    one = {
+        **document["regions"][0],
+        "verdict": "cannot",
+        "edit": None,
+        "reason": "line 3: `xs` is iterated over by Python",
+    }
+    cut = {"line": 3, "why": "object", "note": "`xs` is iterated over by Python"}
+    other = {"line": 5, "why": "file", "note": ""}
+    said = text({**document, "regions": [{**one, "cuts": [cut, other]}]}, width=200)
+    assert said.count("is iterated over by Python") == 1
+    assert "object" not in said and "`" not in said and "line 5: file" in said
+
+
+def test_the_largest_pair_is_no_bound_of_pairs_together() -> None:
+    document = reasons()
+    assert len(document["pairs"]) > 1
+    assert " at most each; " in text(document)
+    alone = {**document, "pairs": document["pairs"][:1], "left_out": 0, "told": 1}
+    assert "at most" not in text(alone)
+
+
+def test_an_array_of_one_number_has_no_histogram() -> None:
+    document = made.values()
+    detail = next(one for one in document["details"] if one["histogram"] and one["histogram"]["counts"])
+    same = {**detail["histogram"], "low": 1.0, "high": 1.0, "log": False}
+    picture = detail["picture"] and {
+        **detail["picture"],
+        "low": 1.0,
+        "high": 1.0,
+        "cells": "0" * len(detail["picture"]["cells"]),
+    }
+    shown = html({**document, "details": [{**detail, "histogram": same, "picture": picture}]})
+    assert "Every element is 1." in shown
+    assert "Histogram (value) from 1 to 1" not in shown and "faint 1, strong 1" not in shown
+
+
+def test_steps_below_a_chart_are_those_above_them() -> None:
+    for high in (1, 2, 5, 9, 400):
+        chart = Chart(
+            "Memory",
+            "",
+            Axis("schedule", 0, high),
+            Axis("bytes", 0, 8, "B"),
+            (Series("a", "area", (0.0,), (4.0,)),),
+            steps="step",
+        )
+        drawn = re.findall(r'<text x="([\d.]+)" y="255"[^>]*>([\d,]+)<', str(chart_svg(chart)))
+        assert len(drawn) >= min(high, 2)
+        for x, shown in drawn:
+            at = (float(x) - 74) / (760 - 12 - 74) * high  # in steps: step 1 is from 0 to 1
+            assert int(shown.replace(",", "")) == min(high, int(at + 1e-3) + 1)
+
+
+def test_spans_of_a_still_timeline_have_their_names_where_these_fit() -> None:
+    spans = (
+        Span(0, 0.0, 0.6, "kernel 1, dot (library call), line 2"),
+        Span(0, 0.6, 0.61, "kernel 2, add, line 3"),
+        Span(0, 0.61, 0.75, "kernel 3, fusion of 100, lines 2-9"),
+    )
+    drawn = re.findall(r"<text[^>]*>(kernel[^<]*)<", str(timeline_svg(Timeline("call", "", ("thread 1",), spans, 1.0))))
+    assert drawn == ["kernel 1, dot (library call), line 2", "kernel 3"]
+
+
+def test_letters_of_a_jaxpr_have_the_names_of_the_picture() -> None:
+    compilation = made.layer_compilation()
+    assert jaxpr_lines.names(compilation) == "a is x, b is w, c is b"
+    lines = jaxpr_lines.lines(compilation)
+    assert any(line.endswith("add d e  # line 2") for line in lines)
+    assert [line.partition("  # ")[0] for line in lines] == [
+        line.rstrip() for line in compilation["jaxpr"].splitlines()
+    ]
+    assert "Arguments: a is x, b is w, c is b." in html(made.layer_cell())
+
+
+def test_a_line_is_told_of_no_equation_that_could_be_another() -> None:
+    compilation = made.layer_compilation()
+    twice = {**compilation, "jaxpr": compilation["jaxpr"] + "\n    f:f32[64,7] = add d e"}
+    assert not any("add d e  #" in line for line in jaxpr_lines.lines(twice))
+    longer = {**compilation, "jaxpr": compilation["jaxpr"].replace("c:f32[7]", "c:f32[8]")}
+    assert jaxpr_lines.names(longer) == ""
+
+
+def test_a_table_that_is_too_wide_is_told_row_by_row() -> None:
+    document = made.ledger()
+    row = document["rows"][0]
+    long = f"step({', '.join(f'argument_{n}: f32[64,20]' for n in range(6))})"
+    shown = text({**document, "rows": [{**row, "signature": long, "because": ""}]}, width=80)
+    assert re.search(r"^ +number 1   program .*time .* ms", shown, re.M), shown
+    assert max(map(columns, shown.splitlines())) <= 80
+
+
+def test_figures_have_names_above_them_in_text() -> None:
+    shown = text(made.memory())
+    assert re.search(r"^  at the peak +buffers +kept for backward +function$", shown, re.M), shown
+
+
+def test_text_says_nothing_of_pictures_that_it_has_not() -> None:
+    shown = text(profile())
+    assert "is an estimate" in shown and not re.search("Full bar|sloping|dashed", shown)
+    assert "Full bar" in html(profile()) and "sloping" in html(profile())
+
+
+class Terminal:
+    def isatty(self) -> bool:
+        return True
+
+
+def test_text_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle.sys, "stdout", Terminal())
+    for wide, least in (("72", 72), ("20", 40), ("300", 100)):
+        monkeypatch.setenv("COLUMNS", wide)
+        shown = bundle.static_bundle(made.layer_cell())["text/plain"]
+        assert max(map(columns, shown.splitlines())) <= least
+        assert shown == text(made.layer_cell(), width=least)
+
+
+def test_a_profile_tells_what_a_run_takes() -> None:
+    compilation = {**made.layer_compilation(), "id": 0}
+    compilation["timing"] = {**compilation["timing"], "steady": None, "can_measure": False}
+    compilation["instruments"] = {}
+    answers = Answers(lambda _: compilation, instrument=lambda *_: profile())
+    widget, sent = Widget(compilation, answers), []
+    widget.send = lambda content, buffers=None: sent.append(content)
+    for name in ("timing", "profile", "timing"):
+        widget._receive(None, {"type": "instrument", "id": 0, "name": name, "options": {}, "token": 1})
+    before, _, after = (text(unpack(one["data"])) for one in sent if one["type"] == "instrument")
+    assert "Not timed by repeated calls" in before
+    assert "Not timed" not in after and "timed for the profile below" in after
