@@ -311,6 +311,20 @@ def optimizers_one_of_which_wraps_its_state():
     fit(optax.inject_hyperparams(optax.adam)(learning_rate=1e-2))
 
 
+def states_of_two_models():
+    linen = pytest.importorskip("flax.linen")
+    step = jax.jit(lambda state, v: state.apply_fn({"params": state.params}, v).sum())
+    for width in (3, 4, 5):
+        step(_state(linen, width), x)
+
+
+def _state(linen, width):
+    optax, train_state = pytest.importorskip("optax"), pytest.importorskip("flax.training.train_state")
+    net = linen.Dense(width)
+    params = net.init(jax.random.key(0), x)["params"]
+    return train_state.TrainState.create(apply_fn=net.apply, params=params, tx=optax.adam(1e-2))
+
+
 def two_shapes_once_each():
     f = jax.jit(lambda v: v + 1)
     f(x)
@@ -320,7 +334,7 @@ def two_shapes_once_each():
 NO_RECOMPILATIONS = (
     two_methods_of_one_name, two_classes_under_filter_jit, two_classes_under_jit, a_model_of_two, two_classes_under_nnx,
     two_optimizers, functions_as_static_arguments, functions_in_one_decorator, partials_of_functions, loops_of_two_functions,
-    two_shapes_once_each, optimizers_one_of_which_wraps_its_state, meshes_of_two_sizes,
+    two_shapes_once_each, optimizers_one_of_which_wraps_its_state, states_of_two_models, meshes_of_two_sizes,
 )  # fmt: skip
 
 
@@ -591,3 +605,14 @@ def test_a_call_after_the_trace_of_a_transformation_is_a_call(rows):
     assert (called.title, other.title) == ("f", "f")
     assert "outside jit" not in called.because and called.because.startswith("jax compiled it for a call")
     assert other.because == "compiled for other arguments than before"
+
+
+def test_what_differs_of_static_data_is_named_without_addresses(rows):
+    linen = pytest.importorskip("flax.linen")
+    step = jax.jit(lambda state, v: state.apply_fn({"params": state.params}, v).sum())
+    first = _state(linen, 3)
+    step(first, x), step(_state(linen, 3).replace(apply_fn=first.apply_fn), x)
+    (difference,) = rows()[1].differences
+    assert difference.before == difference.after and "0x" not in difference.before
+    assert difference.before.startswith("TrainState[GradientTransformationExtraArgs(init=<function")
+    assert difference.detail == "static data, not equal though it prints alike"

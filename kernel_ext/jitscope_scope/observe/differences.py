@@ -321,10 +321,15 @@ def _structures(
         return [Difference("none", path, *side) for path, side in zip(left, sides)]
     root = _common_root(left) or changed(old, new) or _ALL
     if not left and (sides := apart(old, new, root)) is not None:
-        return [Difference("tree structure", root, *sides, "static data")]
+        alike = ", not equal though it prints alike" if sides[0] == sides[1] else ""
+        return [Difference("tree structure", root, *sides, f"{STATIC_DATA}{alike}")]
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
     return [Difference(part, root, told(old, argument), told(new, argument), detail)]
+
+
+STATIC_DATA = "static data"
+"""How the remark begins where the arrays of a structure are the same, and what its nodes hold beside them is not."""
 
 
 def _form(signature: Signature) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -163,8 +164,35 @@ def apart(old: Signature, new: Signature, root: str) -> tuple[str, str] | None:
     old_node, new_node = pairs[-1]
     if old_node._replace(data="") != new_node._replace(data=""):
         return None
-    before, after = (f"{one.kind}[{cut(one.data, 60)}]" for one in (old_node, new_node))
+    before, after = (f"{old_node.kind}[{cut(text, 60)}]" for text in _differing(old_node.data, new_node.data))
     return before, after
+
+
+def _differing(one: str, other: str) -> tuple[str, str]:
+    """What differs between static data as they print: of two tuples the elements that do. Addresses say nothing."""
+    sides = [_elements(text) for text in (one, other)]
+    if len(sides[0]) == len(sides[1]):
+        pairs = [pair for pair in zip(*sides) if pair[0] != pair[1]]
+        one, other = (", ".join(parts) for parts in zip(*pairs)) if pairs else (one, other)
+    before, after = (_ADDRESS.sub("", " ".join(text.split())) for text in (one, other))
+    return before, after
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def _elements(text: str) -> list[str]:
+    """The elements of a tuple that prints so; the text itself where it is none."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return [text]
+    reader, found = _Reader(f"{text[1:-1].rstrip(',')},"), []
+    try:
+        while reader.at < len(reader.text):
+            found.append(reader._until(",").strip())
+            reader.at += 1
+    except IndexError:  # brackets or quotes that do not close, in somebody's own text
+        return [text]
+    return found
 
 
 def _argument(signature: Signature, root: str) -> Node | None:

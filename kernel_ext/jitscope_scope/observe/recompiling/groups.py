@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from jitscope.core.source import Position, is_internal
+from jitscope.core.words import root_of
 
-from ..differences import Difference
+from ..differences import STATIC_DATA, Difference
 from ..ledger import Row
 from ..stacks import is_installed
 
@@ -119,6 +120,16 @@ def _meshes(one: Difference) -> bool:
     """Whether an array is cut over another mesh."""
     before, after = (text.partition(" of Mesh")[2] for text in (one.before, one.after))
     return bool(before and after) and before != after
+
+
+def another_model(row: Row) -> list[str]:
+    """What is static inside of the arguments whose shapes changed and changed with these: `model.width_size`; none where the arrays
+    alone changed."""
+    roots = {root_of(one.path) for one in row.differences if one.part == "shape"}
+    own = [one for one in row.differences if root_of(one.path) in roots]
+    values = [one.path for one in own if one.part == "static value" and "." in one.path]
+    data = [one for one in own if one.part == "tree structure" and one.detail.startswith(STATIC_DATA)]
+    return [*values, *(f"the {STATIC_DATA} of {one.path}" for one in data)]
 
 
 def again(row: Row) -> bool:

@@ -12,13 +12,13 @@ from jitscope.backend.function_objects import Capture
 from jitscope.backend.signature import Leaf
 from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
 from jitscope.core.source import parsed
-from jitscope.core.words import listed, root_of
+from jitscope.core.words import listed
 
 from ...source_code.names import Names, imported_in
 from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
-from .groups import WATCHING, Group
+from .groups import WATCHING, Group, another_model
 from .replay import Replay, captures_of, change_for, common_dtype, replay
 from .settled import settled
 from .sizes import Sizes, sizes_of
@@ -51,9 +51,8 @@ def other_models(group: Group) -> list[str]:
     alone changed."""
     if group.cause != "shape":
         return []
-    roots = {root_of(path) for path in group.paths}
-    every = [{d.path: None for d in r.differences if d.part == "static value" and "." in d.path} for r in group.rows]
-    return [path for path in every[0] if root_of(path) in roots and all(path in paths for paths in every)]
+    every = [another_model(row) for row in group.rows]
+    return [path for path in every[0] if all(path in paths for paths in every)]
 
 
 def _others(group: Group) -> str:
