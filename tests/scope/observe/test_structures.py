@@ -45,7 +45,7 @@ CALLS = [
     (model, (({"l": [{"w": 1.0}] * 3},), {}), (({"l": [{"w": 1.0}, None]},), {}),
      "params changed structure: {'l': list of 3 × {'w'}} → {'l': list of ({'w'}, None)}"),
     (model, ((Pair(1.0, 2.0),), {}), ((Pair(1.0, [2.0]),), {}), "params changed structure: Pair of 2 arrays → Pair of (array, list of 1 array)"),
-    (model, ((Layer(1.0, "a]"),), {}), ((Layer(1.0, "b'[("),), {}), "params changed structure: Layer[('a]',)] → Layer[(\"b'[(\",)] (static data)"),
+    (model, ((Layer(1.0, "a]"),), {}), ((Layer(1.0, "b'[("),), {}), "params changed structure: Layer['a]'] → Layer[\"b'[(\"] (static data)"),
     (model, ((1.0, ()), {}), ((1.0, {"a": 1.0}), {}), "x changed structure: empty tuple → {'a'}"),
 ]  # fmt: skip
 
