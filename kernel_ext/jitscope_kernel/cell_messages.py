@@ -34,7 +34,9 @@ def why_nothing(plans: Sequence[Plan], document: CellDocument, failed: list[str]
         return "Nothing was compiled: jax compiles what is jitted when it is first called, unless disable_jit is on."
     if document["left_alone"]:
         return "Nothing was compiled: every definition in this cell stays Python."
-    return "Nothing was compiled: this cell defines no function and calls no compiled one."
+    return (
+        "Nothing was compiled: this cell defines no function, and what it calls was compiled before or is not compiled."
+    )
 
 
 def innermost(traceback: TracebackType | None, place_of: Callable[[str], object]) -> source.Position | None:

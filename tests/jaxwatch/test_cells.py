@@ -498,3 +498,15 @@ def test_to_call_once_before_is_advised_where_nobody_did(cells, first):
         fix
         == f"Wait for the result inside the measurement: jax.block_until_ready(f(x)){'' if first else '; and call once before, to compile'}."
     )
+
+
+def test_what_a_call_reuses_is_called_by_what_made_it(cells):
+    cells.cell(
+        "def f(v):\n    return (v * 2).sum()\ng = jax.jit(jax.grad(f))\ncompiled = jax.jit(f).lower(x).compile()\ng(x), compiled(x)"
+    )
+    assert cells.cell("%%jit\ng(x)").document["reused"] == [{"function": "grad of f", "calls": 1, "at_least": True}]
+    assert (
+        cells.cell("%%jit\ncompiled(x)")
+        .document["note"]
+        .endswith("what it calls was compiled before or is not compiled.")
+    )

@@ -136,7 +136,10 @@ def test_the_view_comes_last(shell) -> None:
     ("body", "note"),
     [
         (CALL, "Nothing was compiled yet: double will be when first called with arrays."),
-        ("1 + 1", "Nothing was compiled: this cell defines no function and calls no compiled one."),
+        (
+            "1 + 1",
+            "Nothing was compiled: this cell defines no function, and what it calls was compiled before or is not compiled.",
+        ),
         ("def f(): ...\nf()", "Nothing was compiled: every definition in this cell stays Python."),
         ("1 / 0", "Nothing was compiled before the error."),
     ],

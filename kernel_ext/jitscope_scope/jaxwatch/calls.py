@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from jitscope.backend.function_objects import made
+
+from ..observe import made_by
 from . import private
 from .signatures import fun_name
-from .watching import is_small
+from .watching import definition, is_small
 
 
 class Calls:
@@ -36,7 +39,7 @@ class Calls:
         for key, count in self._objects.items():
             inner = getattr(self._names[key], "__wrapped__", None)
             if inner is not None and not is_small(inner):
-                found[fun_name(inner)] += count
+                found[_title(inner)] += count
         self._objects.clear()
         self._names.clear()
         return dict(found)
@@ -53,3 +56,8 @@ class Calls:
             inner = getattr(fun, "__wrapped__", None)
             known = self._are_small[key] = inner is not None and is_small(inner)
         return known
+
+
+def _title(function: Any) -> str:
+    """A function's name, with the transformations that made it: "grad of f"."""
+    return made_by.named(fun_name(function), made_by.of_wrappers(made(function).wrappers, definition(function)))

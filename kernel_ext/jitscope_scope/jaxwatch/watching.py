@@ -223,7 +223,7 @@ class Watcher:
             return
         call = Call(entered, frame)
         function, call_site = written(entered, frame), users_position(frame)
-        position = _defined(function)
+        position = definition(function)
         error = private.raised(frame)
         if error is not None:
             remember(error, entered, call.names)
@@ -429,7 +429,7 @@ def _is_users(jaxpr: Any) -> bool:
     return where is not None and not is_installed(where.file)
 
 
-def _defined(fun: Any) -> Position | None:
+def definition(fun: Any) -> Position | None:
     return source.position_of_function(python_function(fun))
 
 
