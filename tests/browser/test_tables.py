@@ -119,6 +119,8 @@ def test_long_notes_leave_columns_their_room(bare: Bare) -> None:
     heads = table.evaluate(WIDE)
     assert len(heads) == 7 and all(inside for _, inside in heads)
     assert heads[0][0] > 250
+    filled = "table => table.parentElement.clientWidth - table.querySelector('.jitscope-table-head').offsetWidth"
+    assert table.evaluate(filled) <= 1
     row = table.locator(".jitscope-table-row").first
     assert row.locator("[role=gridcell]").first.evaluate("cell => cell.getBoundingClientRect().height") < 45
 
@@ -141,6 +143,8 @@ def test_a_closer_look_at_a_value_is_whole(bare: Bare) -> None:
         view = bare.show({**document, "first_bad": None, "details": [{**detail, "picture": picture}]}, width=width)
         inside = view.element.locator(".jitscope-table-inside").first
         assert inside.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+        below = "one => one.getBoundingClientRect().bottom - one.closest('.jitscope-table-scroll').getBoundingClientRect().bottom"
+        assert width < 640 or inside.locator("figcaption").evaluate(below) <= 0
         assert inside.locator("svg").last.evaluate("one => one.getBoundingClientRect().height") <= 260
         facts = inside.locator(".jitscope-facts").first
         assert facts.evaluate("one => one.getBoundingClientRect().right") <= inside.evaluate(

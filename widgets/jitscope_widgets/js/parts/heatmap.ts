@@ -7,7 +7,7 @@ const LEVELS = "0123456789abcdef";
 export function heatmapPart({ name, summary, columns, cells, note }: Heatmap): HTMLElement {
   const wide = Math.max(1, columns);
   const rows = Math.ceil(cells.length / wide);
-  const side = rows === 1 ? 14 : Math.max(4, Math.min(8, Math.floor(256 / Math.max(rows, wide))));
+  const side = rows === 1 ? 14 : Math.max(3, Math.min(8, Math.floor(200 / Math.max(rows, wide))));
   const places = new Map<string, [number, number][]>();
   [...cells].forEach((cell, n) => {
     const place: [number, number] = [(n % wide) * side, Math.floor(n / wide) * side];

@@ -88,7 +88,7 @@ class TableView {
   /** The column that takes the room that is left: the last with words. */
   private get widest(): number {
     const { columns } = this.table;
-    const last = columns.map(({ kind }) => kind !== "number" && kind !== "bar").lastIndexOf(true);
+    const last = columns.map(({ kind = "text" }) => !["number", "bar", "short"].includes(kind)).lastIndexOf(true);
     return columns.some(({ kind }) => kind === "stretch") ? -1 : last;
   }
 
