@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from jitscope_scope import observe
+from jitscope_scope.testing import limit_compilations
 from jitscope_widgets.words import reason
 
 from . import output
@@ -13,9 +15,16 @@ from .versus import Versus, title_of
 
 
 def show(
-    rows: Sequence[observe.Row], versus: Versus | None, target: str | None = None, tuning: Collection[str] = ()
+    rows: Sequence[observe.Row],
+    versus: Versus | None,
+    target: str | None = None,
+    tuning: Collection[str] = (),
+    budget: limit_compilations | None = None,
 ) -> None:
-    """What `--vs`, `--target`, `--tune` and `--untune` asked for, of the programs of a cell."""
+    """What `--vs`, `--target`, `--tune`, `--untune` and, of another library's programs, `--max-compiles` asked for, of the programs of
+    a cell."""
+    if budget is not None:
+        _count(rows, budget.most)
     if versus is not None and rows:
         _compare(versus, rows)
     if target is not None:
@@ -24,6 +33,17 @@ def show(
         from .tuning import show_rows
 
         show_rows(rows, tuning)
+
+
+def _count(rows: Sequence[observe.Row], most: int) -> None:
+    """What another library compiled more often than was allowed: it cannot be stopped on its way."""
+    made = [row for row in rows if row.library and row.what in ("compiled", "recompiled") and not row.loaded]
+    counts = Counter((row.library, row.title) for row in made)
+    for (library, title), count in counts.items():
+        if count > most:
+            output.say(
+                f"{library} compiled {title} {count} times, more than --max-compiles {most}; {library} is not stopped by it."
+            )
 
 
 def _aim(rows: Sequence[observe.Row], target: str, versus: Versus | None) -> None:

@@ -129,7 +129,7 @@ class JitscopeMagics(Magics):
         "--max-compiles",
         type=int,
         metavar="N",
-        help="Fail when a function is compiled more than N times while the cell runs, and say why.",
+        help="Fail when a function is compiled more than N times while the cell runs, and say why. Of jax's functions it is said below the cell.",
     )
     @argument("--quiet", action="store_true", help="Show nothing below the cell.")
     @argument(

@@ -447,7 +447,7 @@ class Session:
                 document["diagnostics"] = told
             running.live.close(document, self._answers(document))
             rows = [self.ledger.row(one["id"]) for one in document["compilations"]]
-            below.show(rows, running.versus, running.target, running.tuning)
+            below.show(rows, running.versus, running.target, running.tuning, running.budget)
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):

@@ -45,6 +45,11 @@ class limit_compilations:
         self._compiled: dict[Any, list[int]] = defaultdict(list)
         self._thread = 0
 
+    @property
+    def most(self) -> int:
+        """How often a function may be compiled."""
+        return self._most
+
     def __enter__(self) -> limit_compilations:
         self._thread = threading.get_ident()
         self._compiled.clear()

@@ -510,3 +510,13 @@ def test_what_a_call_reuses_is_called_by_what_made_it(cells):
         .document["note"]
         .endswith("what it calls was compiled before or is not compiled.")
     )
+
+
+@pytest.mark.parametrize(
+    ("most", "said"), [(1, "jax compiled f 3 times, more than --max-compiles 1; jax is not stopped by it.\n"), (3, "")]
+)
+def test_a_budget_counts_what_jax_compiles(cells, most, said):
+    ran = cells.cell(
+        f"%%jit --max-compiles {most}\n@jax.jit\ndef f(v):\n    return v + 1\nfor n in (2, 3, 4): f(jnp.ones(n))"
+    )
+    assert not ran.error and ran.stderr == said
