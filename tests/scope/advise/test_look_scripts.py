@@ -385,6 +385,39 @@ def moving(x, w):
 """,
         [("traced-slice-bound", 2, "error")],
     ),
+    "a static object that a method changes in each turn of a loop": (
+        """
+class Sim:
+    def __init__(self, dt):
+        self.dt, self.t = dt, 0.0
+    def tick(self):
+        self.t += self.dt
+    @functools.partial(jax.jit, static_argnums=0)
+    def force(self, x):
+        return jnp.sin(self.t) * x
+def main():
+    sim, x = Sim(0.1), jnp.ones(2)
+    sim = Sim(0.2)
+    for _ in range(3):
+        x = x + sim.force(x)
+        sim.tick()
+""",
+        [("static-mutable-stale", 8, "warning")],
+    ),
+    "a function of the module that a compiled one differentiates": (
+        """
+def energy(x, box, periodic):
+    if periodic:
+        x = x * 2
+    if box > 0:
+        x = x - box
+    return (x**2).sum()
+@jax.jit
+def force(x, box):
+    return -jax.grad(energy)(x, box, True)
+""",
+        [("branch-on-tracer", 4, "error")],
+    ),
     "a function that fails where it is to, and elsewhere": (
         """
 import pytest

@@ -543,7 +543,7 @@ class Walk:
         function = self.functions.transformed(node.func, node)
         if function is None or region.traced is None or region.depth >= _DEEPEST:
             return Kind.UNKNOWN
-        if all(one.function is not function for one in self.functions.traced):
+        if not any(one.function is function and one.abstract for one in self.functions.traced):
             self._called(function, node, given, region)
         return Kind.TREE
 

@@ -174,7 +174,7 @@ def _in_a_loop(
     """A loop at the top of the program that gives `path` another value in each iteration, and calls in each what read it once."""
     for loop in _loops(nodes):
         again = [call for call in calls if _is_run_each_time(call, loop, walk.code)]
-        change = _changes_each_time(loop, path) if again else None
+        change = _changes_each_time(loop, path, walk) if again else None
         made = any(loop.lineno <= line <= (loop.end_lineno or loop.lineno) for line in bindings)
         if change is None or made or any(isinstance(one, ast.Break) for one in loop.body):
             continue
@@ -198,9 +198,9 @@ def _is_run_each_time(node: ast.AST, loop: ast.For | ast.While, code: Code) -> b
     return False
 
 
-def _changes_each_time(loop: ast.For | ast.While, path: str) -> ast.AST | None:
-    """Where a loop gives a name, an attribute or an element another value in each iteration: it loops with it, adds to it, or computes
-    it from what it gives another value itself."""
+def _changes_each_time(loop: ast.For | ast.While, path: str, walk: Walk) -> ast.AST | None:
+    """Where a loop gives a name, an attribute or an element another value in each iteration: it loops with it, adds to it, computes it
+    from what it gives another value itself, or calls a method that adds to it."""
     if isinstance(loop, ast.For) and path in stored(loop.target):
         return loop.target
     moving = stored(loop)
@@ -211,6 +211,9 @@ def _changes_each_time(loop: ast.For | ast.While, path: str) -> ast.AST | None:
             case ast.Assign(targets=[target], value=value) if _path(target) == path:
                 read = {one.id for one in below(value) if isinstance(one, ast.Name)}
                 if read & moving:
+                    return node
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=base)) as call) if node in loop.body:
+                if path in [f"{_path(base)}.{name}" for name, added in _given_by_method(call, walk) if added]:
                     return node
     return None
 
@@ -248,13 +251,13 @@ def _changes(code: Code, nodes: list[ast.AST], walk: Walk) -> dict[str, list[ast
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))):
                 if _path(base) and attr in _CHANGING:
                     found.setdefault(_path(base), []).append(node)
-                for name in _given_by_method(node.value, walk):  # pyright: ignore[reportArgumentType]
+                for name, _ in _given_by_method(node.value, walk):  # pyright: ignore[reportArgumentType]
                     found.setdefault(f"{_path(base)}.{name}", []).append(node)
     return {path: sorted(given, key=lambda n: (n.lineno, n.col_offset)) for path, given in found.items()}
 
 
-def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[str]:
-    """The attributes that a method gives what it is called with, whatever else it does: `sim.set_damping(0.5)`."""
+def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[tuple[str, bool]]:
+    """The attributes that a method gives what it is called with, or adds to (True), whatever else it does: `sim.set_damping(0.5)`."""
     base = call.func.value if isinstance(call.func, ast.Attribute) else None
     if not isinstance(base, ast.Name) or walk.functions.instance(base, call) is None:
         return
@@ -269,7 +272,7 @@ def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[str]:
                 ast.Assign(targets=[ast.Attribute(value=ast.Name(id=root), attr=name)], value=value)
                 | ast.AugAssign(target=ast.Attribute(value=ast.Name(id=root), attr=name), value=value)
             ) if root == own and (read(value) & {*given} or isinstance(statement, ast.AugAssign)):
-                yield name
+                yield name, isinstance(statement, ast.AugAssign)
 
 
 def _is_literal(node: ast.expr) -> bool:
