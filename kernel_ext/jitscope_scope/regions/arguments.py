@@ -66,7 +66,8 @@ class StoringCalls:
         try:
             changed = self._parameters(call.func.id, node, given)
         except CannotCompile as reason:  # its lines are those of the cell that defines the function
-            raise CannotCompile(s.lineno, reason.cut.why, f"{reason.cut.note} (in `{call.func.id}`)") from None
+            where = "" if f"`{call.func.id}`" in reason.cut.note else f" (in `{call.func.id}`)"
+            raise CannotCompile(s.lineno, reason.cut.why, reason.cut.note + where) from None
         if not changed:
             return None
         names = [a.id for v in given.values() for a in ast.walk(v) if isinstance(a, ast.Name)]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import ends, growing, in_place, list_buffers, masks, naming, number_lists, texts, words
+from . import ends, growing, in_place, kinds, list_buffers, masks, naming, number_lists, texts, words
 from .answers import CannotCompile
 from .arguments import StoringCalls
 from .bounds import Bounds, own_part
@@ -50,7 +50,9 @@ def _written(
 ) -> EditText:
     home = home_of(body, visit.values)
     try:
-        return _translated(body, visit, live, name, home, definitions)
+        noted, seen, mixed = kinds.noted(body, visit, live, name) if home.numpy else (body, visit, {})
+        edit = _translated(noted, seen, live | {flag for flag, _ in mixed.values()}, name, home, definitions)
+        return kinds.restored(edit, mixed, visit.values) if mixed else edit
     except CannotCompile as reason:
         if (cut := _cut_at_stops(body, visit, live, name, definitions)) is not None:
             return cut

@@ -301,4 +301,26 @@ for k in range(7):
     A[p] = row
     for i in range(k + 1, 7):
         A[i, k:] -= A[i, k] / A[k, k] * A[k, k:]
+=== numbers of Python's on one way and of NumPy's on the other
+u = rng.random(9); late = 0.0; last = np.float64(2); x = np.cumsum(rng.normal(size=90)); x -= x.min() - 1; cash = 100.0; held = 0.0; inside = False; best = -1.0; never = 0.0; low = 9.0
+---
+for t in range(10, 90):
+    z = (x[t] - x[t - 10:t].mean()) / x[t - 10:t].std()
+    if not inside and z < -1:
+        held, cash, inside = cash / x[t], 0.0, True
+    elif inside and z > 0.2:
+        cash = held * x[t]
+        held = 0.0
+        inside = False
+    if x[t] > best + 2.5:
+        best = x[t]
+    if x[t] > 1e9:
+        never = x[t]
+    if t > 40 and u[1] > 0.5:
+        late = x[t]
+        last = 1.0
+    if t == 50:
+        low = x[t] - 1
+while low > 2:
+    low = low / 2
 """)
