@@ -60,10 +60,10 @@ def _referrer(x: Any, seen: set[int]) -> Any:
 
 
 def _place_in(container: Any, x: Any) -> Any:
-    for key, value in container.items() if isinstance(container, dict) else enumerate(container):
-        if value is x:
-            return key
-    return "?"
+    """Its key or index; of several names the first that a person gave: IPython keeps results under `_`, `_7` and others."""
+    entries = container.items() if isinstance(container, dict) else enumerate(container)
+    found = [key for key, value in entries if value is x]
+    return next((key for key in found if not str(key).startswith("_")), found[0] if found else "?")
 
 
 def _attribute_of(owner: Any, x: Any) -> str:

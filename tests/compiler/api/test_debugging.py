@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.core import config as configuration
+from jitscope.core import config as configuration, leaks
 
 
 A = np.array([-1.0, 0.0, 1.0], np.float32)
@@ -167,6 +168,16 @@ def test_leaks_are_reported_with_what_holds_them():
         model.cache = None
     jx.jit(lambda x: in_a_global(x) + 1)(1.0)
     kept.clear()
+
+
+def test_what_holds_a_leak_has_the_name_that_a_person_gave():
+    """IPython has results under names of its own, too; here they come first."""
+    log = []
+    module = ModuleType("notebook")
+    vars(module).update({"_": log, "_7": log, "log": log})
+
+    assert leaks._place_in(vars(module), log) == "log"
+    assert leaks._place_in({"_": log}, log) == "_" and leaks._place_in([1, log], log) == 1
 
 
 @pytest.mark.usefixtures("quick_collections")
