@@ -132,7 +132,7 @@ def equations(draw, at_most):
         count = count_equations(called(jx.make_jaxpr(function), *args).jaxpr)
         if count > at_most:
             raise Complaint(
-                f"its jaxpr for {_call(args)} has {count} equations. Is a Python loop unrolled? {at_most} will do."
+                f"its jaxpr of a call {_call(args)} has {count} equations. Is a Python loop unrolled? {at_most} will do."
             )
         return f"{count} equations"
 
@@ -294,6 +294,8 @@ def _shortly(value):
             return np.array2string(array, precision=4, separator=", ").replace("\n", "")
         first = ", ".join(f"{x:.4g}" for x in np.ravel(array)[:3])
         return f"an array {'×'.join(map(str, array.shape))} [{first}, …]"
+    if type(value) is dict and len(value) <= 6:
+        return f"{{{', '.join(f'{name!r}: {_shortly(one)}' for name, one in value.items())}}}"
     try:
         text = " ".join(repr(value).split())
     except Exception:
