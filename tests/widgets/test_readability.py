@@ -180,3 +180,11 @@ def test_a_profile_tells_what_a_run_takes() -> None:
     before, _, after = (text(unpack(one["data"])) for one in sent if one["type"] == "instrument")
     assert "Not timed by repeated calls" in before
     assert "Not timed" not in after and "timed for the profile below" in after
+
+
+def test_nothing_is_called_bold_where_no_key_differs() -> None:
+    card = made.card(1)
+    same = [{**row, "changed": [False for _ in row["changed"]]} for row in card["matrix"]["rows"]]
+    alike = {**card, "matrix": {**card["matrix"], "rows": same}}
+    assert "bold: differs" in html(made.recompilations(card))
+    assert "bold" not in text(made.recompilations(alike)) and "bold: differs" not in html(made.recompilations(alike))

@@ -137,7 +137,7 @@ def _route(hunt: NanHuntDocument) -> Section:
         rows.insert(half, Row((inline.muted(f"… {hunt['left_out']:,} more …"), "", "")))
     count = plural(len(hunt["route"]) + hunt["left_out"], "equation")
     columns = (Column("operation"), Column("equation"), Column("line"))
-    table = Table("From there to the result", columns, tuple(rows), first=len(rows))
+    table = Table("Equations on the way, in their order", columns, tuple(rows), first=len(rows))
     return Section(f"From there to the result: {count}", (table,), opened=False)
 
 

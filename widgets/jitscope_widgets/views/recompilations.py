@@ -102,12 +102,13 @@ def _matrix(matrix: Matrix, function: str) -> Table:
             for text, changed in zip(row["cells"], row["changed"])
         ]
         rows.append(Row((clean(row["path"]), *cells[:at], *more, *cells[at:])))
-    rest = f"; {plural(matrix['rows_left'], 'more row')} left out" if matrix["rows_left"] else ""
+    bold = "bold: differs from the one before" if any(any(row["changed"]) for row in matrix["rows"]) else ""
+    rest = f"{plural(matrix['rows_left'], 'more row')} left out" if matrix["rows_left"] else ""
     return Table(
         f"Keys of {function}",
         (Column("program", "code"), *columns[:at], *gap, *columns[at:]),
         tuple(rows),
-        left_out=f"bold: differs from the one before{rest}",
+        left_out="; ".join(filter(None, (bold, rest))),
         matrix=True,
         drawing=tuple(_changes(matrix)),
     )
