@@ -245,6 +245,26 @@ def test_arguments_of_linens_own_jit_have_the_names_of_the_module(rows):
     assert not any("0x" in signature_text(row) + row.because for row in rows())
 
 
+class Scaled(nn.Module):
+    features: int = 3
+
+    @nn.compact
+    def __call__(self, v, scale):
+        return nn.Dense(self.features)(v) * scale
+
+
+def test_arguments_of_a_class_under_linens_jit_have_the_names_of_its_method(rows):
+    net, scale = nn.jit(Scaled)(), np.float32([2, 3, 4])
+    variables = net.init(jax.random.key(0), x, scale)
+    net.apply(variables, x, scale)
+    first, second = rows()
+    assert [leaf.path for leaf in first.signature.leaves] == ["rngs['params']", "v", "scale"]
+    for leaf in second.signature.leaves:
+        _same_aval(leaf, eval(leaf.path, {}, {"self": net.bind(variables), "v": x, "scale": scale}))
+    assert {row.function for row in rows()} == {"Scaled.__call__"}
+    assert first.position.file == __file__
+
+
 def test_what_arguments_hold_after_the_call_has_their_names(rows):
     """The program, run on the values from before the call, gives under each name the value that the argument has after it."""
     f, args, kwargs, given = a_training_step()

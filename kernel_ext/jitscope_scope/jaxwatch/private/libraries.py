@@ -64,6 +64,20 @@ LIFTED = {"variables[0][0]": "self.variables", "rngs[0][0]": "rngs"}
 LIFTED_RESULT, LIFTED_RETURNED = "result[0]", {"result[1][0][0]": "self.variables"}
 
 
+OF_CLASS = "core_fn"
+"""What the wrapper of a method is called that linen's transformation of a class makes."""
+_TRANSFORMS = os.path.join("flax", "linen", "transforms.py")
+
+
+def method_of_class(fun: Any) -> Any:
+    """The method that a wrapper of linen's stands for, which `nn.jit(Class)` puts in its place; None where it is another function."""
+    code = getattr(fun, "__code__", None)
+    if code is None or code.co_name != OF_CLASS or not code.co_filename.endswith(_TRANSFORMS):
+        return None
+    cells = dict(zip(code.co_freevars, fun.__closure__ or ()))
+    return cells["fn"].cell_contents if "fn" in cells else None
+
+
 def lifted(fun: Any, args: Sequence[Any]) -> LiftedMethod | None:
     """The call of linen's that a function of flax's stands for; None where it is another function."""
     code = getattr(fun, "__code__", None)
