@@ -183,6 +183,16 @@ def main(moon):
     sim.reset()
     return sim.step(v)
 """,
+    "a flag that is static in the function that is given it": """
+def block(x, *, heads, causal=True):
+    if causal:
+        x = jnp.tril(x)
+    return x * heads
+f = jax.jit(functools.partial(block, heads=2))
+g = jax.jit(block, static_argnames=("heads", "causal"))
+f(jnp.ones((2, 2)))
+g(jnp.ones((2, 2)), heads=2, causal=False)
+""",
     "functions that are to fail": """
 import pytest
 def lambdas():

@@ -123,7 +123,8 @@ def _given_flag(function: Function, name: str, walk: Walk) -> bool:
     positional = [*function.args.posonlyargs, *function.args.args]
     at = next((i for i, a in enumerate(positional) if a.arg == name), None)
     for call in walk.code.of(ast.Call):
-        if (made := walk.functions.compiled_at(call)) and made.function is function:
+        made = walk.functions.compiled_at(call)
+        if made is not None and made.function is function and name not in made.static:
             given = {k.arg: k.value for k in call.keywords}
             value = given.get(name) or (call.args[at] if at is not None and at < len(call.args) else None)
             if _is_flag(value):
