@@ -109,9 +109,8 @@ def check(program: Program, run: bool = False, arguments: Sequence[str] = ()) ->
 
 def answered(program: Program, run: bool = False, arguments: Sequence[str] = ()) -> Answer:
     """All that a look at a program tells, and with `run` its run, with these arguments if it is a file."""
-    with _quietly():
-        every = look(program.text, program.file, program.cells)
-    skipped = [SkippedFile(program.file, cell, reason) for cell, reason in program.unread]
+    every, failed = _looked(program)
+    skipped = [*failed, *(SkippedFile(program.file, cell, reason) for cell, reason in program.unread)]
     ended, others = (), ()
     if run:
         ran = _run(program, arguments, every)
@@ -121,6 +120,16 @@ def answered(program: Program, run: bool = False, arguments: Sequence[str] = ())
         others = tuple(PlacedDiagnostic(o.file, None, o.span.line, o.span.end_line, o) for o in ran.beside)
         skipped += [one for one in ran.skipped if one.cell not in {unread.cell for unread in skipped}]
     return Answer((*(_placed(one, program) for one in every), *others), tuple(skipped), ended, 1, run)
+
+
+def _looked(program: Program) -> tuple[list[Diagnostic], list[SkippedFile]]:
+    """What a look finds. Where it fails, that is told as a fault of ours: other files are still answered."""
+    try:
+        with _quietly():
+            return list(look(program.text, program.file, program.cells)), []
+    except Exception as error:
+        reason = f"jitscope failed to look at it ({type(error).__name__}: {error}); please report that"
+        return [], [SkippedFile(program.file, None, reason)]
 
 
 def _run(program: Program, arguments: Sequence[str], looked: Sequence[Diagnostic]) -> Ran:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import jitscope
-from jitscope_kernel import cli
+from jitscope_kernel import check as kernel_check, cli
 from jitscope_kernel.check import answered, check
 from jitscope_kernel.checking_answers import PlacedDiagnostic, text
 from jitscope_kernel.checking_cells import run_cells
@@ -209,6 +209,34 @@ UNREADABLE = {
     "no Python": ("program.py", "x = 1\ndef f(:\n", "is no Python: line 2: invalid syntax"),
 }
 BRANCHING = "import jax\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\nf(1.0)\n"
+
+
+def test_a_fault_of_the_look_is_told_and_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looked = kernel_check.look
+
+    def failing(text: str, file: str, *more: Any) -> Any:
+        if file.endswith("odd.py"):
+            raise KeyError("odd")
+        return looked(text, file, *more)
+
+    monkeypatch.setattr(kernel_check, "look", failing)
+    odd, good = tmp_path / "odd.py", tmp_path / "good.py"
+    odd.write_text(BRANCHING)
+    good.write_text(BRANCHING)
+    assert cli.main(["check", str(odd), str(good)]) == 1
+    said = capsys.readouterr().out
+    assert "odd.py: left out: jitscope failed to look at it (KeyError: 'odd')" in said
+    assert "good.py: line 4: branch-on-tracer" in said
+
+
+def test_the_edit_of_a_branch_takes_the_return_behind_it_in(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(BRANCHING)
+    [one] = [placed.one for placed in check(read(str(file)))]
+    edited = applied(BRANCHING, one.fix.edits)
+    assert edited == "import jax\n@jax.jit\ndef f(x):\n    return jax.numpy.where(x > 0, x, -x)\nf(1.0)\n"
 
 
 @pytest.mark.parametrize("what", UNREADABLE)

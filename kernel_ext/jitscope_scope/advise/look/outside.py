@@ -263,7 +263,7 @@ def _given_by_method(call: ast.Call, walk: Walk) -> Iterator[tuple[str, bool]]:
         return
     method = walk.functions.of_object(call.func, call)
     compiled = any(one.function is method for one in walk.functions.traced)
-    if not isinstance(method, ast.FunctionDef) or compiled:
+    if not isinstance(method, ast.FunctionDef) or compiled or not parameters(method):
         return
     own, *given = parameters(method)
     for statement in method.body:
