@@ -99,6 +99,7 @@ def _quietly() -> Iterator[None]:
     """Without Python's own warnings of the syntax that is read: they name no file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.filterwarnings("ignore", "invalid (octal )?escape sequence", DeprecationWarning)  # up to Python 3.11
         yield
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import jitscope
 from jitscope_scope.regions.answers import Region
+from tests.compiler.jaxlibs import stores_in_place
 from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import names_of, watched
 
@@ -58,6 +59,7 @@ def compiled_text(program: Program, regions: list[Region]) -> str:
     return text
 
 
+@stores_in_place
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.name)
 def test_no_turn_copies_the_array(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     text = compiled_text(program, watched(program, monkeypatch)[0])
