@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import call_sites, source
@@ -68,14 +67,13 @@ class Rewriting:
 
     def by_users_rule(self, rule: Callable[..., Any], values: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What a rule of a user's gives. It gets jaxlib's builders, whose operations have more names than those made here."""
-        own = self.hlo, self.chlo
-        self.hlo, self.chlo = mlir.with_classes(
-            [import_module(f"jaxlib.mlir.dialects.{d}") for d in ("stablehlo", "chlo")]
-        )
+        own = self.hlo, self.chlo, self.module.builders
+        self.hlo, self.chlo = mlir.generated_builders()
+        self.module.builders = {}  # those by name, too
         try:
             return rule(self, *values, **params)
         finally:
-            self.hlo, self.chlo = own
+            self.hlo, self.chlo, self.module.builders = own
 
     def number_of(self, value: Any) -> float | None:
         """The number that all elements of a value of floats are, if it is a constant; None otherwise."""

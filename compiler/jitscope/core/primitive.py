@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _made: Counter[str] = Counter()
 _LIBRARY = f"{__name__.partition('.')[0]}."
 with_rules: set[Primitive] = set()
-"""The operations that users registered lowering rules for, some perhaps taken back since."""
+"""The library's operations that users registered lowering rules for, some perhaps taken back since."""
 
 
 def _home() -> str:
@@ -95,7 +95,8 @@ class Primitive:
     def lower_by(self, rules: Mapping[str | None, Callable[..., Any]]) -> None:
         """Take these lowering rules of users."""
         self.lowerings = rules
-        with_rules.add(self)
+        if not self.is_users:
+            with_rules.add(self)
 
     def renew(self) -> None:
         """Tell the operation apart from what it was: programs that were compiled with it are others from now on."""

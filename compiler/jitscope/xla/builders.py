@@ -62,8 +62,7 @@ FORMS: dict[str, str] = {
 or several (`xs`), an attribute (`#name`), how many `regions` it has; `nothing` are no results, `name=` is an attribute by
 keyword that may be left out. Builders whose names end in `Op` give the operation, the others its result."""
 
-_CHLO = """acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square
-    zeta next_after"""
+_CHLO = """acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma sinh square"""
 CHLO_FORMS = {**dict.fromkeys(_CHLO.split(), "x"), **dict.fromkeys(("next_after", "polygamma", "zeta"), "x x")}
 
 _REGIONS = {"ReduceOp": 1, "ScatterOp": 1, "ReduceWindowOp": 1, "SortOp": 1, "WhileOp": 2}

@@ -125,8 +125,13 @@ def load_imported_dialects() -> None:
         _knows_all = True
 
 
+def generated_builders() -> tuple[Any, Any]:
+    """jaxlib's own builders of StableHLO and CHLO."""
+    return with_classes((import_module("jaxlib.mlir.dialects.stablehlo"), import_module("jaxlib.mlir.dialects.chlo")))
+
+
 def with_classes(module: Any) -> Any:
-    """A module whose operations are to be read with jaxlib's classes of them, which are imported for it."""
+    """What is read or written with jaxlib's classes of operations, such as a module: they are imported for it."""
     for name in ("builtin", "func", "stablehlo", "chlo"):
         import_module(f"jaxlib.mlir.dialects.{name}")
     return module
