@@ -83,8 +83,11 @@ def test_an_array_of_one_number_has_no_histogram() -> None:
         "high": 1.0,
         "cells": "0" * len(detail["picture"]["cells"]),
     }
-    shown = html({**document, "details": [{**detail, "histogram": same, "picture": picture}]})
+    told = {**detail, "histogram": same, "picture": picture}
+    shown = html({**document, "details": [told]})
     assert "Every element is 1." in shown
+    turned = {**told, "first": ["(1+0j)", "(0+1j)"]}  # of one magnitude
+    assert "Every element" not in html({**document, "details": [turned]})
     assert "Histogram (value) from 1 to 1" not in shown and "faint 1, strong 1" not in shown
 
 

@@ -216,9 +216,16 @@ def _pictures(detail: Document) -> Iterator[Part]:
         yield _devices(detail)
 
 
+_EXACT = 2.0**53
+"""Below, floats tell whole numbers apart."""
+
+
 def _alike(detail: Document) -> str:
-    """The number that all elements are, "" where they differ, or are not finite."""
+    """The number that all elements are, "" where they differ, or are not finite. (The histogram has complex numbers by their magnitude, and
+    integers as floats.)"""
     found, picture = detail["histogram"], detail["picture"]
+    if any("j" in one for one in detail["first"]) or (found and abs(found["low"]) >= _EXACT):
+        return ""
     bad = picture and set(picture["cells"]) & {"n", "i"}
     same = found and found["counts"] and found["low"] == found["high"] and not found["log"] and not bad
     return figure(found["low"]) if same else ""
