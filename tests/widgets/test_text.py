@@ -208,6 +208,19 @@ def test_a_nasty_name_stays_on_its_line(name: str) -> None:
     assert len(text(document, width=1000).splitlines()) == len(text(made.layer_cell(), width=1000).splitlines())
 
 
+@pytest.mark.parametrize("cells", [[], ["f32[2]"], ["f32[2]"] * 40])
+def test_a_matrix_of_uneven_rows_keeps_its_columns(cells: list[str]) -> None:
+    card = made.card(3)
+    for row in card["matrix"]["rows"]:
+        row |= {"cells": cells, "changed": []}
+    document = made.recompilations(card)
+    assert text(document)
+    assert html(document)
+    (shown,) = parts_of(document)
+    (keys,) = [part for part in shown.cards[0].parts if type(part).__name__ == "Table"]
+    assert {len(row.cells) for row in keys.rows} == {len(keys.columns)}
+
+
 def test_a_cell_counts_its_recompilations_once() -> None:
     card = made.card(299)
     cell = made.cell(*[made.layer_compilation()] * 4, recompilations=made.recompilations(card))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .. import words
@@ -99,8 +100,9 @@ def _matrix(matrix: Matrix, function: str) -> Table:
     for row in matrix["rows"]:
         cells: list[Content] = [
             inline.Text(clean(text), "mark", "differs from the one before") if changed else clean(text)
-            for text, changed in zip(row["cells"], row["changed"])
+            for text, changed in islice(zip_longest(row["cells"], row["changed"], fillvalue=""), len(columns))
         ]
+        cells += [""] * (len(columns) - len(cells))
         rows.append(Row((clean(row["path"]), *cells[:at], *more, *cells[at:])))
     bold = "bold: differs from the one before" if any(any(row["changed"]) for row in matrix["rows"]) else ""
     rest = f"{plural(matrix['rows_left'], 'more row')} left out" if matrix["rows_left"] else ""
