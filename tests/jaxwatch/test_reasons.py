@@ -1,6 +1,7 @@
 """Why jax traced a function again: each case changes one thing, and that one is named."""
 
 import collections
+import dataclasses
 import functools
 import os
 import sys
@@ -406,3 +407,27 @@ def test_a_call_after_the_trace_of_a_transformation_is_a_call(rows):
     assert (called.title, other.title) == ("f", "f")
     assert "outside jit" not in called.because and called.because.startswith("jax compiled it for a call")
     assert other.because == "compiled for other arguments than before"
+
+
+def test_the_number_in_static_data_that_changed_is_named(rows):
+    """`state.replace(tx=adam(lr))` in a loop: made once, the state would train with one rate."""
+
+    @functools.partial(jax.tree_util.register_dataclass, data_fields=("w",), meta_fields=("update",))
+    @dataclasses.dataclass
+    class State:
+        w: object
+        update: object
+
+    def sgd(rate):
+        return lambda w: w - rate * w
+
+    @jax.jit
+    def step(state):
+        return state.update(state.w)
+
+    for rate in (0.5, 0.25):
+        step(State(x, sgd(rate)))
+    (card,) = observe.recompilations_document(rows(), "")["cards"]
+    assert "rate is 0.5, then 0.25" in card["because"]
+    assert "rate is 0.5, then 0.25. Hold that as an array." in card["fix"]["text"]
+    assert "Make the object once" not in card["fix"]["text"] and "would become" not in card["fix"]["text"]

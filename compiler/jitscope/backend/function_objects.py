@@ -7,12 +7,13 @@ import functools
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import source
+from .contents import MOST, globals_read, numbers_in, parts_of_partial
 from .signature import code_of, short_repr
 
 
@@ -72,7 +73,6 @@ class FunctionObject(NamedTuple):
 
 
 _PLAIN = (int, float, complex, str, bytes, type(None))
-_MOST = 32
 
 
 def _parameters(fun: Any) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def made(fun: Any) -> FunctionObject:
     wrappers: list[str] = []
     kind, met, given = "", set[int](), 0
     owner = fun.__self__ if isinstance(fun, types.MethodType) else fun
-    while id(fun) not in met and len(met) < _MOST:  # functions may wrap each other
+    while id(fun) not in met and len(met) < MOST:  # functions may wrap each other
         met.add(id(fun))
         bound, held = bound_to(fun), getattr(fun, "__dict__", None)
         if (partial := parts_of_partial(fun)) is not None:
@@ -135,15 +135,6 @@ def bound_to(fun: Any) -> tuple[Any, Any] | None:
     if isinstance(fun, types.MethodType):
         return fun.__func__, fun.__self__
     return (held["__func__"], held["__self__"]) if {"__func__", "__self__"} <= held.keys() else None
-
-
-def parts_of_partial(fun: Any) -> tuple[Any, Sequence[Any], Mapping[str, Any]] | None:
-    """The function of a partial and the arguments it holds; also of one of jax's that can be hashed."""
-    if isinstance(fun, functools.partial):
-        return fun.func, fun.args, fun.keywords
-    if type(fun).__name__ == "HashablePartial" and {"f", "args", "kwargs"} <= vars(fun).keys():
-        return fun.f, fun.args, fun.kwargs
-    return None
 
 
 def _wrapper(fun: Any) -> str:
@@ -200,17 +191,6 @@ def _captured(fun: Any, code: types.CodeType) -> Iterator[Capture]:
             yield _capture(name, "global", around[name])
 
 
-@functools.lru_cache(1024)
-def globals_read(code: types.CodeType) -> tuple[str, ...]:
-    """The names that code, and the code inside it, may read from its globals; attributes are none."""
-    own = [one.argval for one in dis.get_instructions(code) if one.opname in _LOADS] if code.co_names else []
-    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in globals_read(part)]
-    return tuple(dict.fromkeys([*own, *inner]))[:_MOST]
-
-
-_LOADS = {"LOAD_GLOBAL", "LOAD_NAME"}
-
-
 def _capture(name: str, how: str, value: Any) -> Capture:
     kind = type(value)
     if kind in _PLAIN or kind is bool or (kind is tuple and all(type(part) in _PLAIN for part in value)):
@@ -227,43 +207,10 @@ def _capture(name: str, how: str, value: Any) -> Capture:
             f"function {value.__name__}",
             _number(value),
             inside_of(value),
-            _numbers_in(value),
+            numbers_in(value),
             code_of(value),
         )
-    return Capture(name, how, f"object of {kind.__name__}", _number(value), None, _numbers_in(value), code_of(value))
-
-
-def _numbers_in(value: Any) -> tuple[tuple[str, str], ...]:
-    """The numbers that a function captured, or that an object has among its attributes, by name; the same inside of those."""
-    found: list[tuple[str, str]] = []
-    todo, met = [("", value)], set[int]()
-    while todo and len(met) < _MOST:
-        name, one = todo.pop(0)
-        if isinstance(one, (bool, int, float, complex)):
-            found.append((name, short_repr(one)))
-        elif id(one) not in met:
-            met.add(id(one))
-            todo += _parts(one, name)
-    return tuple(found[:_MOST])
-
-
-def _parts(value: Any, name: str) -> list[tuple[str, Any]]:
-    """What a value holds, by name: cells of a function, parts of a partial, fields of a tuple, attributes."""
-    if isinstance(value, types.FunctionType):
-        cells = zip(value.__code__.co_freevars, value.__closure__ or ())
-        return [(name, cell.cell_contents) for name, cell in cells if cell != types.CellType()]
-    if isinstance(value, functools.partial):
-        given = [(f"argument {i}", part) for i, part in enumerate(value.args)]
-        return [("", value.func), *given, *value.keywords.items()]
-    if isinstance(value, types.MethodType):
-        return [(name, value.__self__), (name, value.__func__)]
-    if isinstance(value, (tuple, list)):
-        names = getattr(value, "_fields", None) or [name] * len(value)
-        return list(zip(names, value[:_MOST]))
-    held = getattr(value, "__dict__", None)
-    return (
-        list(held.items())[:_MOST] if isinstance(held, dict) and not isinstance(value, (type, types.ModuleType)) else []
-    )
+    return Capture(name, how, f"object of {kind.__name__}", _number(value), None, numbers_in(value), code_of(value))
 
 
 def inside_of(function: types.FunctionType) -> Inside:
@@ -319,7 +266,7 @@ def _number(value: Any) -> int:
     try:
         reference = weakref.ref(value, functools.partial(_forget, at))
     except TypeError:
-        parts = [_capture("", "", part).token for part in value[:_MOST]] if isinstance(value, tuple) else [at]
+        parts = [_capture("", "", part).token for part in value[:MOST]] if isinstance(value, tuple) else [at]
         return hash((type(value), *parts))
     _numbers[at] = reference, next(_next)
     return _numbers[at][1]

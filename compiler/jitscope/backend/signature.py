@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import functools
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..core.config import Settings
 from ..core.dtypes import short_name
 from ..core.references import ReferenceAval
 from ..core.words import cut
+from .contents import content_of, numbers_in
 
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class Leaf(NamedTuple):
 
 class Static(NamedTuple):
     """One static argument; `token` differs between unequal values that print alike. `content` is what an object holds that is
-    compared by identity (`UNTOLD` in it: as far as it is told), "" for one that is compared by value; `code` see `code_of`."""
+    compared by identity (`UNTOLD` in it: as far as it is told), "" for one that is compared by value; `code` see `code_of`; `held` are
+    the numbers inside of a function or an object, by name."""
 
     name: str
     type: str
@@ -60,13 +62,25 @@ class Static(NamedTuple):
     token: int
     content: str = ""
     code: str = ""
+    held: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def of(name: str, value: Any) -> Static:
-        return Static(name, type(value).__name__, _text(value), hash(value), _content(value), code_of(value))
+        return Static(
+            name, type(value).__name__, _text(value), hash(value), content_of(value), code_of(value), _numbers(value)
+        )
+
+    def is_same(self, other: Static) -> bool:
+        """Whether both are one key: an object that is compared by identity is itself whatever was written to it."""
+        known = other.content if self.token == other.token else ""
+        return self[:4] == other[:4] if not known else (self.name, self.type) == (other.name, other.type)
 
     def __str__(self) -> str:
         return f"{self.text} ({self.type})"
+
+
+def _numbers(value: Any) -> tuple[tuple[str, str], ...]:
+    return () if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) else numbers_in(value)
 
 
 def code_of(value: Any) -> str:
@@ -94,44 +108,13 @@ def _text(value: Any) -> str:
     return name if callable(value) and isinstance(name, str) else short_repr(value)
 
 
-def _content(value: Any) -> str:
-    kind = type(value)
-    return _held(value) if kind.__hash__ is object.__hash__ else ""
-
-
-def _held(value: Any, depth: int = 5) -> str:
-    """What a value holds, with its code or its class; `UNTOLD` stands for what a short text does not tell."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return short if len(short := repr(value)) <= _LONGEST else UNTOLD
-    if not depth:
-        return UNTOLD
-    if type(value) in (tuple, list):
-        return _parts(value, depth)
-    if type(value) is dict:
-        return _parts([part for item in value.items() for part in item], depth)
-    if isinstance(code := getattr(value, "__code__", None), types.CodeType):
-        cells = [cell for cell in getattr(value, "__closure__", None) or () if cell != types.CellType()]
-        place = f"{code.co_qualname} of {code.co_filename}:{code.co_firstlineno}"
-        return f"{place} {_parts([cell.cell_contents for cell in cells], depth)}"
-    held = getattr(value, "__dict__", None)
-    return f"{type(value).__qualname__} {_held(held, depth - 1) if type(held) is dict else UNTOLD}"
-
-
-def _parts(values: Sequence[Any], depth: int) -> str:
-    return f"({', '.join(_held(one, depth - 1) for one in values)})" if len(values) <= _LONGEST else UNTOLD
-
-
-UNTOLD = "…"
-_LONGEST = 200
-
-
 class Signature(NamedTuple):
     """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
     repr) of everything that is neither an argument nor named here; `structure` tells trees apart that print alike. `cleared` and
     `dropped` count how often the function's caches were emptied, and made room; `made` says how the function came to be; `attributes` are
     the plain values inside of objects that another library counts as static, which tell why `structure` or its own statics changed;
     `classes` those of the outermost objects in the arguments, as (path, name), where a library took these apart, so that `tree` has
-    none."""
+    none; `held` are the numbers inside of what nodes of the tree hold as static data, by name."""
 
     function: int
     leaves: tuple[Leaf, ...]
@@ -146,6 +129,7 @@ class Signature(NamedTuple):
     made: FunctionObject
     attributes: tuple[Static, ...] = ()
     classes: tuple[tuple[str, str], ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
 
     def same(self, other: Signature) -> bool:
         """Whether the programs are: what happened to the caches does not count."""
@@ -154,6 +138,9 @@ class Signature(NamedTuple):
 
 _KEY = Signature._fields.index("cleared")
 
+
+BY_NAME = "static arguments by name"
+"""The option that lists which static arguments a call gives by name: another key than by position."""
 
 ANY_DEVICE = "any"
 """The device of a trace that was made for use inside another."""
@@ -198,6 +185,7 @@ def options_text(
     *,
     donated: tuple[str, ...],
     static: tuple[str, ...],
+    by_name: Iterable[str],
     auto_static: bool,
     keep_unused: bool = False,
     results: Any = None,
@@ -213,4 +201,4 @@ def options_text(
     ]
     rows += [(f"axis {name!r}", size) for name, size in axes]
     rows += [(f"compiler option {name}", value) for name, value in options]
-    return tuple((name, short_repr(value)) for name, value in rows)
+    return (*((name, short_repr(value)) for name, value in rows), (BY_NAME, ", ".join(sorted(by_name))))

@@ -171,6 +171,7 @@ def _signature(
         function._options,
         donated=spec.donated,
         static=spec.declared,
+        by_name=arguments.statics.names,
         auto_static=function._auto,
         keep_unused=function._keep_unused,
         results=function._shardings and function._shardings.outs,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from jitscope.backend.function_objects import FunctionObject, bound_to, made, parts_of_partial
-from jitscope.backend.signature import Leaf, Signature, Static, is_hashable, short_repr
+from jitscope.backend.contents import numbers_in, parts_of_partial
+from jitscope.backend.function_objects import FunctionObject, bound_to, made
+from jitscope.backend.signature import BY_NAME, Leaf, Signature, Static, is_hashable, short_repr
 from jitscope.core.words import cut
 
-from ..observe.differences import BY_NAME
 from ..observe.stacks import is_installed
 from . import private
 from .layouts import layout_text
@@ -87,6 +87,7 @@ class Call:
             FunctionObject(*self.made),
             own.attributes if own else (),
             own.classes if own else (),
+            () if own else _numbers_of(structure, text),
         )
 
 
@@ -107,6 +108,22 @@ def _structure(structure: Any, text: str) -> int:
     if "CustomNode" not in text:
         return 0
     return hash(structure) if is_hashable(structure) else 0
+
+
+def _numbers_of(structure: Any, text: str) -> tuple[tuple[str, str], ...]:
+    """The numbers inside of the static data of a tree's nodes, by name."""
+    found: list[tuple[str, str]] = []
+    todo = [structure] if "CustomNode" in text else []
+    while todo and len(found) < _MOST_PARTS:
+        node = todo.pop(0)
+        data = node.node_data()
+        if data is not None and data[0] not in _CONTAINERS:
+            found += numbers_in(data[1])
+        todo += node.children()
+    return tuple(found)
+
+
+_CONTAINERS = (tuple, list, dict, type(None))
 
 
 def fun_name(fun: Any) -> str:

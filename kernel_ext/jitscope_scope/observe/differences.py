@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from jitscope.backend.contents import UNTOLD
 from jitscope.backend.function_objects import Capture
-from jitscope.backend.signature import ANY_DEVICE, UNTOLD, Leaf, Signature, Static
+from jitscope.backend.signature import ANY_DEVICE, BY_NAME, Leaf, Signature, Static
 from jitscope.core.words import listed, root_of
 
 from .structures import apart, call_of, changed, classes, in_place_of_containers, told
@@ -144,9 +145,6 @@ def _option(old: Signature, new: Signature, name: str, before: str, after: str) 
     return [Difference(_OPTIONS.get(name, "option"), name, before, after)]
 
 
-BY_NAME = "static arguments by name"
-"""The option that lists which static arguments were given by name, of a library whose keys tell that apart."""
-
 UNKNOWN = "not found"
 """What became of a program whose key is equal in all that is known, where nothing tells why it was not found."""
 
@@ -264,7 +262,7 @@ def _attributes(old: Signature, new: Signature) -> list[Difference]:
     """What changed of the plain values in what a library took apart; parameters that one call left out count as their defaults."""
     before, after = ({one.name: one for one in s.attributes} for s in (old, new))
     arrays = {root_of(leaf.path) for s in (old, new) for leaf in s.leaves}
-    found = [_static(name, before[name], one) for name, one in after.items() if before.get(name, one) != one]
+    found = [_static(name, before[name], one) for name, one in after.items() if not before.get(name, one).is_same(one)]
     for name in {**before, **after}:
         if (name in before) != (name in after) and name == root_of(name) and name not in arrays:
             found += _left_out(name, old, new, before.get(name), after.get(name))
@@ -301,7 +299,8 @@ def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]
     if old.tree != new.tree or before.keys() != after.keys():
         of_structure = _structures(old, new, before, after, known)
     elif old.structure != new.structure:
-        detail = "static data of its nodes is not equal, though it prints alike"
+        numbers = changed_numbers(old.held, new.held)
+        detail = f"{STATIC_DATA} of its nodes{numbers or ' is not equal, though it prints alike'}"
         root = _common_root(list(after)) or _ALL
         of_structure = [Difference("tree structure", root, told(old, root), told(new, root), detail)]
     of_arrays = [one for path in after if path in before for one in _leaf(before[path], after[path])]
@@ -322,6 +321,7 @@ def _structures(
     root = _common_root(left) or changed(old, new) or _ALL
     if not left and (sides := apart(old, new, root)) is not None:
         alike = ", not equal though it prints alike" if sides[0] == sides[1] else ""
+        alike = changed_numbers(old.held, new.held) or alike
         return [Difference("tree structure", root, *sides, f"{STATIC_DATA}{alike}")]
     part = "call form" if _form(old) != _form(new) else "tree structure"
     argument = root if part == "tree structure" else ""
@@ -398,7 +398,7 @@ def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference
         elif one is None or other is None:
             given = [str(side) if side else "not given" for side in (one, other)]
             found.append(Difference("call form", name, *given))
-        elif one != other:
+        elif not one.is_same(other):
             found.append(_static(name, one, other))
     return found
 
@@ -414,7 +414,20 @@ def _static(name: str, old: Static, new: Static) -> Difference:
         detail = f"another object ({new.type}){same}: objects of its class are equal by identity alone"
         return Difference("static object", name, str(old), str(new), detail)
     alike = "the two are not equal, though they print alike" if str(old) == str(new) else ""
-    return Difference("static value", name, str(old), str(new), alike)
+    numbers = changed_numbers(old.held, new.held).removeprefix(": ")
+    return Difference("static value", name, str(old), str(new), numbers or alike)
+
+
+def changed_numbers(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]) -> str:
+    """`: lr is 0.1, then 0.2`, of the numbers that two values hold by name; "" where none changed, or they hold others."""
+    if [name for name, _ in before] != [name for name, _ in after]:
+        return ""
+    pairs = zip(before, after)
+    said = dict.fromkeys(f"{name} is {one}, then {two}" for (name, one), (_, two) in pairs if name and one != two)
+    return f": {listed(list(said)[:_MOST_NUMBERS])}" if said else ""
+
+
+_MOST_NUMBERS = 2
 
 
 def _changed(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str, str]]:

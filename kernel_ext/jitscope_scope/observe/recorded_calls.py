@@ -20,7 +20,7 @@ import numpy as np
 
 from jitscope import tree
 from jitscope.backend.array import Array, array_from_numpy
-from jitscope.backend.function_objects import globals_read
+from jitscope.backend.contents import globals_read
 from jitscope.core import records
 from jitscope.core.source import is_internal, is_stdlib
 

@@ -2,9 +2,12 @@
 
 import functools
 
+import pytest
+
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_scope import observe
+from jitscope_scope.advise.run.misses import missed
 
 
 X = jnp.ones((4, 3))
@@ -64,3 +67,106 @@ def test_what_objects_hold_is_called_the_same_only_where_all_of_it_is_known():
     shifted = jx.jit(lambda x, config: x + config.shift, static_argnums=1)
     (card,) = cards_of(lambda: [shifted(X, Config(shift=jnp.full(3, n))) for n in (1.0, 2.0)])
     assert "is another object (Config): objects of its class are equal by identity alone" in card["because"]
+
+
+def scaled_by(scale, x):
+    return scale * x
+
+
+FACTOR = 0.0
+
+
+def by_a_global(factors):
+    global FACTOR
+    for FACTOR in factors:
+        yield lambda x: FACTOR * x  # noqa: B023
+
+
+class Slots:
+    __slots__ = ("scale",)
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, x):
+        return self.scale * x
+
+
+OTHERS = {
+    "a partial": (lambda: [functools.partial(scaled_by, scale) for scale in (2.0, 3.0)], "scale is 2.0, then 3.0"),
+    "a lambda that reads a global": (lambda: by_a_global((2.0, 3.0)), "FACTOR is 2.0, then 3.0"),
+    "a lambda with a default": (lambda: [lambda x, k=k: k * x for k in (2.0, 3.0)], "k is 2.0, then 3.0"),
+    "a bound method": (lambda: [Norm(eps).__call__ for eps in (0.5, 0.25)], "eps is 0.5, then 0.25"),
+    "an object with slots": (lambda: map(Slots, (2.0, 3.0)), ""),
+}
+
+
+@pytest.mark.parametrize("which", OTHERS)
+def test_static_objects_that_hold_other_numbers_are_not_called_the_same(which):
+    made, numbers = OTHERS[which]
+
+    @functools.partial(jx.jit, static_argnums=0)
+    def applied(f, x):
+        return f(x)
+
+    made_anew = cards_of(lambda: [applied(f, X) for f in made()])
+    (card,) = (card for card in made_anew if card["cause"].startswith("static"))
+    said = f"{card['because']} {card['fix']['text']}"
+    assert "holds the same" not in card["because"]
+    assert numbers in said
+    assert "would become" not in said  # one object in place of both computes something else
+
+
+def test_a_number_in_a_static_object_is_what_to_pass():
+    applied = jx.jit(lambda f, x: f(x), static_argnums=0)
+    (card,) = cards_of(lambda: [applied(functools.partial(scaled_by, scale), X) for scale in (5.0, 6.0)])
+    assert card["fix"]["text"] == (
+        "f (partial) holds another number: scale is 5.0, then 6.0. Pass the number that changes as an argument. Call with few values of "
+        "f: each static value has a program of its own."
+    )
+
+
+def test_an_object_that_was_changed_is_the_same_key():
+    config = Config(n=3)
+    scaled = jx.jit(lambda x, config: x * config.n, static_argnums=1)
+
+    def call():
+        scaled(X, config)
+        config.n = 4
+        scaled(X[:2], config)
+        scaled(X[:1], config)
+
+    (card,) = cards_of(call)
+    assert card["cause"] == "shape"
+    assert "config" not in card["because"]
+
+
+def test_a_partial_is_called_by_its_function():
+    (card,) = cards_of(lambda: [jx.jit(functools.partial(scaled_by, scale))(X) for scale in (7.0, 8.0)])
+    assert card["because"] == "the partial of scaled_by is made anew, and the captured scale changed: 7.0 → 8.0"
+
+
+def test_one_way_to_write_a_call_gives_what_it_leaves_out():
+    @functools.partial(jx.jit, static_argnames="n")
+    def power(x, n=2):
+        return x * n + 0.125
+
+    (card,) = cards_of(lambda: (power(X), power(X, 2), power(X, n=2)))
+    assert card["cause"] == "call form"
+    made = card["compilations"] + card["retraces"] + 1
+    assert f" {made} " in card["fix"]["text"] and "would become 1," in card["fix"]["text"]
+
+
+def test_sharp_bits_and_cards_give_one_advice():
+    def call():
+        for eps in (3e-2, 3e-4):
+            norm = Norm(eps)
+            jx.jit(lambda x: norm(x) + 2)(X)  # noqa: B023
+
+    mark = observe.ledger().mark()
+    call()
+    rows = list(observe.ledger().since(mark))
+    (card,) = observe.recompilations_document(rows, "")["cards"]
+    (bit,) = missed(rows)
+    assert bit.fix is not None and card["fix"]["text"].startswith(bit.fix.text)
+    assert "Pass norm as an argument" not in bit.fix.text

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from jitscope.core.source import Position
 from jitscope.core.words import duration
 
-from ...observe.differences import Difference, strong_number
 from ...observe.ledger import Row
-from ...observe.recompiling.groups import again, wanted
-from ...observe.recompiling.remedies import same_but_for_numbers
+from ...observe.recompiling.groups import Group, again, wanted
+from ...observe.recompiling.remedies import remedy
 from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
 from ...source_code import rewrites
 from ..diagnostic import Diagnostic, Fix, Span
 
+
+if TYPE_CHECKING:
+    from jitscope_widgets.documents.recompilations import Cause
 
 _BITS = {
     "shape": "recompile-shape",
@@ -83,7 +86,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
     message = f"{first.function} is {verb} {times} {place} ({duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences[1:])
-    return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
+    return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows)), evidence, "miss")
 
 
 def made_around(call_site: Position) -> Position | None:
@@ -106,43 +109,13 @@ def made_around(call_site: Position) -> Position | None:
     return None
 
 
-def _only_computed_with(rows: list[Row]) -> bool:
-    """Whether the programs differ in their numbers alone."""
-    made = [*rows, *([rows[0].against] if rows[0].against is not None else [])]
-    programs = [row.jaxpr for row in made if row.jaxpr is not None]
-    return len(programs) == len(made) and all(same_but_for_numbers(programs[0], other) for other in programs[1:])
-
-
-_OF_NUMBERS = ("(int)", "(float)", "(bool)", "(complex)")
-"""How a static value ends, as a difference has it, that could be an array."""
-
-
-def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
-    path = difference.path
-    if difference.part == "closure":
-        return f"Pass {path} as an argument, and make the compiled function once, before: {rows[0].function} is a new object each time."
-    if difference.part == "none":
-        return f"Pass an array that changes nothing in place of None for {path}, zeros to add, ones to multiply; two programs are right where both calls come often."
-    if difference.part == "static object" and "(function)" in difference.detail:
-        return f"Make the function given for {path} once, before the calls: a function is equal to itself alone."
-    if difference.part == "call form" and difference.detail.startswith(("gained ", "lost ")):
-        return "Give the same arguments in every call; two programs are right where a call without one of them means something else."
-    if bit == "recompile-static-value" and not all(
-        side.endswith(_OF_NUMBERS) for side in (difference.before, difference.after)
-    ):
-        return f"Call with few values of {path}: each static value has a program of its own."
-    if bit == "recompile-static-value" and not _only_computed_with(rows):
-        return f"{path} decides what the program is: call with few values of it, or make the loop a lax.fori_loop and the branch a lax.cond."
-    number = strong_number(difference.before.split(",")[0]) if bit == "recompile-weak-type" else ""
-    return {
-        "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
-        "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
-        "recompile-weak-type": f"Start with an array, {number}: Python numbers make {path} weakly typed.",
-        "recompile-static-value": f"If {path} is only computed with, do not make it static: then one program serves all values.",
-        "recompile-static-object": f"Give the class of {path} __eq__ and __hash__ (@dataclass(frozen=True)), or make the object once.",
-        "recompile-pytree": f"Keep the structure of {path}: the same keys and containers in every call; stack lists into one array.",
-        "recompile-call-form": "Write all calls one way: the same arguments by position, the same by name, the same left out.",
-        "recompile-fresh-function": f"Make the compiled function once, before: {rows[0].function} is a new object each time.",
-        "recompile-config": f"Set {path} once, before the first call.",
-        "recompile-device": "Put all arguments where they belong once, with jax.device_put.",
-    }[bit]
+def _fix(rows: list[Row]) -> str:
+    """What the card of the recompilations says."""
+    first = rows[0]
+    own = [row for row in rows if (row.identity, row.cause) == (first.identity, first.cause)]
+    bases = {row.against.id: row.against for row in own if row.against is not None}
+    of_line = Group(
+        cast("Cause", first.cause), own, [base for id, base in bases.items() if id not in {row.id for row in own}]
+    )
+    found = remedy(of_line)
+    return found.text if found is not None else ""

@@ -138,13 +138,14 @@ def _made_anew(group: Group) -> str:
     made = last.signature.made if last.signature else None
     kind = made.kind if made else "function"
     line = f" defined in {_defined(last.position)}" if last.position else ""
-    what = f"the {kind}{line}" if group.title == group.function else "it"  # whose function may be one all the time
+    of_it = f"the partial of {group.function}" if kind == "partial" else f"the {kind}{line}"
+    what = of_it if group.title == group.function else "it"  # whose function may be one all the time
     said = f"{what} is made anew, and each object is traced by itself"
     changes = group.changes if group.cause == "closure" else []
     if not changes:
         return f"{said}; it captured the same values" if made and made.captures else said
     values = " and ".join(f"{d.path} {d.change}" for d in changes)
-    return f"the {kind}{line} is made anew, and the captured {values}"
+    return f"{of_it} is made anew, and the captured {values}"
 
 
 def _defined(position: source.Position) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jitscope.backend.signature import Signature, Static
+from jitscope.backend.signature import BY_NAME, Signature, Static
 from jitscope.core.words import cut
 
-from ..differences import BY_NAME
 from ..ledger import Row
 from ..structures import told
 from .groups import Group

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from jitscope.backend.function_objects import Capture
-from jitscope.backend.signature import Leaf
+from jitscope.backend.signature import Leaf, Signature, Static
 from jitscope.core.jaxpr import Jaxpr, Literal, subjaxprs
 from jitscope.core.source import parsed
 from jitscope.core.words import listed
@@ -19,7 +19,7 @@ from ..differences import UNKNOWN, strong_number
 from ..stacks import is_installed
 from ..structures import changed_data
 from .groups import WATCHING, Group, another_model
-from .replay import Replay, captures_of, change_for, common_dtype, replay
+from .replay import Replay, captures_of, change_for, common_dtype, replay, untold
 from .settled import settled
 from .sizes import Sizes, sizes_of
 
@@ -152,7 +152,10 @@ def _weak_type(group: Group) -> str:
 
 def _static_value(group: Group) -> str:
     if change_for(group) is None:
-        return f"Call with few values of {_names(group)}: each static value has a program of its own."
+        few = f"Call with few values of {_names(group)}: each static value has a program of its own."
+        if _shapes_the_program(group) or not (inside := _numbers_in_statics(group)):
+            return few
+        return f"{inside}. Pass the number that changes as an argument{_of_optax(inside)}. {few}"
     key = group.rows[-1].signature
     values = [one for one in (*key.statics, *key.attributes) if one.name in group.paths] if key is not None else []
     if _shapes_the_program(group) and all(one.type == "bool" for one in values):
@@ -167,6 +170,22 @@ def _static_value(group: Group) -> str:
     return f"{_names(group)} {'is' if len(group.paths) == 1 else 'are'} only computed with: {how}, and one program serves all values."
 
 
+def _numbers_in_statics(group: Group) -> str:
+    """`hp holds another number: lr is 0.1, then 0.2`, of static objects, or ""."""
+    statics = [one for row in group.history if row.signature for one in row.signature.statics]
+    said = [
+        (f"{name} ({own[0].type})", found)
+        for name in group.paths
+        if (own := [one for one in statics if one.name == name]) and (found := _numbers_that_changed(own))
+    ]
+    return " and ".join(f"{name} holds another number: {found}" for name, found in said)
+
+
+def _of_optax(said: str) -> str:
+    optimizer = "GradientTransformation" in said
+    return "; of optax's optimizers, optax.inject_hyperparams keeps it in the state" if optimizer else ""
+
+
 def _computed_with(group: Group) -> str:
     names = [path for path in group.paths if path not in _deciding(group)]
     return f" {listed(names)} {'is' if len(names) == 1 else 'are'} only computed with." if names else ""
@@ -174,6 +193,8 @@ def _computed_with(group: Group) -> str:
 
 def _static_object(group: Group) -> str:
     once = f"Make the object given for {_names(group)} once, before the calls"
+    if untold(group):
+        once = f"Where the objects given for {_names(group)} hold the same, make one of them, once, before the calls"
     key = group.rows[-1].signature
     statics = [one for one in key.statics if one.name in group.paths] if key is not None else []
     if any(one.type == "function" for one in statics):
@@ -209,6 +230,10 @@ def _tree(group: Group) -> str:
     kinds = _data(group)
     if kinds:
         said = f"The static data of {' and '.join(kinds)} changed, and each value of it has a program of its own."
+        if numbers := _numbers_that_changed([row.signature for row in group.history if row.signature]):
+            return (
+                f"{said} It holds another number: {numbers}. Hold that as an array{_of_optax(group.changes[0].before)}."
+            )
         if not all(_is_users(group, kind) for kind in kinds):
             return f"{said} Make the object once, and change its arrays alone."
         return (
@@ -276,8 +301,7 @@ def _of_functions(group: Group, captured: list[Capture]) -> str:
     made, it = f"Make {listed(names)} and {_called(group)} once, before the calls", "it" if len(names) == 1 else "them"
     if not inside:
         return f"{made}: functions and objects cannot be arguments of a compiled function, and each has a program of its own."
-    optimizer = any("GradientTransformation" in one.text for one in captured)
-    how = "; of optax's optimizers, optax.inject_hyperparams keeps it in the state" if optimizer else ""
+    how = _of_optax(" ".join(one.text for one in captured))
     return (
         f"{' and '.join(inside)}. {made}, and pass the number that changes as an argument{how}: functions and objects cannot be "
         f"arguments of a compiled function, and a number inside of {it} is part of the program."
@@ -301,17 +325,23 @@ _LONGEST = 60
 
 def _other_number(called: str, captured: list[Capture]) -> str:
     """`tx holds another number: lr is 0.001, then 0.003`, or "" where the numbers in it are the same, or are not known."""
-    values: dict[str, list[str]] = {}
-    for one in captured:
+    said = _numbers_that_changed(captured)
+    return f"{called} holds another number: {said}" if said else ""
+
+
+def _numbers_that_changed(values: Sequence[Capture | Static | Signature]) -> str:
+    """`lr is 0.001, then 0.003`, of the numbers inside of values, or "" where these are the same, or are not known."""
+    found: dict[str, list[str]] = {}
+    for one in values:
         for name, text in one.held:
-            values.setdefault(name, []).append(text)
-    changed = [(name, list(dict.fromkeys(texts))) for name, texts in values.items()]
+            found.setdefault(name, []).append(text)
+    changed = [(name, list(dict.fromkeys(texts))) for name, texts in found.items()]
     said = [
         f"{name} is {texts[0]}, then {texts[1]}"
         for name, texts in changed
-        if name and 1 < len(texts) and len(values[name]) <= len(captured)
+        if name and 1 < len(texts) and len(found[name]) <= len(values)
     ]
-    return f"{called} holds another number: {' and '.join(said[:2])}" if said else ""
+    return " and ".join(said[:2])
 
 
 def _device(group: Group) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
+from jitscope.backend.contents import UNTOLD
 from jitscope.backend.function_objects import Capture
-from jitscope.backend.signature import Leaf, Signature
+from jitscope.backend.signature import BY_NAME, Leaf, Signature
 from jitscope.core.words import root_of
 
-from ..differences import BY_NAME
+from ..differences import changed_numbers
 from .groups import Group
 from .sizes import padded, sizes_of
 
@@ -59,7 +60,7 @@ def _with_leaves(group: Group, change: Callable[[Leaf], Leaf]) -> Change:
 
 
 def _key(signature: Signature) -> Hashable:
-    return signature._replace(cleared=0, dropped=0, made=None)  # pyright: ignore[reportArgumentType]
+    return signature._replace(cleared=0, dropped=0, made=None, held=())  # pyright: ignore[reportArgumentType]
 
 
 def _shapes(group: Group) -> Change | None:
@@ -114,8 +115,11 @@ def _statics(group: Group) -> Change | None:
     return without
 
 
-def _static_objects(group: Group) -> Change:
+def _static_objects(group: Group) -> Change | None:
+    """Objects that hold the same become one; of those that hold what is not told nobody knows."""
     names = set(group.paths)
+    if untold(group):
+        return None
 
     def by_content(key: Signature) -> Hashable:
         statics = tuple(s._replace(token=0, text="") if s.name in names else s for s in key.statics)
@@ -124,7 +128,19 @@ def _static_objects(group: Group) -> Change:
     return by_content
 
 
-def _structures(group: Group) -> Change:
+def untold(group: Group) -> bool:
+    """Whether the static objects of a group hold what is not told, so that they may differ."""
+    keys = [row.signature for row in group.history if row.signature]
+    return any(UNTOLD in one.content for key in keys for one in key.statics if one.name in group.paths)
+
+
+def _structures(group: Group) -> Change | None:
+    """One structure; None where a number in static data changed, which no structure makes equal."""
+    held = [row.signature.held for row in group.history if row.signature]
+    return None if any(map(changed_numbers, held, held[1:])) else _one_structure(group)
+
+
+def _one_structure(group: Group) -> Change:
     """Arguments whose structure changed become one that fits all calls; what a call lacks gets the type that the first one has which has it."""
     roots = {root_of(path) for path in group.paths}
     everything = "arguments" in roots
@@ -143,7 +159,7 @@ def _structures(group: Group) -> Change:
 
 
 def _nones(group: Group) -> Change:
-    roots, same = {root_of(path) for path in group.paths}, _structures(group)
+    roots, same = {root_of(path) for path in group.paths}, _one_structure(group)
 
     def given(key: Signature) -> Hashable:
         return same(key._replace(statics=tuple(static for static in key.statics if static.name not in roots)))
@@ -152,8 +168,13 @@ def _nones(group: Group) -> Change:
 
 
 def _call_forms(group: Group) -> Change:
+    given = {(s.name, s.text): s for row in group.history if row.signature for s in row.signature.statics}
+
     def in_order(key: Signature) -> Hashable:
-        leaves, statics = tuple(sorted(key.leaves)), tuple(sorted(key.statics))
+        own = {static.name for static in key.statics}
+        left_out = {(c.name, c.text) for c in key.made.captures if c.how == "default" and c.name not in own}
+        leaves = tuple(sorted(key.leaves))
+        statics = tuple(sorted([*key.statics, *(given[one] for one in left_out if one in given)]))
         options = tuple(one for one in key.options if one[0] != BY_NAME)
         return _key(key._replace(leaves=leaves, statics=statics, options=options, tree="", structure=0))
 
