@@ -119,6 +119,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (_MANY,)),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
+    "POWERS_IN_DOUBLE": (lambda x: jnp.abs(x) ** 2.2, (_LONG,)),
+    "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 0.3), (_LONG,)),
     "STENCILS_AS_CHOICES": (_heat, (_IMAGE,)),
     "VALUES_KEPT": (_residual, (_TOKENS, *_LAYERS)),
     "WINDOWS_BY_SLICES": (

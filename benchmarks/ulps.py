@@ -17,15 +17,21 @@ os.environ["JITSCOPE_COMPILATION_CACHE"] = "0"
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.xla.cpu_tuning import IN_DOUBLE
+from jitscope.xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE
 
 
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any], int]] = {
     "sin": (jnp.sin, np.sin, 1),
     "cos": (jnp.cos, np.cos, 1),
     "tan": (jnp.tan, np.tan, 1),
+    "arcsin": (jnp.arcsin, np.arcsin, 1),
+    "arccos": (jnp.arccos, np.arccos, 1),
     "arctan": (jnp.arctan, np.arctan, 1),
     "arctan2": (jnp.arctan2, np.arctan2, 2),
+    "cbrt": (jnp.cbrt, np.cbrt, 1),
+    "x ** y": (jnp.power, np.power, 2),
+    "x ** 2.2": (lambda x: x**2.2, lambda x: x ** np.longdouble(np.float32(2.2)), 1),
+    "x ** -2.0": (lambda x: x**-2.0, lambda x: 1 / (x * x), 1),
     "x ** 1.5": (lambda x: x**1.5, lambda x: x * np.sqrt(x), 1),
     "x ** -1.5": (lambda x: x**-1.5, lambda x: 1 / (x * np.sqrt(x)), 1),
     "x ** 2.5": (lambda x: x**2.5, lambda x: x * x * np.sqrt(x), 1),
@@ -46,12 +52,12 @@ def numbers(count: int, seed: int) -> np.ndarray:
 def worst(name: str, xs: tuple[np.ndarray, ...], off: bool) -> float:
     """The greatest distance from the exact result."""
     function, exact, _ = FUNCTIONS[name]
-    IN_DOUBLE.off = off
+    IN_DOUBLE.off = POWERS_IN_DOUBLE.off = off
     try:
         jx.clear_caches()
         got = np.asarray(jx.jit(lambda *xs: function(*xs))(*xs))
     finally:
-        IN_DOUBLE.off = False
+        IN_DOUBLE.off = POWERS_IN_DOUBLE.off = False
         jx.clear_caches()
     with np.errstate(all="ignore"):
         wanted = exact(*[x.astype(np.longdouble) for x in xs])

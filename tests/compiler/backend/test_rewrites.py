@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
     not cpu_tuning.IN_DOUBLE.holds(), reason="the rules hold with releases they were measured with"
 )
 
-LONG, TABLE = np.ones(20_000, np.float32), np.ones((1000, 64), np.float32)
+LONG, LONGER, TABLE = np.ones(20_000, np.float32), np.ones(200_000, np.float32), np.ones((1000, 64), np.float32)
 MATRICES, POINTS = np.ones((100, 4, 4), np.float32), np.ones((2000, 3), np.float32)
 IMAGES, PIXEL = np.ones((2, 8, 8, 16), np.float32), np.ones((1, 1, 16, 16), np.float32)
 
@@ -30,6 +30,8 @@ def pointwise(x: Any, w: Any) -> Any:
 
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "IN_DOUBLE": (jnp.sin, (LONG,), "sin of f32[20000]"),
+    "POWERS_IN_DOUBLE": (lambda x: x**2.2, (LONGER,), "pow of f32[200000], f32[]"),
+    "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 3), (LONGER,), "rem of f32[200000], f32[]"),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (TABLE,), "cumsum of f32[1000,64]"),
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (LONG,), "cumsum of f32[20000]"),
     "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),

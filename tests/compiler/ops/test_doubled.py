@@ -13,21 +13,30 @@ from hypothesis import Phase, given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from benchmarks.ulps import FUNCTIONS, numbers, worst
-from jitscope.ops.elementwise import double_precision
-from jitscope.xla.cpu_tuning import IN_DOUBLE
+from jitscope.ops.elementwise.double import angles
+from jitscope.xla.cpu_tuning import IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE
 from tests.compiler.with_rules import with_and_without
 
 
 pytestmark = pytest.mark.skipif(not IN_DOUBLE.holds(), reason="the rule holds with releases it was measured with")
+RULES = [IN_DOUBLE, POWERS_IN_DOUBLE, REMAINDERS_IN_DOUBLE]
 SIZE = IN_DOUBLE.value
+_POWERS = ("x ** y", "x ** 2.2", "x ** -2.0")
 SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, -0.5, 3e38, -1e-30, 2.0**-14, 1e5], np.float32)
+
+
+LONG = REMAINDERS_IN_DOUBLE.value
+
+
+def size_of(name: str) -> int:
+    return POWERS_IN_DOUBLE.value if name in _POWERS else SIZE
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(max_examples=3, phases=[Phase.explicit, Phase.generate])
 @given(seed=st.integers(0, 2**31))
 def test_results_are_nearer_than_those_of_xla(name: str, seed: int) -> None:
-    columns = [numbers(SIZE, seed + i) for i in range(FUNCTIONS[name][2])]
+    columns = [numbers(size_of(name), seed + i) for i in range(FUNCTIONS[name][2])]
     size = min(map(len, columns))
     ours, own = (worst(name, tuple(x[:size] for x in columns), off) for off in (False, True))
     assert ours <= 0.501 and ours <= own + 1e-3
@@ -36,14 +45,49 @@ def test_results_are_nearer_than_those_of_xla(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_special_numbers_are_those_of_xla(name: str) -> None:
     function, _, operands = FUNCTIONS[name]
-    xs = [np.resize(np.repeat(SPECIAL, 1 if i == 0 else SPECIAL.size), SIZE) for i in range(operands)]
-    (got,), (own,), differ = with_and_without([IN_DOUBLE], function, *xs)
+    xs = [np.resize(np.repeat(SPECIAL, 1 if i == 0 else SPECIAL.size), size_of(name)) for i in range(operands)]
+    (got,), (own,), differ = with_and_without(RULES, function, *xs)
     assert differ
     np.testing.assert_array_max_ulp(
         np.where(np.isnan(own), 0, got), np.where(np.isnan(own), 0, own), 2
     )  # own atan of 0.12 is 2 off
     np.testing.assert_array_equal(np.isnan(got), np.isnan(own))
     np.testing.assert_array_equal(np.signbit(got[got == 0]), np.signbit(own[got == 0]))
+
+
+@pytest.mark.parametrize("shape", [(LONG,), (-1, 64)])
+@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
+@given(seed=st.integers(0, 2**31))
+def test_remainders_are_exact(shape: tuple[int, ...], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1e6, 1e6, LONG).astype(np.float32)
+    y = (x * random.uniform(2.0**-24, 2, LONG)).astype(np.float32)
+    y[::7] = x[::7] / random.integers(1, 100, y[::7].size).astype(np.float32)
+    x[1::7] = y[1::7] * random.integers(1, 100, x[1::7].size).astype(np.float32)
+    (got,), (own,), differ = with_and_without(RULES, jx.lax.rem, x.reshape(shape), y.reshape(shape))
+    assert differ
+    np.testing.assert_array_equal(got, np.fmod(x, y).reshape(shape))
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(own))
+
+
+def test_remainders_of_any_numbers_are_those_of_xla() -> None:
+    x, y = (numbers(LONG, seed)[:LONG] for seed in range(2))
+    x[: SPECIAL.size**2], y[: SPECIAL.size**2] = np.repeat(SPECIAL, SPECIAL.size), np.tile(SPECIAL, SPECIAL.size)
+    (got,), (own,), differ = with_and_without(RULES, jx.lax.rem, x, y)
+    assert differ
+    np.testing.assert_array_equal(got, own)
+
+
+@pytest.mark.parametrize("least", [2.0**-149, 2.0**-130, 2.0**-127])
+def test_operands_below_the_least_normal_number(least: float) -> None:
+    x = np.resize(np.array([least, -least], np.float32), LONG)
+    functions = ((jnp.cbrt, np.cbrt), (lambda x: jnp.abs(x) ** 0.3, lambda x: np.abs(x) ** np.float64(np.float32(0.3))))
+    for function, exact in (*functions, (jnp.arcsin, np.arcsin), (jnp.arccos, np.arccos)):
+        (got,), _, differ = with_and_without(RULES, function, x)
+        assert differ
+        np.testing.assert_array_equal(got, exact(x.astype(np.float64)).astype(np.float32))
+    (got,), _, _ = with_and_without(RULES, jx.lax.rem, x, np.ones_like(x))
+    np.testing.assert_array_equal(got, x)
 
 
 def test_the_digits_are_those_of_two_over_pi() -> None:
@@ -56,9 +100,9 @@ def test_the_digits_are_those_of_two_over_pi() -> None:
         return total
 
     pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
-    assert int(Fraction(2 << bits, pi) * 2**224) == double_precision._TWO_OVER_PI
-    parts, left = double_precision._parts()
-    assert sum(map(Fraction, parts)) == Fraction(double_precision._TWO_OVER_PI, 1 << 224)
+    assert int(Fraction(2 << bits, pi) * 2**224) == angles._TWO_OVER_PI
+    parts, left = angles._parts()
+    assert sum(map(Fraction, parts)) == Fraction(angles._TWO_OVER_PI, 1 << 224)
     assert all(p == math.ldexp(round(math.ldexp(p, 28 * (k + 1))), -28 * (k + 1)) for k, p in enumerate(parts))
     assert left[0] == 2 / math.pi
 
@@ -73,7 +117,7 @@ def test_derivatives_maps_and_other_dtypes() -> None:
     np.testing.assert_array_max_ulp(got, own, 1)
     for other in (x[1:], x.astype(np.float16), x.astype(np.complex64), x.astype(np.int32)):
         assert not with_and_without([IN_DOUBLE], lambda x: jnp.sin(x[: SIZE - 1]), other)[2]
-    assert not with_and_without([IN_DOUBLE], lambda x: (x**2.0, x**0.5, x**1.3, x**3), np.abs(x))[2]
+    assert not with_and_without([IN_DOUBLE], lambda x: (x**2.0, x**0.5, x**3.0, x**3), np.abs(x))[2]
 
 
 @pytest.mark.parametrize("dtype", [jnp.bfloat16, np.float16, np.float32, np.float64, np.complex64, np.complex128])

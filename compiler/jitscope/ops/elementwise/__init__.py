@@ -7,6 +7,7 @@ from .extremes import *
 from .numbers import *
 from .parts import *
 from .powers import *
+from .remainder import *
 from .rounding import *
 from .special import *
 from .stop_gradient import *

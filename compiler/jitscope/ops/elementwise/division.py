@@ -1,15 +1,13 @@
-"""Quotient and remainder."""
+"""The quotient of a division."""
 
 from __future__ import annotations
 
 from ...core import dtypes
 from ..families import Elementwise
 from ..linear import mul_p, neg_p, unbroadcast
-from .numbers import spread
-from .rounding import trunc
 
 
-__all__ = ["Div", "Divide", "div_p", "rem_p"]
+__all__ = ["Div", "Divide", "div_p"]
 
 
 class Divide(Elementwise):
@@ -47,11 +45,4 @@ class Div(Divide):
 
 div_p = Div(
     "div", lambda t, z, x, y: div_p(t, y), lambda t, z, x, y: neg_p(mul_p(t, div_p(z, y))), accepts="iufc", hlo="divide"
-)
-rem_p = Divide(
-    "rem",
-    lambda t, z, x, y: spread(t, z),
-    lambda t, z, x, y: neg_p(mul_p(t, trunc(div_p(x, y)))),
-    accepts="iuf",
-    hlo="remainder",
 )

@@ -11,7 +11,7 @@ from ..linear import add_p, convert, full, mul_p, sub_p, where
 from .bits import and_p
 from .comparison import eq_p, ge_p
 from .division import div_p
-from .double_precision import computed, power_in_double
+from .double import InDouble, computed, in_double
 from .numbers import number_like, times
 
 
@@ -51,7 +51,7 @@ class Log2(Elementwise):
 log2_p = Log2("log2", lambda t, y, x: div_p(t, times(x, math.log(2))))
 sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
 rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
-cbrt_p = Elementwise("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
+cbrt_p = InDouble("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
 
 
 class Square(Elementwise):
@@ -133,16 +133,23 @@ def _pow_exponent_partial(t, z, x, y):
     return mul_p(t, mul_p(log_x, z))
 
 
+_EASY = (0, 0.5, -0.5, 1, -1, 2, 3)
+"""Exponents whose powers XLA writes as products, quotients and roots."""
+_HALVES = frozenset(n / 2 for n in range(-9, 10, 2)).difference(_EASY)
+"""Those whose powers are products of numbers and their square root."""
+
+
 class Pow(Elementwise):
     """x to the power y."""
 
     def lower(self, ctx, x, y, /):
         exponent = ctx.number_of(y)
-        if exponent is not None and len(ctx.avals_in[0].shape) >= len(ctx.avals_in[1].shape):
-            function = power_in_double(ctx.avals_in[0], exponent, ctx.module.platform, sqrt_p)
-            if function is not None:
-                return computed(ctx, lambda x, _: function(x), x, y)
-        return super().lower(ctx, x, y)
+        if exponent is None or len(ctx.avals_in[0].shape) < len(ctx.avals_in[1].shape):
+            return computed(ctx, "power", x, y) if in_double(ctx, "power") else super().lower(ctx, x, y)
+        name = "half_power" if exponent in _HALVES else "power_of"
+        if exponent in _EASY or not math.isfinite(exponent) or not in_double(ctx, name):
+            return super().lower(ctx, x, y)
+        return computed(ctx, name, x, y, exponent=exponent)
 
 
 pow_p = Pow("pow", _pow_base_partial, _pow_exponent_partial, hlo="power")

@@ -7,22 +7,14 @@ from ..families import Elementwise, scalar_like
 from ..linear import add_p, mul_p, neg_p, sub_p, where
 from .comparison import eq_p, is_finite_p
 from .division import div_p
-from .double_precision import computed, in_double
+from .double import InDouble
 from .numbers import number_like, times
 from .parts import complex_p, imag_p, real_p
 from .powers import expm1_p, one_minus_square_p, rsqrt_p
 
 
-__all__ = ["Circular", "InDouble", "acos_p", "acosh_p", "asin_p", "asinh_p", "atan2_p", "atan_p", "atanh_p", "cos_p", "cosh_p",
+__all__ = ["Circular", "acos_p", "acosh_p", "asin_p", "asinh_p", "atan2_p", "atan_p", "atanh_p", "cos_p", "cosh_p",
            "sin_p", "sinh_p", "tan_p", "tanh_p"]  # fmt: skip
-
-
-class InDouble(Elementwise):
-    """A function that XLA has the C library compute, number by number: float32 arrays are computed in float64, in vectors."""
-
-    def lower(self, ctx, /, *values):
-        function = in_double(self.name, ctx.avals_in, ctx.module.platform)
-        return super().lower(ctx, *values) if function is None else computed(ctx, function, *values)
 
 
 class Circular(InDouble):
@@ -59,8 +51,8 @@ cos_p = Circular(
     lambda s, c, sh, ch: (mul_p(c, ch), neg_p(s(sh))),
 )
 tan_p = InDouble("tan", lambda t, y, x: mul_p(t, add_p(number_like(y, 1), mul_p(y, y))))
-asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(one_minus_square_p(x))), hlo="chlo.asin")
-acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(one_minus_square_p(x)))), hlo="chlo.acos")
+asin_p = InDouble("asin", lambda t, y, x: mul_p(t, rsqrt_p(one_minus_square_p(x))), hlo="chlo.asin")
+acos_p = InDouble("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(one_minus_square_p(x)))), hlo="chlo.acos")
 atan_p = InDouble("atan", lambda t, y, x: div_p(t, add_p(number_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
 sinh_p = Circular(
     "sinh", lambda t, y, x: mul_p(t, cosh_p(x)), "chlo.sinh", "imag", lambda s, c, sh, ch: (mul_p(sh, c), s(ch))

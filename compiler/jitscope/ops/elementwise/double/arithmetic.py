@@ -1,0 +1,82 @@
+"""float64 numbers that stand for float32 ones: their polynomials, their nearest integers, and the way back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core import dtypes
+from ...linear import add_p, convert, mul_p, neg_p, sub_p, where
+from ..bits import bitcast_convert_type_p
+from ..comparison import lt_p
+from ..extremes import abs_p
+
+
+CLOSE = 2.0**-14
+"""Below, sin(x), tan(x), atan(x) and asin(x) are x to the last place; so is what is too small for a float64 of a processor that drops such
+numbers."""
+_TO_INTEGERS = 1.5 * 2.0**52
+"""Added to a float64 of up to 2**51, it leaves the nearest integer in the last bits: in vectors, where a conversion runs number by number."""
+
+
+def double(value: float) -> np.float64:
+    return np.float64(value)
+
+
+def integer(value: int) -> np.int64:
+    return np.int64(value)
+
+
+def single(x: Any) -> Any:
+    return convert(x, dtypes.float32)
+
+
+def widened(x: Any) -> Any:
+    return convert(x, dtypes.float64)
+
+
+def fitted(function: Callable[[float], float], low: float, high: float, degree: int) -> list[float]:
+    """The coefficients, the constant first, of the polynomial that agrees with a function at the Chebyshev nodes of an interval."""
+    from numpy.polynomial import Chebyshev, Polynomial
+
+    values = np.vectorize(function, otypes=[np.float64])
+    return [float(c) for c in Chebyshev.interpolate(values, degree, [low, high]).convert(kind=Polynomial).coef]
+
+
+def series(coefficient: Callable[[int], float], x: float) -> float:
+    """Σ coefficient(k) x**k, of as many terms as a float64 can tell."""
+    return math.fsum(coefficient(k) * x**k for k in range(60))
+
+
+def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """Σ coefficients[k] x**k, by Horner's rule."""
+    total: Any = mul_p(x, double(coefficients[-1]))
+    for c in coefficients[-2:0:-1]:
+        total = mul_p(add_p(total, double(c)), x)
+    return add_p(total, double(coefficients[0]))
+
+
+def nearest(x: Any) -> tuple[Any, Any]:
+    """The integers nearest to numbers of up to 2**31, and an int64 whose last bits they are."""
+    shifted = add_p(x, double(_TO_INTEGERS))
+    return sub_p(shifted, double(_TO_INTEGERS)), bitcast_convert_type_p(shifted, new_dtype=dtypes.int64)
+
+
+def bits_of(x: Any) -> Any:
+    return bitcast_convert_type_p(x, new_dtype=dtypes.int32)
+
+
+def below_zero(x: Any) -> Any:
+    """Whether the sign bits are set."""
+    return lt_p(bits_of(x), np.int32(0))
+
+
+def signed(negative: Any, x: Any) -> Any:
+    return where(negative, neg_p(x), x)
+
+
+def unless_close(x: Any, result: Any) -> Any:
+    return where(lt_p(abs_p(x), np.float32(CLOSE)), x, result)
