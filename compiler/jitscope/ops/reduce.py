@@ -12,8 +12,8 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
-from ..xla.cpu_tuning import ARG_BY_BLOCKS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
-from .arg_places import block_length, place_by_blocks
+from ..xla.cpu_tuning import ARG_IN_TWO_STEPS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
+from .arg_places import found_in_two_steps, in_order
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -200,14 +200,19 @@ class ArgChoose(Discrete, Reduce):
         return index_dtype
 
     def lower(self, ctx, x, /, *, axes, index_dtype):
-        aval = ctx.avals_in[0]
-        if length := block_length(aval, axes[0], ctx.module.platform):
-            ctx.rewritten(
-                f"written in two steps: which block of {length} elements has it, then where in it", ARG_BY_BLOCKS
-            )
-            return place_by_blocks(ctx, x, axes[0], length, ctx.builder(_CHOOSING[self.direction]), self.direction)
-        index = ctx.iota(ShapedArray(aval.shape, index_dtype), axes[0])
-        return ctx.reduce_pair(x, index, self.identity(aval.dtype), self.direction, axes[0], aval.dtype, index_dtype)
+        aval, (axis,) = ctx.avals_in[0], axes
+        index = ShapedArray(aval.shape, index_dtype)
+        places = ctx.iota(index, axis)
+        if ctx.module.meshes.group is None and found_in_two_steps(aval, axis, ctx.module.platform):
+            ctx.rewritten("written as two reductions: the element, then the first place that has it", ARG_IN_TWO_STEPS)
+            return ctx.inline(lambda x, places: self._in_two_steps(x, places, axis), x, places, avals=[aval, index])
+        return ctx.reduce_pair(x, places, self.identity(aval.dtype), self.direction, axis, aval.dtype, index_dtype)
+
+    def _in_two_steps(self, x, places, axis):
+        ranks, index = in_order(x, greatest=self.direction == "GT"), aval_of(places)
+        best = (reduce_max_p if self.direction == "GT" else reduce_min_p)(ranks, axes=(axis,))
+        same = eq_p(ranks, broadcast_in_dim(best, index.shape, tuple(i for i in range(index.ndim) if i != axis)))
+        return reduce_min_p(where(same, places, index.dtype.type(index.shape[axis] - 1)), axes=(axis,))
 
 
 argmax_p = ArgChoose("argmax", "GT", lowest)

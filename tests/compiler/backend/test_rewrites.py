@@ -34,7 +34,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "REMAINDERS_IN_DOUBLE": (lambda x: jnp.fmod(x, 3), (LONGER,), "rem of f32[200000], f32[]"),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (TABLE,), "cumsum of f32[1000,64]"),
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (LONG,), "cumsum of f32[20000]"),
-    "ARG_BY_BLOCKS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),
+    "ARG_IN_TWO_STEPS": (lambda x: jnp.argmax(x, 0), (TABLE,), "argmax of f32[1000,64]"),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (MATRICES, MATRICES), "dot_general of f32[100,4,4], f32[100,4,4]"),
     "RADIX_SORT": (jnp.argsort, (LONG,), "sort of f32[20000], i32[20000]"),
     "SORTED_PACKED": (jnp.argsort, (LONG[:4000],), "sort of f32[4000], i32[4000]"),

@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.xla.cpu_tuning import ARG_BY_BLOCKS, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
+from jitscope.xla.cpu_tuning import ARG_IN_TWO_STEPS, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
 from tests.compiler.with_rules import with_and_without
 from tests.extent import examples
 
@@ -21,7 +21,7 @@ from tests.extent import examples
 AS_THEY_ARE = [Phase.explicit, Phase.generate]
 """(Each example compiles two programs: to look for the least that fails takes minutes.)"""
 pytestmark = pytest.mark.skipif(
-    not ARG_BY_BLOCKS.holds(), reason="the rules hold with releases they were measured with"
+    not ARG_IN_TWO_STEPS.holds(), reason="the rules hold with releases they were measured with"
 )
 BY_ELEMENTS = pytest.mark.skipif(not RUNNING_BY_ELEMENTS.holds(), reason="the rule holds with fewer releases")
 FLOATS = st.sampled_from(["float32", "float64"])
@@ -32,13 +32,13 @@ FLOATS = st.sampled_from(["float32", "float64"])
 
 @st.composite
 def long_axes(draw: Any) -> tuple[tuple[int, ...], int]:
-    """A shape with an axis that is cut into blocks, and that axis."""
-    n, before = (
-        draw(st.sampled_from([32, 36, 45, 60, 64, 100, 128, 1000, 1024])),
-        draw(st.sampled_from([(), (1,), (3,)])),
+    """A shape with an axis along which a place is found in two steps, and that axis."""
+    n, before = draw(st.sampled_from([32, 45, 128, 997, 1024])), draw(st.sampled_from([(), (1,), (3,), (200,)]))
+    rows = -(-ARG_IN_TWO_STEPS.value["elements"] // (n * math.prod(before)))
+    after = draw(st.sampled_from([(rows,), (2, -(-rows // 2))]))
+    return (
+        ((*before, *after, n), len(before) + len(after)) if draw(st.booleans()) else ((*before, n, *after), len(before))
     )
-    row = max(ARG_BY_BLOCKS.value["row"], -(-ARG_BY_BLOCKS.value["elements"] // (n * math.prod(before))))
-    return (*before, n, *draw(st.sampled_from([(row,), (2, -(-row // 2))]))), len(before)
 
 
 @settings(max_examples=examples(25), phases=AS_THEY_ARE)
@@ -56,16 +56,28 @@ def test_the_first_greatest_element_is_found(case: Any, dtype: str, least: bool,
         x[random.random(shape) < 0.1] = -np.inf if least else np.inf
     with jx.enable_x64(dtype == "float64"):
         ours, oracle = (jnp.argmin, np.argmin) if least else (jnp.argmax, np.argmax)
-        (got,), (plain,), differ = with_and_without([ARG_BY_BLOCKS], lambda x: ours(x, axis), x)
+        (got,), (plain,), differ = with_and_without([ARG_IN_TWO_STEPS], lambda x: ours(x, axis), x)
         assert differ
         np.testing.assert_array_equal(got, oracle(x, axis))
         if values != "nan":  # of several NaNs XLA's own may find another than the first
             np.testing.assert_array_equal(got, plain)
 
 
-def test_a_length_without_divisors_stays_whole() -> None:
-    x = np.zeros((997, 20), np.float32)
-    assert not with_and_without([ARG_BY_BLOCKS], lambda x: jnp.argmax(x, 0), x)[2]
+@pytest.mark.parametrize("dtype", [np.float16, jnp.bfloat16, np.int32, np.uint8, np.int8, np.bool_])
+@pytest.mark.parametrize("least", [False, True])
+def test_the_first_greatest_element_of_other_dtypes(dtype: Any, least: bool) -> None:
+    x = np.random.default_rng(0).integers(0, 4, (400, 100)).astype(dtype)
+    ours, oracle = (jnp.argmin, np.argmin) if least else (jnp.argmax, np.argmax)
+    (got,), (plain,), differ = with_and_without([ARG_IN_TWO_STEPS], lambda x: ours(x, 0), x)
+    assert differ
+    np.testing.assert_array_equal(got, oracle(x, 0))
+    np.testing.assert_array_equal(got, plain)
+
+
+def test_short_axes_and_integers_in_rows_are_compared_pair_by_pair() -> None:
+    x = np.zeros((40000, 10), np.float32)
+    for axis, taken in ((1, x), (0, x[:100]), (1, np.zeros((400, 500), np.int32))):
+        assert not with_and_without([ARG_IN_TWO_STEPS], lambda x, axis=axis: jnp.argmax(x, axis), taken)[2]
 
 
 # Running reductions ----------------------------------------------------------------------------------------------------
