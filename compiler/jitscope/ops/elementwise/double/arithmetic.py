@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from ....core import dtypes
-from ...linear import add_p, convert, mul_p, neg_p, sub_p, where
+from ...linear import add_p, convert, mul_p, neg_p, where
 from ..bits import bitcast_convert_type_p
 from ..comparison import lt_p
 from ..extremes import abs_p
+from ..rounding import round_p
 
 
 CLOSE = 2.0**-14
 """Below, sin(x), tan(x), atan(x) and asin(x) are x to the last place; so is what is too small for a float64 of a processor that drops such
 numbers."""
 _TO_INTEGERS = 1.5 * 2.0**52
-"""Added to a float64 of up to 2**51, it leaves the nearest integer in the last bits: in vectors, where a conversion runs number by number."""
+"""Added to an integer of up to 2**51, it leaves that in the last bits: in vectors, where a conversion runs number by number."""
 
 
 def double(value: float) -> np.float64:
@@ -61,8 +62,8 @@ def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
 
 def nearest(x: Any) -> tuple[Any, Any]:
     """The integers nearest to numbers of up to 2**31, and an int64 whose last bits they are."""
-    shifted = add_p(x, double(_TO_INTEGERS))
-    return sub_p(shifted, double(_TO_INTEGERS)), bitcast_convert_type_p(shifted, new_dtype=dtypes.int64)
+    whole = round_p(x, rounding_method=1)
+    return whole, bitcast_convert_type_p(add_p(whole, double(_TO_INTEGERS)), new_dtype=dtypes.int64)
 
 
 def bits_of(x: Any) -> Any:
