@@ -244,6 +244,18 @@ def _printed_of_jax(body: list[ast.stmt], names: Mapping[str, Any]) -> Iterator[
                 yield f"A NaN is printed in line {one.lineno}. Where it comes from: %nans {ast.unparse(call)}"
 
 
+def _given_last(name: str, body: list[ast.stmt]) -> ast.expr | None:
+    """What gave a name its last value, in a loop too; None where it was made of the one before, which is gone."""
+    last = _last_given(name, body)
+    made = [
+        node.value
+        for node in _outside_functions(body)
+        if isinstance(node, ast.Assign) and node.lineno <= last <= _end(node) and name in map(ast.unparse, node.targets)
+    ]
+    reads = {part.id for one in made for part in ast.walk(one) if isinstance(part, ast.Name)}
+    return made[-1] if made and name not in reads else None
+
+
 def _last_given(name: str, body: list[ast.stmt]) -> int:
     """The line that gave a name its last value."""
     stores = (n for one in body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
@@ -264,8 +276,7 @@ def _asking(body: list[ast.stmt]) -> str:
     if isinstance(shown, (ast.Subscript, ast.Attribute)) and isinstance(shown.value, ast.Name):
         shown = shown.value
     if isinstance(shown, ast.Name):
-        made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]
-        shown = made[-1] if made else None
+        shown = _given_last(shown.id, body)
     if shown is not None:
         shown = _taken_from(shown) or shown
     if not isinstance(shown, (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)):

@@ -1,14 +1,15 @@
-"""One line below a cell that calls a compiled function which still runs what it was traced with: a helper that was defined again."""
+"""One line below a cell that calls a compiled function which still runs what it was traced with: a helper that was defined again, a number
+that is another one now."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
-from jitscope_scope.observe.recompiling.stale import Stale, keeps, stale, traced_anew
+from jitscope_scope.observe.recompiling.stale import Stale, keeps, passed, stale, traced_anew
 
 
 class StaleHelpers:
@@ -27,15 +28,28 @@ class StaleHelpers:
             if row.signature and row.last_record <= since.record and _ran(row, since, cell, names)
         }
         found = stale(row for row in rows if row.signature and row.signature.function in called) if called else []
-        return [line for one in found for line in self._lines(one)]
+        given = _given(cell)
+        return [line for one in found for line in self._lines(one, given)]
 
-    def _lines(self, one: Stale) -> Iterator[str]:
+    def _lines(self, one: Stale, given: Set[str]) -> Iterator[str]:
+        """What is told of one of them; a value that the cell itself gave is told at its line, by the look."""
         assert one.row.signature is not None
         for function in one.functions:
             key = one.row.signature.function, function.now
             if key not in self._told:
                 self._told.add(key)
                 yield f"{one.row.function} {keeps(function, one.row)}. {traced_anew(one.row)}"
+        for before, now in one.changes:
+            key = one.row.signature.function, (before.name, now.text)
+            if before.text != now.text and before.name not in given and key not in self._told:
+                self._told.add(key)
+                yield f"{one.row.function} keeps {before.name} = {before.text}, with which it was traced; {before.name} is {now.text} now. {passed(one)}"
+
+
+def _given(cell: str) -> set[str]:
+    """The names that a cell gives a value."""
+    tree = _tree(cell)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
 
 
 def _ran(row: observe.Row, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> bool:
@@ -52,9 +66,14 @@ def _calls(cell: str, row: observe.Row, names: Mapping[str, Any]) -> bool:
 
 
 def _called(cell: str) -> set[str]:
+    return {
+        node.func.id for node in ast.walk(_tree(cell)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+
+def _tree(cell: str) -> ast.Module:
     python = python_of(cell)
     try:
-        tree = ast.parse(python.text if python else "")
+        return ast.parse(python.text if python else "")
     except (SyntaxError, ValueError):
-        return set()
-    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        return ast.Module([], [])

@@ -115,6 +115,10 @@ REWRITES = {
     "a flag": ("def f(v, train):\n    if train:\n        return v * 2\n    return v", "x, True", ['static_argnames="train"']),
     "an assignment": ("def f(v):\n    v[0] = 1.0\n    return v", "x", [".at[0].set(1.0)"]),
     "a size": ("def f(v):\n    return jnp.nonzero(v)[0]", "x", ["size=v.size"]),
+    "a size beside the array": ("def f(v, n):\n    return v.reshape(n, -1)", "x, 2", ['static_argnames="n"']),
+    "an axis": ("def f(v, axis):\n    return jnp.sum(v, axis=axis)", "x, 0", ['static_argnames="axis"']),
+    "a number of classes": ("def f(v, n):\n    v = v.astype(int)\n    return jax.nn.one_hot(v, n)", "x, 5", ['static_argnames="n"']),
+    "a slice by int, behind another call": ("def f(v, k):\n    return jnp.sort(v)[-int(k):]", "x, 2", ['static_argnames="k"']),
     "a number": ("def f(v):\n    return float(v.sum()) * 2", "x", ["v.sum().astype(float)"]),
 }  # fmt: skip
 
@@ -197,6 +201,21 @@ def test_a_truth_of_all_elements_outside_of_jit_has_its_rewrite(bare_shell, case
     assert item["id"] == "logical-op-on-tracer" and [edit["text"] for edit in item["fix"]["edits"]] == [expected]
     again = bare_shell.cell(applied(code, item["fix"]["edits"]))
     assert not again.error, again.traceback
+
+
+OF_TYPES = {
+    "a body that gives no pair": "def f(v):\n    return lax.scan(lambda c, x: c * 2, v, jnp.arange(3))",
+    "sizes that do not fit": "def f(v):\n    return jnp.concatenate([v[None], v], 0)",
+    "sizes of a product": "def f(v):\n    return jnp.dot(v, v[1:])",
+}
+
+
+@pytest.mark.parametrize("case", OF_TYPES)
+def test_types_that_do_not_fit_are_no_sizes_that_are_traced(bare_shell, case):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    assert bare_shell.cell(f"%%jit\n@jax.jit\n{OF_TYPES[case]}\nf(x)").error.startswith("TypeError")
+    items = [item for document in bare_shell.cell("%sharpbits").documents for item in document["items"]]
+    assert [item["id"] for item in items if item["id"] == "traced-shape-arg"] == []
 
 
 OUTSIDE = {

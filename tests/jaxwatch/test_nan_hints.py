@@ -21,6 +21,10 @@ TOLD = {
     "a printed number": "y = jnp.log(x).sum()\nprint(float(y))",
     "in a loop": "for i in range(2):\n    y = jnp.log(x)\n    print(i, y)",
 }
+FROM_ITSELF = {
+    "in a loop": "y = -jnp.ones(3)\nfor i in range(2):\n    y = jnp.log(y)\ny",
+    "in lines": "y = -jnp.ones(3)\ny = jnp.log(y)\ny",
+}
 SILENT = {
     "a good array": "y = jnp.exp(x)\nprint(y)",
     "not printed": GIVEN,
@@ -51,3 +55,13 @@ def test_a_nan_is_told(case, capsys):
 @pytest.mark.parametrize("case", SILENT)
 def test_nothing_is_said_without_one(case, capsys):
     assert offered(SILENT[case]) == ""
+
+
+@pytest.mark.parametrize("case", FROM_ITSELF)
+def test_no_call_is_named_that_read_what_is_gone(case):
+    """The array that it was made of has the name no longer, and what gave that its first value gave no NaN."""
+    assert offered(FROM_ITSELF[case]).endswith(": %nans f(x)")
+
+
+def test_the_call_of_a_loop_is_named_that_gave_the_name_its_last_value():
+    assert offered("y = jnp.exp(x)\nfor i in range(2):\n    y = jnp.log(x)\ny").endswith(HUNT)

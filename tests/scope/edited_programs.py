@@ -230,6 +230,20 @@ rows = iter([jnp.ones(3), jnp.arange(3), jnp.arange(3) + 1])
 for _ in range(3):
     out.append(f(next(rows)))
 """),
+    "a call that finds the program of one that is converted": (True, """\
+f = jax.jit(lambda x, n: (x + n) * UNIQUE)
+out.append(f(1.0, 10))
+out.append(f(2.0, 20))
+out.append(f(1, 10))
+"""),
+    "a call that finds the program of one that is padded": (False, """\
+f = jax.jit(lambda w, x: jax.nn.softmax(jnp.tanh(x @ w) * UNIQUE))
+data = jnp.arange(20.0).reshape(10, 2)
+for start in range(0, 10, 4):
+    y = f(jnp.ones((2, 3)), data[start : start + 4])
+    out.append(y)
+out.append(f(jnp.ones((2, 3)), data[:2]))
+"""),
     "a function that prints to a list while it is traced": (False, """\
 seen = []
 @jax.jit

@@ -184,7 +184,13 @@ def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> 
 
 
 def _within(inner: Position, outer: Position) -> bool:
-    return inner.file == outer.file and outer.line <= inner.line <= outer.end_line
+    """Whether an operation stands in a piece of code: beside it in its line is not inside of it."""
+    if inner.file != outer.file:
+        return False
+    if not (inner.end_column and outer.end_column):
+        return outer.line <= inner.line <= outer.end_line
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    return starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
 
 
 def _named(where: Position) -> list[str]:

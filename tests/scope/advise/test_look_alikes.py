@@ -22,6 +22,14 @@ def metrics(w):
     out["lr"] = 0.1
     return out
 """,
+    "a buffer of 64 bits is handed over as a copy in 32": """
+buffer, counts = np.zeros(3), np.arange(3)
+step = jax.jit(lambda x, n: x * n)
+for i in range(3):
+    buffer[:] = i
+    counts[0] = i
+    y = step(buffer, counts)
+""",
     "loops give trees": """
 w, aux = lax.scan(lambda w, x: (w - x, {"max": w.max()}), jnp.ones(3), jnp.ones((5, 3)))
 aux["steps"] = 5
@@ -426,6 +434,24 @@ def test_what_a_look_cannot_know_is_told_as_less(name: str) -> None:
     text, due = TOLD[name]
     found = [(one.id, one.span.line - FIRST, one.severity) for one in look(JAX + text, "<program>")]
     assert found == due
+
+
+def test_an_array_is_not_advised_where_a_size_stands() -> None:
+    for line in ("return x[-int(k):]", "return x[: 2 * int(k)]", "return jnp.zeros((int(k), 2))"):
+        (one,) = look(f"{JAX}@jax.jit\ndef f(x, k):\n    {line}\n", "<program>")
+        assert one.id == "host-call-on-tracer"
+        assert one.fix is not None and one.fix.text.startswith("Make `k` static") and not one.fix.edits
+
+
+def test_the_other_uses_of_keys_are_counted_as_places() -> None:
+    text = """
+key = jax.random.key(0)
+x = jax.random.normal(key)
+y = jax.random.uniform(key)
+z = jax.random.gumbel(key)
+"""
+    (one,) = look(JAX + text, "<program>")
+    assert one.message.endswith(" So does 1 other place of this program.")
 
 
 def test_a_measured_cell_blames_what_is_compiled() -> None:

@@ -7,11 +7,13 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
+from ..code.forms import keyword
 from ..code.text import Code
 from ..code.tree import below
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic
+from .numbers import WIDE, may_be_on
 
 
 def overwritten(walk: Walk) -> Iterator[Diagnostic]:
@@ -81,12 +83,30 @@ def _is_buffer(name: str, around: Sequence[ast.AST], code: Code) -> bool:
     """Whether the only arrays that a name has are NumPy's, made outside of the loop that its write is in."""
     loops = [one for one in around if isinstance(one, ast.For | ast.While)]
     made = [node for node in code.nodes if _gives(node, name)]
+    if made and all(_is_wide(node.value, code) for node in made) and not may_be_on(code):
+        return False
     return bool(made) and all(
         isinstance(node.value, ast.Call)
         and code.dotted(node.value.func).startswith("numpy.")
         and not any(loop in code.around(node) for loop in loops)
         for node in made
     )
+
+
+def _is_wide(made: ast.expr | None, code: Code) -> bool:
+    """Whether a call makes an array of a 64-bit type: while these are off, a program is given a copy in 32 bits."""
+    if not isinstance(made, ast.Call):
+        return False
+    asked = keyword(made, "dtype")
+    if asked is not None:
+        return ast.unparse(asked).rpartition(".")[2].strip("'\"") in _WIDE_NAMES
+    called = code.dotted(made.func).removeprefix("numpy.")
+    return len(made.args) <= _WITHOUT_DTYPE.get(called, -1)
+
+
+_WIDE_NAMES = {*WIDE, "float", "int", "complex"}
+_WITHOUT_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "linspace": 3, "eye": 2}
+"""Functions of NumPy that give 64 bits unless a dtype is asked for, and how many arguments come before that."""
 
 
 def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign | ast.NamedExpr]:

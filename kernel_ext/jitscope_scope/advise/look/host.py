@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.text import Code
 from ..code.values import Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, Fix
@@ -28,11 +29,39 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     match node.func:
         case ast.Name(id="float" | "int" | "complex" as builtin) if event.inner and not event.dotted:
             if event.inner[0].is_tracer or (event.inner[0] is Kind.TREE and isinstance(node.args[0], ast.Name)):
-                yield _found(event, walk, f"{builtin}()", "number")
+                sized = builtin == "int" and _is_size(node, code)
+                yield _size(node, code) if sized else _found(event, walk, f"{builtin}()", "number")
         case ast.Attribute(attr="item" | "tolist" as method) if event.kind.is_traced:
             message = f".{method}() asks for values, and those of `{short(code, node.func.value)}` are not known while tracing."
             fix = rewriting(code, node, "number", "Return the array, and ask for its value outside.")
             yield diagnostic(code, "host-call-on-tracer", node, message, fix)
+
+
+def _is_size(node: ast.Call, code: Code) -> bool:
+    """Whether a number bounds a slice, counts the passes of a loop or is a size: an array cannot stand there either."""
+    for one in code.around(node):
+        match one:
+            case ast.UnaryOp() | ast.BinOp() | ast.Tuple() | ast.List():
+                continue
+            case ast.Call(func=func):
+                return code.dotted(func) == "range" or ast.unparse(func).rpartition(".")[2] in _SIZED
+            case _:
+                return isinstance(one, ast.Slice)
+    return False
+
+
+_SIZED = {"range", "zeros", "ones", "full", "empty", "arange", "reshape", "broadcast_to", "eye", "tile", "linspace"}
+
+
+def _size(node: ast.Call, code: Code) -> Diagnostic:
+    message = f"int() works on values, and those in `{short(code, node)}` are not known while tracing."
+    given = node.args[0]
+    fix = (
+        f"Make `{given.id}` static, if it is an argument: a size is part of the program, which is compiled for each value."
+        if isinstance(given, ast.Name)
+        else "A size is part of the program: compute it in Python from what is static."
+    )
+    return diagnostic(code, "host-call-on-tracer", node, message, Fix(fix))
 
 
 def _is_dict(node: ast.expr, walk: Walk) -> bool:

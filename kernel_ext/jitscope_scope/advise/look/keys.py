@@ -212,10 +212,9 @@ def used_twice(walk: Walk) -> Iterator[Diagnostic]:
     weak = sorted((one for one in found.values() if one.lower), key=lambda one: one.span)
     yield from (one for one in found.values() if not one.lower)
     if weak:
+        others = len(weak) - 1
         more = (
-            f" So {'is' if len(weak) == 2 else 'are'} {counted(len(weak) - 1, 'other key')} of this program."
-            if len(weak) > 1
-            else ""
+            f" So {'does' if others == 1 else 'do'} {counted(others, 'other place')} of this program." if others else ""
         )
         yield replace(weak[0], message=weak[0].message + more)
 

@@ -12,7 +12,7 @@ from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic
 
 
-_WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
 
 
 def integers(walk: Walk) -> Iterator[Diagnostic]:
@@ -44,6 +44,11 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
 
 _SWITCH = "enable_x64"
 _ROOTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", ".git")
+
+
+def may_be_on(code: Code) -> bool:
+    """Whether 64-bit types may be on, as far as a program and what runs before it say."""
+    return _SWITCH in code.text or "ENABLE_X64" in code.text or _is_on_elsewhere(code)
 
 
 def _is_on_elsewhere(code: Code) -> bool:
@@ -86,10 +91,10 @@ def _speaks(file: Path) -> bool:
 
 def _cut(walk: Walk, value: ast.expr, name: str, inside: bool = False) -> Diagnostic:
     """What a 64-bit type becomes; in a function only while nobody turns them on, which the program that calls it may do."""
-    message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
+    message = f"{name} becomes {WIDE[name]} here: 64-bit types are off."
     if inside:
-        message = f"{name} becomes {_WIDE[name]} here, unless your program turns 64-bit types on."
-    fix = f'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for {_WIDE[name]}.'
+        message = f"{name} becomes {WIDE[name]} here, unless your program turns 64-bit types on."
+    fix = f'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for {WIDE[name]}.'
     return diagnostic(walk.code, "x64-truncation", value, message, Fix(fix), "info" if inside else None)
 
 
@@ -109,4 +114,4 @@ def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
 
 def _wide(value: ast.expr, walk: Walk) -> str:
     name = walk.code.dotted(value).rpartition(".")[2] or str(getattr(value, "value", ""))
-    return name if name in _WIDE else ""
+    return name if name in WIDE else ""

@@ -14,7 +14,7 @@ from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
 from .checking import UncheckedEdit, Wrong, prove
-from .sites import ProposedEdit
+from .sites import ProposedEdit, silent_sites
 
 
 _EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {
@@ -31,6 +31,9 @@ _EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {
     "closure": hoisting.passed,
 }
 
+
+_OF_RECORDED_CALLS = ("shape", "tree structure", "none")
+"""Causes whose edits change what some calls pass, and may take the program from others."""
 
 _known: OrderedDict[Any, FileEdit | EditRefusal | None] = OrderedDict()
 _MOST_KNOWN = 64
@@ -53,6 +56,10 @@ def _edited(group: Group) -> FileEdit | EditRefusal | None:
         found = make(group) if make else None
         if found is None or not found.edits:
             return None
+        if group.cause in _OF_RECORDED_CALLS and silent_sites(group, found.code):
+            return EditRefusal(
+                "No edit is offered: other lines call it too, and which program they found is not recorded.", False
+            )
         ast.parse(applied(found.code.text, found.edits))
         edits = edits_typed(found.code.file, [_plain(edit) for edit in found.edits])
         if not edits:

@@ -10,7 +10,7 @@ from ...observe.recompiling.replay import common_dtype
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from .checking import of_calls
-from .sites import ProposedEdit, Site, given_for, parameters_of, sites_of
+from .sites import ProposedEdit, Site, given_for, parameters_of, silent_sites, sites_of
 
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "bf": "bfloat", "bool": "bool_"}
@@ -44,6 +44,11 @@ def converted(group: Group) -> ProposedEdit | None:
             text = f"{numpy}.asarray({text_of(site.code, argument)}, {name})"
             edits.append(Edit(site.code.span(argument), text))
     code = sites[0].code
+    for site in silent_sites(group, code):  # which may have had the program of a call that is converted
+        given = (given_for(site.call, path, parameters) for path in group.paths)
+        edits += [
+            Edit(code.span(one), f"{numpy}.asarray({text_of(code, one)}, {name})") for one in given if one is not None
+        ]
     return ProposedEdit(f"Convert {', '.join(group.paths)} to {name} in the call.", code, edits, of_calls(code, edits))
 
 
@@ -63,6 +68,7 @@ def by_position(group: Group) -> ProposedEdit | None:
     parameters = parameters_of(group.rows[-1])
     if sites is None or not parameters:
         return None
+    sites += silent_sites(group, sites[0].code)
     edits = [edit for site in sites for edit in _without_names(site, parameters)]
     counts = {len(site.call.args) + len(site.call.keywords) for site in sites}
     if not edits or len(counts) > 1:

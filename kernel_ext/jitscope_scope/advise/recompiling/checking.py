@@ -97,7 +97,7 @@ def _refuse(group: Group, found: ProposedEdit) -> None:
             raise UncheckedEdit("the function has effects")
     defined = [row.position for row in group.history if row.position is not None]
     if any(acts(found.code, [], [where]) for where in defined) or runs_elsewhere(found.code.file):
-        raise UncheckedEdit("the function, or the code on its lines, does more than compute")
+        raise UncheckedEdit("the function, or the code on its lines, may do more than compute")
     remedied = remedy(group)
     after = remedied.replay.after if remedied is not None and remedied.replay is not None else 1
     seconds = max(row.spent for row in group.history) * after

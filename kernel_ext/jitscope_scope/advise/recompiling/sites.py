@@ -69,6 +69,20 @@ def sites_of(rows: Sequence[Row]) -> list[Site] | None:
     return sorted(known, key=lambda site: site.code.span(site.call))
 
 
+def silent_sites(group: Group, code: Code) -> list[Site]:
+    """The other calls of a group's function that a piece of code writes. A call that finds its program leaves no record, so none of the
+    group's programs tells which of them it is called for."""
+    known = [site for row in group.history if row.call_site is not None and (site := site_at(row.call_site))]
+    here = [site.call for site in known if site.code.file == code.file]
+    written = {ast.unparse(call.func) for call in here}
+    spans = {code.span(call) for call in here}
+    return [
+        Site(code, node)
+        for node in code.of(ast.Call)
+        if ast.unparse(node.func) in written and code.span(node) not in spans
+    ]
+
+
 def only_site(group: Group) -> Site | None:
     """The call of a group that has one alone."""
     found = sites_of(group.rows)

@@ -68,11 +68,13 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
 def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool) -> Iterator[Fix]:
     """The argument that the failing operation was given, as a static one."""
     names, defined = trace.debug.arg_names, trace.debug.defined
-    if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
+    if known not in HELPED or defined is None:
         return
-    at = trace.invars.index(trace.guilty[0])
-    if at not in trace.numbers or at >= len(names) or not names[at].isidentifier():
+    places = [trace.invars.index(one) for one in trace.guilty if one in trace.invars]
+    of_numbers = [at for at in places if at in trace.numbers and at < len(names)]
+    if len(of_numbers) != 1 or not names[of_numbers[0]].isidentifier():
         return
+    at = of_numbers[0]
     one = as_static(code, names[at], defined)
     if one is None:
         return

@@ -218,7 +218,7 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "tracer-leak"
     if name == "KeyReuseError":
         return "key-reuse"
-    if isinstance(error, OverflowError) and ("does not fit" in str(error) or "out of bounds for" in str(error)):
+    if isinstance(error, OverflowError) and any(words in str(error) for words in _TOO_LARGE):
         return "x64-truncation"
     if name == "FloatingPointError":
         return "silent-nan"
@@ -377,8 +377,13 @@ def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> st
                 traced = any(_is_traced(n, frame) for n in ast.walk(index) if isinstance(n, ast.Name))
                 if traced and any(isinstance(one, ast.Slice) for one in ast.walk(index)):
                     return "traced-slice-bound"
-            case ast.Call() if _sized(path, frame):
+            case ast.Call() if _ASKS_FOR_VALUES.search(str(error)) and _sized(path, frame):
                 return "traced-shape-arg"
             case ast.stmt():
                 break
     return ""
+
+
+_TOO_LARGE = ("does not fit", "out of bounds for", "too large to convert to int32", "too large to convert to uint32")
+_ASKS_FOR_VALUES = re.compile(r"Tracer|traced|concrete|static", re.IGNORECASE)
+"""What an error says where it was a tracer that could not be taken; of other shapes that do not fit it speaks of those."""

@@ -157,9 +157,12 @@ def _card(one: Stale) -> RecompilationCard:
 
 
 def _fix(one: Stale) -> str:
+    return passed(one) if one.changes else traced_anew(one.row)
+
+
+def passed(one: Stale) -> str:
+    """What to do about the values that a function keeps."""
     row = one.row
-    if not one.changes:
-        return traced_anew(row)
     names = ", ".join(f"`{before.name}`" for before, _ in one.changes)
     it = "it" if len(one.changes) == 1 else "them"
     return f"Pass {names} as an argument of {row.function}: it reads {it} at each call then."
