@@ -89,15 +89,18 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def patience(what: str) -> Iterator[None]:
-    """Work that says how far it is once it takes some seconds, and every so often from then on; after a Ctrl-C, how far it came."""
+    """Work that says how far it is once it takes some seconds, and every so often from then on; after a Ctrl-C, how far it came. A
+    notebook keeps nothing of it but an end by Ctrl-C."""
     said: list[float] = []
     last = ["", 0.0]
+    place = Place()
+    tell = place.show_line if has_front_end() else say
 
     def told(step: str, seconds: float) -> None:
         last[:] = [step, seconds]
         if step and seconds >= (said[-1] + _AGAIN if said else _PATIENCE):
             said.append(seconds)
-            say(f"jitscope: {what}: {step} … {seconds:.0f} s so far; Ctrl-C ends it")
+            tell(f"jitscope: {what}: {step} … {seconds:.0f} s so far; Ctrl-C ends it")
 
     try:
         with progress.told_to(told):
@@ -106,6 +109,8 @@ def patience(what: str) -> Iterator[None]:
         if last[0]:
             say(f"jitscope: {what} was ended after {last[1]:.0f} s, while {last[0]}; nothing of it is kept")
         raise
+    finally:
+        place.show_line("")
 
 
 _PATIENCE, _AGAIN = 5.0, 10.0

@@ -74,6 +74,27 @@ def test_it_can_be_read(bare: Bare, name: str, dark: bool, width: int) -> None:
     panel.screenshot(path=SCREENSHOTS / f"profile-{name}-{'dark' if dark else 'light'}-{width}.png")
 
 
+BROKEN = """panel => [...panel.querySelectorAll('.jitscope-table-row > [role=gridcell]:not(.jitscope-table-note)')].flatMap(cell => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [];
+  for (let node; (node = walker.nextNode());) {
+    for (const { index, 0: word } of node.data.matchAll(/\\S{2,16}/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})"""
+
+
+@pytest.mark.parametrize("width", [760, 900, 1100])
+def test_no_word_of_a_table_is_broken(bare: Bare, width: int) -> None:
+    """Where the numbers leave little room, too."""
+    _, panel, _ = opened(bare, "looped", width=width)
+    assert panel.evaluate(BROKEN) == []
+
+
 def test_the_first_sentence_names_one_line(bare: Bare) -> None:
     _view, panel, profile = opened(bare, "network")
     first = max((line for line in profile["lines"] if line["own"]), key=lambda line: line["own"]["estimate"])
@@ -254,3 +275,32 @@ def test_names_in_the_timeline_are_whole(bare: Bare) -> None:
             assert over <= 0, f"{name} is {over:.1f} px wider than its box"
             seen.add(name)
     assert sum(name.startswith("kernel") for name in seen) > 3
+
+
+COVERED = """axis => [...axis.querySelectorAll(".jitscope-timeline-span text")].flatMap(name => {
+  const box = name.getBoundingClientRect();
+  return [...axis.querySelectorAll(".jitscope-timeline-span")].filter(other => {
+    const rect = other.querySelector("rect").getBoundingClientRect();
+    const over = Math.min(rect.right, box.right) - Math.max(rect.left, box.left);
+    return !other.contains(name) && rect.top < box.bottom && rect.bottom > box.top && over > 1 && name.compareDocumentPosition(other) & 4;
+  }).map(() => name.textContent);
+})"""
+
+
+def test_no_kernel_lies_on_the_name_of_another(bare: Bare) -> None:
+    """A thread runs parts of other kernels while it waits for one."""
+    document = profiled("looped")
+    profile = document["instruments"]["profile"]
+    second = profile["timeline"]["seconds"] / 10
+    call = {"threads": ["thread 1"], "thread": [0, 0, 0, 0], "kernel": [1, 1, 1, 1], "left_out": 3}
+    times = {"start": [0.0, second * 0.2, second * 5, second * 8], "length": [second * 4, second * 0.1, second * 2, second]}
+    timeline = {**profile["timeline"], **call, **times}
+    view = bare.show({**document, "instruments": {"profile": {**profile, "timeline": timeline}}})
+    view.open("timing")
+    axis = view.element.get_by_role("figure", name="One recorded call")
+    names = axis.locator(".jitscope-timeline-span text")
+    expect(names.first).to_be_attached()
+    assert axis.evaluate(COVERED) == []
+    assert sum(name.startswith("kernel") for name in names.all_text_contents()) == 2
+    expect(axis).to_contain_text("None of these ran for")
+    expect(axis.get_by_text("no kernel", exact=True)).to_have_count(0)

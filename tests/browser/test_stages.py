@@ -72,7 +72,7 @@ def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(bare: Bare) -> N
     slider = view.element.get_by_role("slider", name="Step of the trace")
     said = view.element.locator(".jitscope-replay-said")
     shown = view.element.locator(".jitscope-replay-list li")
-    assert "took in 2 values" in view.element.inner_text()
+    assert "layer was traced: 2 inputs, 11 equations recorded" in view.element.inner_text()
     slider.focus()
     for _ in range(2):
         view.page.keyboard.press("ArrowRight")

@@ -128,8 +128,12 @@ cell_names: list[Callable[[str], str | None]] = []
 
 def place(where: Position) -> str:
     """`line 3 of In [4]`, `line 3 of model.py`."""
-    named = next(filter(None, (name(where.file) for name in cell_names)), None)
-    return f"line {where.line} of {named or os.path.basename(where.file)}"
+    return f"line {where.line} of {file_name(where.file)}"
+
+
+def file_name(file: str) -> str:
+    """`In [4]` for a cell as it ran last, `model.py`."""
+    return next(filter(None, (name(file) for name in cell_names)), None) or os.path.basename(file)
 
 
 def told(where: Position | None, before: str, after: str = "") -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitscope.core.source import Position, place
+from jitscope.core.source import Position, file_name, place
 from jitscope.core.words import counted, cut, duration
 
 
@@ -56,10 +55,10 @@ _MAPPED = "shard_map outside jit runs operation by operation, and compiles anew 
 
 
 def dearest(small: Sequence[Small]) -> str:
-    """The operation and the line that cost most, where small programs cost seconds: `: unstack 12 s in line 4 of In [2] (r = [one(x) for x in xs])`."""
+    """The operation and the line that cost most, where small programs cost seconds: `: operation unstack took 12 s in line 4 of In [2] (r = [one(x) for x in xs])`."""
     said = [
-        f"{those[0].name} {duration(_spent(those))}{_at(those[0].call_site, ' in ')}"
-        for those in _by_operation(small)[:_MOST_NAMED]
+        f"{'' if n else 'operation '}{those[0].name} took {duration(_spent(those))}{_at(those[0].call_site, ' in ')}"
+        for n, those in enumerate(_by_operation(small)[:_MOST_NAMED])
         if _spent(those) >= _LONG
     ]
     return f": {'; '.join(said)}" if said else ""
@@ -103,7 +102,7 @@ def _operation(those: Sequence[Small]) -> SmallOperation:
         "programs": len(those),
         "seconds": spent,
         "library": one.library,
-        "cell": one.cell[0] if one.cell else PurePath(one.call_site.file).name if one.call_site else None,
+        "cell": file_name(one.call_site.file) if one.call_site else one.cell[0] if one.cell else None,
         "line": one.call_site.line if one.call_site is not None else None,
         "text": text,
         "said": f"{one.name}: {counted(len(those), 'program')}{did}, {duration(spent)}{_at(one.call_site, ', ')}",

@@ -20,6 +20,8 @@ export interface Tabs {
   add(tab: Tab): void;
 }
 
+const ENDS = 20; // px of the sign that there are more tabs
+
 let count = 0;
 
 export function tabs(list: Tab[], first: string, label: string, changed: (id: string) => void): Tabs {
@@ -68,8 +70,29 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
       panel.append(tab.make());
     }
     panel.hidden = false;
+    reveal();
     changed(now);
   }
+
+  /** In a bar that is too narrow for them, the chosen tab is in sight. */
+  function reveal(): void {
+    const chosen = buttons.find((button) => button.dataset.tab === now);
+    if (!chosen || bar.scrollWidth <= bar.clientWidth) return;
+    const [bounds, box] = [bar.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    if (box.left < bounds.left + ENDS) bar.scrollLeft -= bounds.left + ENDS - box.left;
+    else if (box.right > bounds.right - ENDS) bar.scrollLeft += box.right - bounds.right + ENDS;
+  }
+
+  /** Marks the ends behind which there are more. */
+  function mark(): void {
+    bar.toggleAttribute("data-before", bar.scrollLeft > 1);
+    bar.toggleAttribute("data-after", bar.scrollLeft + bar.clientWidth < bar.scrollWidth - 1);
+  }
+  bar.addEventListener("scroll", mark, { passive: true });
+  new ResizeObserver(() => {
+    reveal();
+    mark();
+  }).observe(bar);
 
   bar.addEventListener("keydown", (event) => {
     const at = list.findIndex((tab) => tab.id === now);
@@ -87,6 +110,7 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     if (!place) return;
     place.textContent = text;
     place.hidden = !text;
+    mark();
   }
 
   function renew(id: string): void {

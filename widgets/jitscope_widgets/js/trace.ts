@@ -148,7 +148,7 @@ class TraceView implements View {
   private headline(): string {
     const equations = this.steps.filter(({ kind }) => kind === "equation").length;
     const inputs = this.steps.filter(({ kind }) => kind === "input").length;
-    return `Tracing ${this.options.compilation.function} took in ${plural(inputs, "value")} and recorded ${plural(equations, "equation")}`;
+    return `${this.options.compilation.function} was traced: ${plural(inputs, "input")}, ${plural(equations, "equation")} recorded`;
   }
 
   /** Moves to a step, and lights its line in all panes. */

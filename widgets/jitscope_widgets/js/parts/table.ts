@@ -9,6 +9,8 @@ import { elementsOf, type Stage } from "./view";
 const STEP = 250; // rows that a further press brings
 const FILTERED = 30; // rows from which on a table can be searched
 const AROUND = 5; // rows that are drawn before and after one that is selected, where it is further down
+const MEASURED = 50; // rows whose words say how narrow a column may be
+const MOST_LEAST = 16; // characters of a word that no room is taken for beyond them
 const NAMED = 200; // characters of a row's name for screen readers
 
 interface TableState {
@@ -92,6 +94,14 @@ class TableView {
     return columns.some(({ kind }) => kind === "stretch") ? -1 : last;
   }
 
+  /** No column of words is narrower than its longest word, however little room others leave it. */
+  private least({ kind = "text" }: Column, at: number): string {
+    if (this.table.matrix || !["text", "code", "named"].includes(kind)) return "auto";
+    const found = this.table.rows.slice(0, MEASURED).flatMap((row) => words(row.cells[at]!).split(/\s+/));
+    const longest = Math.min(MOST_LEAST, Math.max(0, ...found.map((word) => word.length)));
+    return `calc(${longest}ch + ${at === 0 && this.deep ? 14 : 0}px)`;
+  }
+
   private get deep(): boolean {
     return this.table.rows.some(opens);
   }
@@ -114,7 +124,8 @@ class TableView {
 
   private head(): HTMLElement {
     const cells = this.table.columns.map((column, n) => {
-      if (!column.title) return h("span", { role: "columnheader" });
+      const style = { "min-width": this.least(column, n) };
+      if (!column.title) return h("span", { role: "columnheader", style });
       const button = h(
         "button",
         {
@@ -125,7 +136,7 @@ class TableView {
         },
         column.title,
       );
-      return h("span", { role: "columnheader", "data-kind": column.kind, "aria-sort": this.sortOf(n) }, button);
+      return h("span", { role: "columnheader", "data-kind": column.kind, "aria-sort": this.sortOf(n), style }, button);
     });
     return h("div", { class: "jitscope-table-head", role: "row" }, ...cells);
   }
@@ -392,9 +403,9 @@ class TableView {
 
 function width({ kind }: Column, isWidest: boolean, inMatrix: boolean): string {
   if (inMatrix || kind === "number" || kind === "short") return "max-content";
-  if (kind === "bar") return "minmax(48px, 90px)";
+  if (kind === "bar") return "minmax(48px, 64px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
-  return isWidest ? "minmax(24ch, 1fr)" : "fit-content(42ch)";
+  return isWidest ? "minmax(16ch, 1fr)" : "fit-content(42ch)";
 }
 
 function compare(a: number | string, b: number | string): number {

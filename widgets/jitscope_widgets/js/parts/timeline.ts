@@ -84,15 +84,18 @@ class TimelineView {
         }),
         s("text", { class: "jitscope-chart-label", x: LEFT - 8, y: LANE * n + 17, "text-anchor": "end" }, name),
       );
-    this.boxes = this.seen(scale).map((span) => {
+    const seen = this.seen(scale);
+    const covered = coveredFrom(seen);
+    this.boxes = seen.map((span, n) => {
       const [x, end] = [scale.at(span.start), scale.at(span.end)];
       const wide = Math.max(1, end - x);
+      const free = Math.min(end, scale.at(covered[n]!)) - x;
       const box = s(
         "g",
         { class: "jitscope-timeline-span", "data-of": span.tone || null },
         s("rect", { x, y: LANE * span.lane + 4, width: wide, height: LANE - 8 }),
       );
-      const name = [span.text, span.text.split(", ")[0]!].find((text) => text.length * LETTER + 6 <= wide);
+      const name = [span.text, span.text.split(", ")[0]!].find((text) => text.length * LETTER + 6 <= free);
       if (name) box.append(s("text", { x: x + 4, y: LANE * span.lane + 17 }, name));
       box.addEventListener("pointerover", () => (this.answer.textContent = told(span)));
       box.addEventListener("click", () => this.stage.pick(span.ref));
@@ -127,7 +130,7 @@ class TimelineView {
       const known = longest.get(key);
       if (!known || known.end - known.start < span.end - span.start) longest.set(key, span);
     }
-    return [...longest.values()];
+    return [...longest.values()].sort((a, b) => a.start - b.start);
   }
 
   private view(from: number, to: number): void {
@@ -207,6 +210,18 @@ class TimelineView {
     for (const [box, { ref }] of this.boxes)
       box.toggleAttribute("data-related", Boolean(ref && this.stage.belongs(ref, selected)));
   }
+}
+
+/** Where the next box of its lane lies over each of these boxes, which are in the order of their starts: one thread runs a part of another
+ * kernel while it waits. */
+function coveredFrom(spans: readonly Span[]): number[] {
+  const next = new Map<number, number>();
+  const found: number[] = [];
+  for (const { lane, start } of [...spans].reverse()) {
+    found.push(next.get(lane) ?? Number.POSITIVE_INFINITY);
+    next.set(lane, start);
+  }
+  return found.reverse();
 }
 
 /** At most so many round numbers between two. */

@@ -42,9 +42,10 @@ def _call(profile: Document) -> str:
 
 def _recorded(profile: Document) -> str:
     together = amount(profile["together"]) or 0.0
+    several = f" (median of {plural(profile['runs'], 'call')})" if profile["runs"] > 1 else ""
     at_once = f", {show(profile['together'])} of that at the same time as others" if together > 1e-6 else ""
     text = (
-        f"While it was recorded it took {show(profile['recorded'])}: {show(profile['busy'])} in {_timed(profile)}{at_once}, "
+        f"While it was recorded it took {show(profile['recorded'])}{several}: {show(profile['busy'])} in {_timed(profile)}{at_once}, "
         f"{show(profile['between'])} between kernels and for dispatch."
     )
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
