@@ -33,6 +33,13 @@ def test_a_card_says_what_was_tried_and_can_be_read(bare: Bare, name: str) -> No
     assert places == sorted(places)
 
 
+def test_intervals_are_whole_where_a_cell_is_narrow(bare: Bare) -> None:
+    """As in JupyterLab at 320 px, where an output has 185."""
+    view = bare.show(tuning(), width=185)
+    frame = view.element.locator(".jitscope-table-scroll").first
+    assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") <= 0
+
+
 def test_the_card_stands_in_the_place_of_its_progress(lab: Lab) -> None:
     notebook = lab.open([LOAD, TUNE, "%tune --seconds 6 f(x)", "float(f(x))"])
     notebook.run_all()

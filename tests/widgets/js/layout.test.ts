@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { GraphNode } from "../../../widgets/jitscope_widgets/js/documents";
 import type { Layout, Rect } from "../../../widgets/jitscope_widgets/js/graph/layout";
 import { pool } from "../../../widgets/jitscope_widgets/js/graph/straighten";
 import { graph, layoutOf, synthetic } from "./graphs";
@@ -136,4 +137,12 @@ test("pool gives the nearest non-decreasing sequence", () => {
   const values = Float64Array.from([3, 1, 2, 5, 4]);
   pool(values, new Float64Array(5).fill(1));
   assert.deepEqual([...values], [2, 2, 2, 4.5, 4.5]);
+});
+
+test("a result that is a number stands with the results, not above the arguments", () => {
+  const results: Record<string, Partial<GraphNode>> = { r: { kind: "output" }, n: { kind: "output" } };
+  const layout = layoutOf(graph(["n", "a", "b", "r"], ["a>b", "b>r"], results));
+  const top = (id: string) => layout.rect(layout.model.index.get(id)!).y;
+  assert.equal(top("n"), top("r"));
+  assert.ok(top("n") > top("b"));
 });

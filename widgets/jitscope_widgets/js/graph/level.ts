@@ -29,6 +29,7 @@ export class LevelLayout {
       edges: level.edges,
       top: new Set(level.inPorts.map((_, i) => base + i)),
       bottom: new Set(level.outPorts.map((_, i) => bottom + i)),
+      ends: new Set(level.results),
       perRow: level.narrow ? PER_ROW_OF_TREE : undefined,
     });
     this.chains = makeChains(level, ranks);

@@ -19,6 +19,7 @@ export interface LevelGraph {
   inPorts: number[]; // the node outside (a sibling of some ancestor) that each in-port stands for
   outPorts: number[]; // the child whose values leave through each out-port
   edges: LevelEdge[];
+  results: number[]; // the children that are results
   narrow: boolean; // few side by side: the parts of a tree
 }
 
@@ -115,6 +116,7 @@ class LevelMaker {
       inPorts,
       outPorts,
       edges: [...merged.values()],
+      results: children.flatMap((child, i) => (model.node(child).kind === "output" ? [i] : [])),
       narrow: model.node(this.scope)?.what === "tree",
     };
   }

@@ -6,6 +6,8 @@ interface RankInput {
   /** Items that must stand in the first row (in-ports) and in the last (out-ports). */
   top: Set<number>;
   bottom: Set<number>;
+  /** Results, which stand below all else where nothing is joined to them: a number that the function gives as it is. */
+  ends?: Set<number>;
   /** The most items to stand side by side. */
   perRow?: number;
 }
@@ -136,7 +138,9 @@ export function assignRanks(input: RankInput): Ranks {
   tighten(order, rank, lists);
   sink(order, rank, lists, input.top);
   const rows = order.reduce((most, item) => Math.max(most, rank[item]! + 1), 0);
-  rankLoose(loose, rank, first, rows);
+  const joined = rows > first + 1;
+  rankLoose(joined ? loose.filter((item) => !input.ends?.has(item)) : loose, rank, first, rows);
+  if (joined) for (const item of loose) if (input.ends?.has(item)) rank[item] = rows - 1;
   wrapRows(order, rank, new Set([...input.top, ...loose]), input.perRow ?? MOST_PER_ROW);
   let last = 0;
   for (let i = 0; i < input.count; i++) if (!input.bottom.has(i)) last = Math.max(last, rank[i]!);

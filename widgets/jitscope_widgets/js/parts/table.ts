@@ -403,9 +403,9 @@ class TableView {
 
 function width({ kind }: Column, isWidest: boolean, inMatrix: boolean): string {
   if (inMatrix || kind === "number" || kind === "short") return "max-content";
-  if (kind === "bar") return "minmax(48px, 64px)";
+  if (kind === "bar") return "minmax(32px, 64px)";
   if (kind === "stretch") return "minmax(80px, 1fr)";
-  return isWidest ? "minmax(16ch, 1fr)" : "fit-content(42ch)";
+  return isWidest ? "minmax(12ch, 1fr)" : "fit-content(42ch)";
 }
 
 function compare(a: number | string, b: number | string): number {
