@@ -10,6 +10,7 @@ function, from NumPy, or from finite differences, never from a stored answer.
 import contextlib
 import inspect
 import io
+import re
 import textwrap
 
 import numpy as np
@@ -57,7 +58,7 @@ def called(function, *args):
     except Exception as error:
         first = str(error).strip().partition("\n")[0]
         dots = " Are the dots still there?" if "ellipsis" in first.lower() else ""
-        raise Complaint(f"a call {_call(args)} raises {type(error).__name__}: {first}.{dots}") from None
+        raise Complaint(f"a call {_call(args)} raises {type(error).__name__}: {first.rstrip('.')}.{dots}") from None
     if result is ... or (result is None):
         raise Complaint(f"a call {_call(args)} gives {result!r}. Does it return what it computed?")
     return result
@@ -259,7 +260,13 @@ def holds(what, test):
     """`test(function, rng)` gives "" where something holds, and else what is wrong."""
 
     def requirement(function, rng):
-        if complaint := test(function, rng):
+        try:
+            complaint = test(function, rng)
+        except Complaint:
+            raise
+        except Exception as error:  # what it gave cannot be looked at as such a thing is
+            raise Complaint(f"what it gives cannot be checked: {type(error).__name__}: {error}") from None
+        if complaint:
             raise Complaint(complaint)
         return what
 
@@ -297,7 +304,7 @@ def _shortly(value):
     if type(value) is dict and len(value) <= 6:
         return f"{{{', '.join(f'{name!r}: {_shortly(one)}' for name, one in value.items())}}}"
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(re.sub(r"\x1b\[[\d;]*m", "", repr(value)).split())  # jax colours its jaxprs
     except Exception:
         text = f"something of the type {type(value).__name__}"
     return text if len(text) <= 70 else f"{text[:69]}…"

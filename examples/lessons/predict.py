@@ -46,7 +46,7 @@ def check(prediction, truth, *, hint, because):
     cards(False)
     with contextlib.redirect_stdout(printed):
         truth = truth() if callable(truth) else truth
-    answer = f"{plain(truth)!r}. {because}"
+    answer = f"{_told(plain(truth))}. {because}"
     if prediction is not ... and means(prediction, truth):
         print(printed.getvalue(), end="")
         cards(True)
@@ -118,9 +118,16 @@ def _read(text):
     return text
 
 
+def _told(truth):
+    """The truth as a person writes it."""
+    return repr(sorted(truth, key=str)) if isinstance(truth, frozenset) else repr(truth)
+
+
 def _misread(prediction, truth):
     """What is said of an answer of another kind than the one that is asked for; "" for one of that kind."""
     kind, wanted = (_kind(_read(x) if isinstance(x, str) else x) for x in (plain(prediction), plain(truth)))
+    if isinstance(plain(prediction), (tuple, frozenset)) and isinstance(plain(truth), (tuple, frozenset)):
+        return ""
     if isinstance(truth, str) and not isinstance(plain(prediction), str):
         return "" if kind == wanted else "The answer is a text here: write it between quotes."
     return "" if kind == wanted or isinstance(truth, str) else f"The answer is {wanted} here."

@@ -46,6 +46,30 @@ def test_every_pane_of_a_long_program_can_be_read(bare: Bare, width: int) -> Non
         view.page.screenshot(path=SCREENSHOTS / f"long-{tab}-{width}.png")
 
 
+TAB_BAR = """bar => {
+  const strip = bar.querySelector('[role=tablist]'), bounds = strip.getBoundingClientRect();
+  const box = strip.querySelector('[aria-selected=true]').getBoundingClientRect();
+  const marked = ['data-before', 'data-after'].filter(name => bar.hasAttribute(name));
+  return [marked, bounds.height < 45, box.left >= bounds.left - 1 && box.right <= bounds.right + 1];
+}"""
+
+
+def test_tabs_that_do_not_fit_are_told_of(bare: Bare) -> None:
+    """They stand in one row, its ends say that there are more, and the chosen one is in sight."""
+    view = bare.show(documents.layer_cell(), width=340)
+    view.headline().click()
+    bar = view.element.locator(".jitscope-tabbar").first
+    assert bar.evaluate(TAB_BAR) == [["data-after"], True, True]
+    bar.locator("[aria-selected=true]").focus()
+    view.page.keyboard.press("End")
+    expect(bar.locator("[role=tab]").last).to_have_attribute("aria-selected", "true")
+    expect(bar).to_have_attribute("data-before", "")
+    assert bar.evaluate(TAB_BAR) == [["data-before"], True, True]
+    view.page.set_viewport_size({"width": 1280, "height": 900})
+    expect(bar).not_to_have_attribute("data-before", "")
+    assert bar.evaluate(TAB_BAR) == [[], True, True]
+
+
 @pytest.mark.parametrize("expanded", [False, True], ids=["closed", "open"])
 @pytest.mark.parametrize(
     "document", [documents.layer_cell(), documents.long_program(300, scopes=6)], ids=["short", "long"]

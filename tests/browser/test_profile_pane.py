@@ -293,7 +293,10 @@ def test_no_kernel_lies_on_the_name_of_another(bare: Bare) -> None:
     profile = document["instruments"]["profile"]
     second = profile["timeline"]["seconds"] / 10
     call = {"threads": ["thread 1"], "thread": [0, 0, 0, 0], "kernel": [1, 1, 1, 1], "left_out": 3}
-    times = {"start": [0.0, second * 0.2, second * 5, second * 8], "length": [second * 4, second * 0.1, second * 2, second]}
+    times = {
+        "start": [0.0, second * 0.2, second * 5, second * 8],
+        "length": [second * 4, second * 0.1, second * 2, second],
+    }
     timeline = {**profile["timeline"], **call, **times}
     view = bare.show({**document, "instruments": {"profile": {**profile, "timeline": timeline}}})
     view.open("timing")

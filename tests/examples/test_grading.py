@@ -29,3 +29,18 @@ def test_a_call_with_a_tree_is_told_by_its_arrays() -> None:
     said = " ".join(verdict.said.split())
     assert "its jaxpr of a call with {'w': an array 5×3 [" in said and "'b': [0., 0.]}" in said
     assert "for with" not in said and "array([[" not in said
+
+
+def test_what_a_result_lacks_is_a_complaint_and_raises_nothing() -> None:
+    look = grading.holds("it has a mass", lambda function, rng: "" if function().mass else "no mass")
+    verdict = grading.grade(lambda: object(), look, name="thrown")
+    assert not verdict and "AttributeError: 'object' object has no attribute 'mass'" in verdict.said
+
+
+def test_colours_of_a_terminal_are_no_part_of_a_sentence() -> None:
+    class Coloured:
+        def __repr__(self) -> str:
+            return "{ \x1b[34;1mlambda\x1b[39;22m ; a. }"
+
+    verdict = grading.grade(lambda x: None, grading.holds("", lambda f, rng: grading.called(f, Coloured())))
+    assert "with { lambda ; a. } gives None" in verdict.said

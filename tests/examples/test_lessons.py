@@ -244,6 +244,11 @@ def answers_of(text: str) -> list[object]:
     return [eval(part, {"np": np, "jnp": jnp}) for part in parts if part]
 
 
+def test_a_wrong_list_is_not_told_to_be_a_list() -> None:
+    said = predict.check(["yes"], {"yes", "no"}, hint="Look again.", because="Both.")
+    assert said.said == "You said ['yes']. Look again." and said.answer == "['no', 'yes']. Both."
+
+
 def test_an_answer_of_another_kind_is_told_which_kind_is_asked_for() -> None:
     assert "True or False" in predict.check("perhaps", True, hint="?", because="").said
     assert "number" in predict.check([1], 1, hint="?", because="").said

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import jitscope as jx
 from jitscope.xla import progress
 from jitscope_kernel import output
+from tests import notebooks
 
 
 def test_work_of_some_seconds_says_how_far_it_is(
@@ -34,3 +37,18 @@ def test_an_interrupt_says_how_far_it_came(capsys: pytest.CaptureFixture[str]) -
         capsys.readouterr().err
         == "jitscope: passes of f was ended after 0 s, while reading pass 3 of 9; nothing of it is kept\n"
     )
+
+
+def test_a_notebook_keeps_nothing_of_it(tmp_path: Path) -> None:
+    """What is said while somebody waits is gone when the answer is there."""
+    notebook = notebooks.of_cells(
+        notebooks.code(source)
+        for source in (
+            "%load_ext jitscope\nimport numpy as np, jitscope.numpy as jnp\nfrom jitscope_kernel import output\noutput._PATIENCE = 0.0",
+            "%memory jnp.tanh(np.ones(7, np.float32))",
+        )
+    )
+    notebooks.execute(notebook, tmp_path)
+    outputs = notebook.cells[1].outputs
+    assert [out.output_type for out in outputs] == ["display_data", "display_data"]  # where it stood, and the answer
+    assert outputs[0].data == {"text/plain": ""}

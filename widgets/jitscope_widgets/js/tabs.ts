@@ -20,8 +20,6 @@ export interface Tabs {
   add(tab: Tab): void;
 }
 
-const ENDS = 20; // px of the sign that there are more tabs
-
 let count = 0;
 
 export function tabs(list: Tab[], first: string, label: string, changed: (id: string) => void): Tabs {
@@ -44,7 +42,8 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
       h("span", { class: "jitscope-badge", hidden: !tab.badge }, tab.badge),
     );
   const buttons = list.map(buttonOf);
-  const bar = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
+  const strip = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
+  const bar = h("div", { class: "jitscope-tabbar" }, strip);
   const body = h("div", { class: "jitscope-panels" });
 
   function show(id: string): void {
@@ -77,24 +76,24 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
   /** In a bar that is too narrow for them, the chosen tab is in sight. */
   function reveal(): void {
     const chosen = buttons.find((button) => button.dataset.tab === now);
-    if (!chosen || bar.scrollWidth <= bar.clientWidth) return;
-    const [bounds, box] = [bar.getBoundingClientRect(), chosen.getBoundingClientRect()];
-    if (box.left < bounds.left + ENDS) bar.scrollLeft -= bounds.left + ENDS - box.left;
-    else if (box.right > bounds.right - ENDS) bar.scrollLeft += box.right - bounds.right + ENDS;
+    if (!chosen || strip.scrollWidth <= strip.clientWidth) return;
+    const [bounds, box] = [strip.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    if (box.left < bounds.left) strip.scrollLeft -= bounds.left - box.left;
+    else if (box.right > bounds.right) strip.scrollLeft += box.right - bounds.right;
   }
 
   /** Marks the ends behind which there are more. */
   function mark(): void {
-    bar.toggleAttribute("data-before", bar.scrollLeft > 1);
-    bar.toggleAttribute("data-after", bar.scrollLeft + bar.clientWidth < bar.scrollWidth - 1);
+    bar.toggleAttribute("data-before", strip.scrollLeft > 1);
+    bar.toggleAttribute("data-after", strip.scrollLeft + strip.clientWidth < strip.scrollWidth - 1);
   }
-  bar.addEventListener("scroll", mark, { passive: true });
+  strip.addEventListener("scroll", mark, { passive: true });
   new ResizeObserver(() => {
     reveal();
     mark();
-  }).observe(bar);
+  }).observe(strip);
 
-  bar.addEventListener("keydown", (event) => {
+  strip.addEventListener("keydown", (event) => {
     const at = list.findIndex((tab) => tab.id === now);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: list.length - 1 }[event.key];
     if (to === undefined) return;
@@ -125,7 +124,8 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     button.tabIndex = -1;
     list.push(tab);
     buttons.push(button);
-    bar.append(button);
+    strip.append(button);
+    mark();
   }
 
   if (first) show(first);

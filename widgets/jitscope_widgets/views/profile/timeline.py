@@ -30,7 +30,11 @@ def timeline(profile: Document) -> Timeline | None:
     kernels = profile["kernels"]
     loops = any(_is_around(kernels[at]) for at in call["kernel"])
     gaps = list(_gaps(call, kernels))
-    lanes = ("none of these" if call["left_out"] else "no kernel", *(("loops",) if loops else ()), *map(clean, call["threads"]))
+    lanes = (
+        "none of these" if call["left_out"] else "no kernel",
+        *(("loops",) if loops else ()),
+        *map(clean, call["threads"]),
+    )
     spans = [
         Span(0, _short(gap.start), _short(gap.end), gap.name, "gap")
         for gap in gaps
@@ -89,7 +93,9 @@ def _summary(call: Document, kernels: Sequence[Document], gaps: Sequence[_Gap]) 
         f" (the longest; {left:,} shorter ones are not listed, their time counts as between kernels)" if left else ""
     )
     parts = [f"{seconds(length)} {_WORDS[name]}" for name, length in sums.items() if length > 0]
-    without = f" {'None of these' if left else 'No kernel'} ran for {seconds(idle)}: {', '.join(parts)}." if parts else ""
+    without = (
+        f" {'None of these' if left else 'No kernel'} ran for {seconds(idle)}: {', '.join(parts)}." if parts else ""
+    )
     return f"One call of {seconds(whole)}, recorded: {ran}{listed} in {percent(max(0.0, 1 - idle / whole))} of it.{without}"
 
 
