@@ -42,3 +42,19 @@ def test_a_helper_of_a_module_that_was_loaded_again_is_told_with_its_file(shell,
     told = "loss keeps the helper that it was traced with; helper was defined again in line 3 of a_model.py. "
     assert told + "Call fast.clear_cache(): loss is traced anew then." in ran.stderr
     assert float(shell.cell("fast.clear_cache()\nfast(jnp.ones(3))").result) == 93
+
+
+def test_a_number_that_is_another_one_now_is_told_below_the_cell_that_calls_what_keeps_it(shell) -> None:
+    shell.cell("%%jit --quiet\nSCALE = 2.0\ndef scaled(x):\n    return x * SCALE\nscaled(jnp.ones(3));")
+    assert shell.cell("SCALE = 7.0").stderr == ""
+    ran = shell.cell("y = scaled(jnp.ones(3))")
+    told = "scaled keeps SCALE = 2.0, with which it was traced; SCALE is 7.0 now. Pass `SCALE` as an argument of scaled: it reads it at each call then.\n"
+    assert (ran.stderr, float(shell.ip.user_ns["y"][0])) == (told, 2.0)
+    assert shell.cell("scaled(jnp.ones(3));").stderr == "", "it is told once"
+    shell.ip.user_ns["SCALE"] = 2.0
+    assert shell.cell("scaled(jnp.ones(3));").stderr == ""
+
+
+def test_a_number_that_the_cell_itself_gives_is_told_at_its_line(shell) -> None:
+    shell.cell("%%jit --quiet\nSHIFT = 2.0\ndef shifted(x):\n    return x + SHIFT\nshifted(jnp.ones(3));")
+    assert shell.cell("SHIFT = 3.0\nshifted(jnp.ones(3));").stderr == ""
