@@ -69,7 +69,7 @@ def test_other_cells_have_a_line(cells):
 
 def test_of_small_programs_alone_nothing_is_promised():
     small = [observe.Small("add", 1.0, None, "jax")] * 2
-    assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s: add 2 s."
+    assert jax_cells.in_words([], small) == "jax compiled 2 small programs outside jit in 2 s: operation add took 2 s."
 
 
 def test_the_dearest_are_named_with_their_lines(fresh_kernel):  # noqa: F811
