@@ -1,20 +1,26 @@
 """The place of the greatest or least element along an axis, in two steps: the element, then the first place that has it.
 
-Both are plain reductions, which XLA runs in vectors; that of pairs of an element and its place it runs one by one. Floats are compared as
-integers in the same order (all NaNs the greatest, or the least, both zeros one): the library that XLA takes for the greatest of floats loses
-NaN.
+Both are plain reductions, which XLA has its library do, in vectors; pairs of an element and its place it compares one by one. The places are
+float32, which that library knows and which is exact up to 2**24. NaN, which it loses, is looked for with the second: the places of NaNs are
+lower than all others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of
+from ..core.avals import ShapedArray
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import ARG_IN_TWO_STEPS
-from .linear import convert
-from .sort_keys import ORDERED_FLOATS, nan_beyond, signed, with_one_zero
+from .elementwise import eq_p, lt_p, ne_p
+from .linear import add_p, broadcast_in_dim, convert, sub_p, where
+
+
+_FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
 
 
 def found_in_two_steps(x: ShapedArray, axis: int, platform: str) -> bool:
@@ -22,14 +28,31 @@ def found_in_two_steps(x: ShapedArray, axis: int, platform: str) -> bool:
     compares pair by pair."""
     if not ARG_IN_TWO_STEPS.holds(platform) or not is_static(x.shape):
         return False
-    least, kind = ARG_IN_TWO_STEPS.value, x.dtype.name
-    known = kind in ORDERED_FLOATS or (axis != x.ndim - 1 and (dtypes.is_integer(x.dtype) or x.dtype == dtypes.bool_))
-    return known and x.shape[axis] >= least["length"] and x.size >= least["elements"]
+    least, length = ARG_IN_TWO_STEPS.value, x.shape[axis]
+    known = x.dtype.name in _FLOATS or (axis != x.ndim - 1 and dtypes.is_integer(x.dtype))
+    return known and least["length"] <= length <= 2**24 and x.size >= least["elements"]
 
 
-def in_order(x: Any, greatest: bool) -> Any:
-    """Signed integers in the order of `x`; NaN is the greatest of all, or the least."""
-    dtype = aval_of(x).dtype
-    if dtype == dtypes.bool_:
-        return convert(x, dtypes.int8)
-    return nan_beyond(with_one_zero(x), greatest) if dtypes.is_float(dtype) else signed(x)
+def place_in_two_steps(ctx: Any, x: Any, axis: int, identity: Any, choose: Callable[[Any, Any], Any]) -> Any:
+    """The index (of the dtype of the context's result) along `axis` of the context's operand `x`, an MLIR value. `choose` builds the greater
+    (or lesser) of two scalars, of which `identity` is the least (or greatest)."""
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    best, places, first = (
+        ShapedArray(s, d) for s, d in ((out.shape, aval.dtype), (aval.shape, np.float32), (out.shape, np.float32))
+    )
+    length, kept = np.float32(aval.shape[axis]), tuple(i for i in range(aval.ndim) if i != axis)
+
+    def marked(x: Any, best: Any, place: Any) -> Any:
+        marks = where(eq_p(x, broadcast_in_dim(best, aval.shape, kept)), place, length)
+        return where(ne_p(x, x), sub_p(place, length), marks) if dtypes.is_float(aval.dtype) else marks
+
+    def index(place: Any) -> Any:
+        return convert(where(lt_p(place, np.float32(0)), add_p(place, length), place), out.dtype)
+
+    ctx.avals_out = [best]
+    chosen = ctx.reduce(x, identity, choose, (axis,))
+    marks = ctx.inline(marked, x, chosen, ctx.iota(places, axis), avals=[aval, best, places])
+    ctx.avals_in, ctx.avals_out = [places], [first]
+    found = ctx.reduce(marks, aval.shape[axis], ctx.hlo.minimum, (axis,))
+    ctx.avals_out = [out]
+    return ctx.inline(index, found, avals=[first])

@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..xla.cpu_tuning import ARG_IN_TWO_STEPS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
-from .arg_places import found_in_two_steps, in_order
+from .arg_places import found_in_two_steps, place_in_two_steps
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -201,18 +201,12 @@ class ArgChoose(Discrete, Reduce):
 
     def lower(self, ctx, x, /, *, axes, index_dtype):
         aval, (axis,) = ctx.avals_in[0], axes
-        index = ShapedArray(aval.shape, index_dtype)
-        places = ctx.iota(index, axis)
+        identity = self.identity(aval.dtype)
         if ctx.module.meshes.group is None and found_in_two_steps(aval, axis, ctx.module.platform):
             ctx.rewritten("written as two reductions: the element, then the first place that has it", ARG_IN_TWO_STEPS)
-            return ctx.inline(lambda x, places: self._in_two_steps(x, places, axis), x, places, avals=[aval, index])
-        return ctx.reduce_pair(x, places, self.identity(aval.dtype), self.direction, axis, aval.dtype, index_dtype)
-
-    def _in_two_steps(self, x, places, axis):
-        ranks, index = in_order(x, greatest=self.direction == "GT"), aval_of(places)
-        best = (reduce_max_p if self.direction == "GT" else reduce_min_p)(ranks, axes=(axis,))
-        same = eq_p(ranks, broadcast_in_dim(best, index.shape, tuple(i for i in range(index.ndim) if i != axis)))
-        return reduce_min_p(where(same, places, index.dtype.type(index.shape[axis] - 1)), axes=(axis,))
+            return place_in_two_steps(ctx, x, axis, identity, ctx.builder(_CHOOSING[self.direction]))
+        index = ctx.iota(ShapedArray(aval.shape, index_dtype), axis)
+        return ctx.reduce_pair(x, index, identity, self.direction, axis, aval.dtype, index_dtype)
 
 
 argmax_p = ArgChoose("argmax", "GT", lowest)
