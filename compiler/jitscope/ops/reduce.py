@@ -100,7 +100,7 @@ class ReduceChoose(ReduceBy):
         ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]
         nan = out.dtype.type(math.nan)
-        return ctx.inline(lambda x, found: where(reduce_or_p(ne_p(x, x), axes=axes), nan, found), x, found)
+        return ctx.inline(lambda x, found: where(_has_nan(x, axes), nan, found), x, found)
 
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents
@@ -109,6 +109,15 @@ class ReduceChoose(ReduceBy):
             return out, zero_of(out)
         at = convert(eq_p(x, _restore(out, aval_of(x).shape, axes)), aval_of(x).dtype)
         return out, div_p(reduce_sum_p(mul_p(t, at), axes=axes), reduce_sum_p(at, axes=axes))
+
+
+def _has_nan(x, axes):
+    """Whether there is one along `axes`: counted where the last is among them, which XLA's library does in one call; of Booleans XLA makes a
+    tree of windows there."""
+    is_nan = ne_p(x, x)
+    if aval_of(x).ndim - 1 not in axes:
+        return reduce_or_p(is_nan, axes=axes)
+    return ne_p(reduce_sum_p(convert(is_nan, dtypes.float32), axes=axes), np.float32(0))
 
 
 reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)
