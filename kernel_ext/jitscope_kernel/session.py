@@ -39,6 +39,7 @@ from . import automagic, below, jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .cell_messages import innermost, why_nothing
 from .cell_places import CellPlaces
+from .cell_remarks import CellRemarks
 from .eager_runs import EagerRuns
 from .jax_cells import AfterImports, JaxCells
 from .live import Live
@@ -49,7 +50,6 @@ from .nans import NanWatch, hunt_of_rows
 from .panel import Panel
 from .request import Request
 from .sharp_bits import SharpBits
-from .stale_helpers import StaleHelpers
 from .versus import Versus
 from .watch import Watch
 from .wrapping import Plan
@@ -126,7 +126,7 @@ class Session:
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
-        self._kept = StaleHelpers(self.ledger)
+        self._kept = CellRemarks(self.ledger)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
         self._taken = NonFiniteReads()
         self._placing = CellPlaces(shell)

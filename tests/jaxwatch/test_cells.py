@@ -520,3 +520,57 @@ def test_a_budget_counts_what_jax_compiles(cells, most, said):
         f"%%jit --max-compiles {most}\n@jax.jit\ndef f(v):\n    return v + 1\nfor n in (2, 3, 4): f(jnp.ones(n))"
     )
     assert not ran.error and ran.stderr == said
+
+
+LOOPS = {
+    "a while whose body is made anew": (
+        "def root(v):\n    return lax.while_loop(lambda s: abs(s * s - v) > 1e-3, lambda s: (s + v / s) / 2, v)\n"
+        "for v in (2.0, 3.0, 4.0, 5.0):\n    root(v)",
+        ("while", 2, 4),
+    ),
+    "a scan over a lambda": (
+        "for k in range(5):\n    lax.scan(lambda c, v: (c + v * k, c), 0.0, x[0])",
+        ("scan", 2, 5),
+    ),
+    "one body": ("def body(c, v):\n    return c + v, c\nfor k in range(5):\n    lax.scan(body, 0.0, x[0])", None),
+    "another length each time": (
+        "def body(c, v):\n    return c + v, c\nfor n in range(3, 8):\n    lax.scan(body, 0.0, jnp.ones(n))",
+        None,
+    ),
+    "another number of iterations": (
+        "def body(i, c):\n    return c + i\nfor n in range(3, 8):\n    lax.fori_loop(0, n, body, 0)",
+        None,
+    ),
+    "under jit": (
+        "@jax.jit\ndef root(v):\n    return lax.while_loop(lambda s: abs(s * s - v) > 1e-3, lambda s: (s + v / s) / 2, v)\n"
+        "for v in (2.0, 3.0, 4.0, 5.0):\n    root(v)",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("case", LOOPS)
+def test_a_loop_outside_of_jit_that_is_compiled_again_is_told(cells, case, marked):
+    text, told = LOOPS[case]
+    compiled = []
+
+    def listen(event, _, **found):
+        if event.endswith("backend_compile_duration"):
+            compiled.append(found.get("fun_name", ""))
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        ran = cells.cell(("%%jit\n" if marked else "") + text)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert not ran.error
+    if told is None:
+        assert "Outside of jit its program" not in ran.stderr
+        return
+    name, line, count = told
+    assert (
+        f"jax compiled the {name} of line {line + marked} of In [{ran.count}] {count} times for arguments of the same kinds"
+        in ran.stderr
+    )
+    assert len([one for one in compiled if name in one]) == count, compiled

@@ -1,5 +1,5 @@
-"""One line below a cell that calls a compiled function which still runs what it was traced with: a helper that was defined again, a number
-that is another one now."""
+"""Lines below a cell: which compiled function it calls still runs what it was traced with (a helper that was defined again, a number that is
+another one now), and which loops outside of jit it compiles again and again."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.recompiling.stale import Stale, keeps, passed, stale, traced_anew
 
+from .eager_loops import remade
 
-class StaleHelpers:
-    """Each is told once."""
+
+class CellRemarks:
+    """What a function keeps is told once."""
 
     def __init__(self, ledger: observe.Ledger) -> None:
         self._ledger = ledger
         self._told: set[tuple[int, object]] = set()
 
     def lines(self, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> list[str]:
-        """What is to be told of the functions that a cell called, by its text and by what ran since a moment."""
+        """What is to be told of a cell, by its text and by what ran since a moment."""
         rows = [row for row in self._ledger if row.signature is not None]
         called = {
             row.signature.function
@@ -29,7 +31,7 @@ class StaleHelpers:
         }
         found = stale(row for row in rows if row.signature and row.signature.function in called) if called else []
         given = _given(cell)
-        return [line for one in found for line in self._lines(one, given)]
+        return [*(line for one in found for line in self._lines(one, given)), *remade(self._ledger.since(since))]
 
     def _lines(self, one: Stale, given: Set[str]) -> Iterator[str]:
         """What is told of one of them; a value that the cell itself gave is told at its line, by the look."""
