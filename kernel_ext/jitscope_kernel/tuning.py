@@ -85,7 +85,7 @@ class Tuned(DocumentView["TuningDocument"]):
     def same(self) -> Sameness:
         """How far the results of `call` were from the plain program's: `max_abs`, `max_rel`, `bits`, `ulp`."""
         found = (self.taken.same if self.taken is not None else None) or Same()
-        return Sameness(found.max_abs, found.max_rel, found.bits, found.ulp)
+        return Sameness(found.max_abs, found.max_rel, found.bits, found.ulp, found.max_abs)
 
 
 def tune(

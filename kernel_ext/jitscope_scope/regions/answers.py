@@ -22,14 +22,18 @@ class Cut:
 
 @dataclass(frozen=True)
 class Sameness:
-    """How far the compiled results were from the plain ones: bounds over all that was run, in the results' own units."""
+    """How far the compiled results may be from the plain ones on values like those that were tried, and how far they were on these."""
 
     max_abs: float
+    """A bound on the difference, in the results' own units."""
     max_rel: float
+    """The same as a share of an element, of elements that are no smaller than those that were seen."""
     bits: bool
     """Whether all bits were equal in each comparison."""
     ulp: float = 0.0
-    """The largest difference in units of the last place of the larger value's dtype."""
+    """The largest difference seen, in units of the last place of the larger value's dtype."""
+    seen_abs: float = 0.0
+    """The largest difference seen, in the results' own units."""
 
 
 @dataclass(frozen=True)

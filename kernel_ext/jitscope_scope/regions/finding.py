@@ -14,11 +14,12 @@ from . import naming, pricing
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
 from .clock import Stopwatch, added
+from .differences import Differences, joined
 from .functions import definitions
 from .in_place import acted_on
 from .masks import empty_choices
 from .places import RECORDER, Place, Places
-from .proving import Proof, joined, proof
+from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
 from .watching import Observation, Recorder
 from .writing import EditText, written
@@ -301,7 +302,12 @@ class Watch:
         _, compiled, compile_s = self._price(t)
         even = pricing.break_even(t.eager_s, compiled, compile_s)
         base = replace(
-            base, compiled_s=compiled, compile_s=compile_s, break_even_runs=even, same=t.proof.same, reads=t.edit.reads
+            base,
+            compiled_s=compiled,
+            compile_s=compile_s,
+            break_even_runs=even,
+            same=t.proof.same.bound(),
+            reads=t.edit.reads,
         )
         again = " that finds what it reads as it was (else it is traced)" if t.edit.traced else ""
         sum_of = (
@@ -313,11 +319,7 @@ class Watch:
         start, end, text = self._edit(t, good)
         if text is None:
             return None
-        same = (
-            "bits equal in all that was compared"
-            if t.proof.same.bits
-            else f"differs by at most {t.proof.same.max_abs:.1e}"
-        )
+        same = _sameness_said(t.proof.same)
         reads = ", ".join(f"`{n}`" for n in t.edit.reads) or "nothing"
         return replace(
             base,
@@ -327,6 +329,17 @@ class Watch:
             edit=text + "\n",
             reason=f"no effect seen in this run; reads {reads}; {same}; {sum_of}{_caution(t.place, offset, self._known(t.place))}",
         )
+
+
+def _sameness_said(same: Differences) -> str:
+    """How far the results were apart, and how far they may be on other values."""
+    seen = (
+        "bits equal in all that was compared"
+        if same.bits
+        else f"differed by at most {same.max_abs:.1e} in all that was compared"
+    )
+    most = same.bound().max_abs
+    return f"{seen} (on other such values take {most:.1e} as the bound, an estimate)" if most else seen
 
 
 def _caution(place: Place, offset: int, known: dict[str, object]) -> str:

@@ -12,14 +12,15 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CellType, FunctionType, MappingProxyType
 
 import numpy as np
 
 from . import words
-from .answers import CannotCompile, Sameness
+from .answers import CannotCompile
 from .clock import Stopwatch
+from .differences import Differences, joined, rounding_of, sensitivity
 from .homes import attributes_of, data_of, is_array, is_users_object, keep_attributes
 from .parts import ALLOWED, ALLOWED_32, EditText
 from .watching import Visit, snapshot
@@ -27,6 +28,8 @@ from .watching import Visit, snapshot
 
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
+MOVED = 1e-3
+"""The share of a floating number by which it is moved at most."""
 LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ROUNDING = 64
@@ -44,7 +47,7 @@ _TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
 class Proof:
     """What was measured while proving: seconds of the plain statements, of the first and of a later run of the edited ones."""
 
-    same: Sameness
+    same: Differences
     eager_s: float
     first_s: float
     again_s: float
@@ -96,6 +99,8 @@ def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[st
         )
         found.append(_first_that_runs(near, visit.values, k))
     same = joined([f.same for f in found])
+    moved = sensitivity(found[0].plain, [f.plain for f in found[1:]], MOVED, edit.allowed)
+    same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
 
 
@@ -118,9 +123,11 @@ def _first_that_runs(near: Callable[[Mapping[str, object]], _Run], values: Mappi
 
 @dataclass(frozen=True)
 class _Run:
-    same: Sameness
+    same: Differences
     plain_s: float
     first_s: float
+    plain: dict[str, object]
+    """What the plain statements left behind, of what is compared."""
     edited: dict[str, object]
 
 
@@ -175,9 +182,8 @@ def _one(
     held = {n for n, v in values.items() if is_users_object(v) or isinstance(v, (list, dict))}
     pairs = {n: (a[n], b.get(n)) for n in a if n in live | held and not n.startswith("__")}
     pairs.update({f"what was `{n}`": pair for n, pair in inputs.items()})
-    return _Run(
-        joined([compared(x, y, n, line, allowed, largest(a)) for n, (x, y) in pairs.items()]), plain_s, first_s, b
-    )
+    same = joined([compared(x, y, n, line, allowed, largest(a)) for n, (x, y) in pairs.items()])
+    return _Run(same, plain_s, first_s, {n: x for n, (x, _) in pairs.items()}, b)
 
 
 def _refused(error: Exception, line: int) -> CannotCompile:
@@ -249,7 +255,7 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False, by: float = 1e-3) -> dict[str, object]:
+def perturbed(values: Mapping[str, object], seed: int, in_range: bool = False, by: float = MOVED) -> dict[str, object]:
     """The same names with nearby values: floating numbers moved by up to a share `by`, whole numbers and truth values kept. With
     `in_range` numbers that stand alone stay themselves, and arrays stay between their smallest and largest value."""
     random = np.random.default_rng(seed)
@@ -293,7 +299,7 @@ def largest(values: Mapping[str, object]) -> float:
     return max(found)
 
 
-def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED, floor: float = 0.0) -> Sameness:
+def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWED, floor: float = 0.0) -> Differences:
     """How far `b` is from `a`. Raises CannotCompile for other types, shapes and dtypes, and for differences that rounding does not explain."""
     if type(a) is not type(b):
         raise CannotCompile(
@@ -312,7 +318,7 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
     if isinstance(a, (str, bytes)) and a != b:
         raise CannotCompile(line, "value read by Python", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
-        return Sameness(0.0, 0.0, True)
+        return Differences()
     if str(getattr(a, "dtype", "")) != str(getattr(b, "dtype", "")):
         raise CannotCompile(line, "object", f"`{name}` would be {b.dtype}, it is {a.dtype}")  # type: ignore[attr-defined]
     x, y = np.asarray(data_of(a)), np.asarray(data_of(b))
@@ -324,21 +330,20 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         return _floats(x, y, name, line, allowed, floor)
     if not np.array_equal(x, y):
         raise CannotCompile(line, "value read by Python", f"`{name}` would have other values")
-    return Sameness(0.0, 0.0, True)
+    return Differences()
 
 
-def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, floor: float) -> Sameness:
+def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, floor: float) -> Differences:
+    one = rounding_of(x, floor, allowed)
     if x.tobytes() == y.tobytes():
-        return Sameness(0.0, 0.0, True)
-    if not np.array_equal(np.isfinite(x), np.isfinite(y)) or not np.array_equal(np.isnan(x), np.isnan(y)):
-        raise CannotCompile(line, "value read by Python", f"`{name}` would be infinite or NaN elsewhere")
+        return Differences(bits=True, rounding=one)
     good = np.isfinite(x)
-    if not np.array_equal(x[~good], y[~good], equal_nan=True):
+    if not np.array_equal(good, np.isfinite(y)) or not np.array_equal(x[~good], y[~good], equal_nan=True):
         raise CannotCompile(line, "value read by Python", f"`{name}` would be infinite or NaN elsewhere")
     p, q = x[good].astype(np.result_type(x, np.float64)), y[good].astype(np.result_type(y, np.float64))
     gaps, sizes = np.abs(p - q), np.abs(p)
     if not gaps.size:
-        return Sameness(0.0, 0.0, False)
+        return Differences(rounding=one)
     gap, scale = float(gaps.max()), float(sizes.max())
     with np.errstate(all="ignore"):
         rel = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
@@ -351,14 +356,5 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
             "value read by Python",
             f"differences grow: `{name}` would differ by {gap:.1e} (values up to {scale:.1e})",
         )
-    return Sameness(gap, float(rel.max()), False, ulp)
-
-
-def joined(parts: list[Sameness]) -> Sameness:
-    """The bound over several comparisons."""
-    return Sameness(
-        max((p.max_abs for p in parts), default=0.0),
-        max((p.max_rel for p in parts), default=0.0),
-        all(p.bits for p in parts),
-        max((p.ulp for p in parts if not math.isnan(p.ulp)), default=0.0),
-    )
+    smallest = float(np.min(sizes, where=sizes > 0, initial=math.inf))
+    return Differences(gap, float(rel.max()), False, ulp, one, smallest)

@@ -12,8 +12,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .answers import CannotCompile, Sameness
-from .proving import compared, joined, largest
+from .answers import CannotCompile
+from .differences import Differences, joined
+from .proving import compared, largest
 
 
 _MODULES = frozenset(
@@ -100,7 +101,7 @@ class Replay:
 
     plain_s: list[float]
     edited_s: list[float]
-    same: Sameness
+    same: Differences
 
 
 def harmless(sources: list[str]) -> bool:

@@ -15,12 +15,16 @@ class RegionCut(TypedDict):
 
 
 class RegionSame(TypedDict):
-    """How far the compiled results were from the plain ones: bounds over all that was run."""
+    """How far the compiled results may be from the plain ones on values like those that were tried, and how far they were on these."""
 
     max_abs: float
     max_rel: float
     bits: bool
+    """Whether all bits were equal in each comparison."""
     ulp: float
+    """The largest difference seen, in units of the last place."""
+    seen_abs: float
+    """The largest difference seen."""
 
 
 class Region(TypedDict):
