@@ -105,8 +105,9 @@ def _renamed(node: ast.FunctionDef, name: str, own: Mapping[str, str]) -> ast.Fu
 def definitions(tree: ast.Module, file: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions that a cell defines, by file and line; a lambda that has a name and a line to itself is one that returns."""
     found: dict[tuple[str, int], ast.FunctionDef] = {}
-    lines = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Lambda)]
-    for n in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    lines = [n.lineno for n in nodes if isinstance(n, ast.Lambda)]
+    for n in nodes:
         match n:
             case ast.FunctionDef():
                 found[file, min([n.lineno, *(d.lineno for d in n.decorator_list)])] = n

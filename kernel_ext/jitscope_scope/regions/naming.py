@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 Statements = Sequence[ast.stmt]
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def loaded(nodes: Iterable[ast.AST]) -> set[str]:
     """Names whose values the nodes may read, those that they bind themselves among them."""
     found = {name for node in nodes for name in _read(node)}
-    augmented = (n.target for node in nodes for n in ast.walk(node) if isinstance(n, ast.AugAssign))
+    augmented = (n.target for n in statements(nodes) if isinstance(n, ast.AugAssign))
     return found | {root for target in augmented if (root := root_of(target))}
 
 
@@ -38,8 +39,19 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
 
 def stored_into(nodes: Iterable[ast.AST]) -> set[str]:
     """Names of the arrays and containers that the nodes store into: `x[i] = …`, `x[i] += …`."""
-    targets = (t for node in nodes for n in ast.walk(node) for t in targets_of(n))
+    targets = (t for n in statements(nodes) for t in targets_of(n))
     return {root for t in targets if isinstance(t, (ast.Subscript, ast.Attribute)) and (root := root_of(t))}
+
+
+def statements(nodes: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements among nodes and inside of them, without a look into expressions."""
+    for node in nodes:
+        if isinstance(node, ast.stmt):
+            yield node
+        for part in _BLOCKS:
+            inside = getattr(node, part, None)
+            if isinstance(inside, list):
+                yield from statements(inside)
 
 
 def targets_of(node: ast.AST) -> list[ast.expr]:

@@ -17,6 +17,7 @@ MOST = 500
 """More places than this are not followed."""
 _NUMBERS = frozenset((bool, int, float, complex, str))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), ModuleType)
+_PLAIN_TYPES = frozenset(_PLAIN)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def states(values: Mapping[str, object], inside: Mapping[str, Leaf]) -> dict[str
     for text, value in whole.items():
         if isinstance(value, _PLAIN) or hasattr(value, "dtype") or callable(value):
             continue
+        if type(value) is tuple and _PLAIN_TYPES.issuperset(map(type, value)):
+            continue  # it cannot change
         try:
             found[text] = hashlib.blake2b(pickle.dumps(value, 5), digest_size=16).digest()
         except Exception:

@@ -63,7 +63,7 @@ class Places:
         """The cell with a note at the start and the end of each place; lines and columns stay."""
         self._lines = _lines_of(tree)
         new: list[ast.stmt] = self._block(tree.body, None, None)
-        return ast.fix_missing_locations(ast.Module(new, []))
+        return ast.Module(new, [])
 
     def _block(
         self, body: list[ast.stmt], top: ast.stmt | None, function: ast.FunctionDef | None, straight: bool = True
@@ -128,12 +128,11 @@ class Places:
 def _lines_of(tree: ast.Module) -> dict[int, int]:
     """How many simple statements, or heads of compound ones, each line has a part of: edits replace whole lines."""
     count: dict[int, int] = {}
-    for n in ast.walk(tree):
-        if isinstance(n, ast.stmt):
-            last = n.end_lineno or n.lineno
-            inside = min((s.lineno for s in ast.iter_child_nodes(n) if isinstance(s, ast.stmt)), default=last + 1)
-            for k in range(n.lineno, max(n.lineno + 1, min(inside, last + 1))):
-                count[k] = count.get(k, 0) + 1
+    for n in naming.statements([tree]):
+        last = n.end_lineno or n.lineno
+        inside = min((s.lineno for s in naming.statements([n]) if s is not n), default=last + 1)
+        for k in range(n.lineno, max(n.lineno + 1, min(inside, last + 1))):
+            count[k] = count.get(k, 0) + 1
     return count
 
 

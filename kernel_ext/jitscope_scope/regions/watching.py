@@ -76,7 +76,11 @@ def _held(value: object, noted: list[dict[str, object]]) -> int:
 
 
 def _equal(a: object, b: object) -> bool:
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.flags.c_contiguous and b.flags.c_contiguous and not a.dtype.hasobject:
+        return np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8))
+    return a.tobytes() == b.tobytes()
 
 
 @dataclass
