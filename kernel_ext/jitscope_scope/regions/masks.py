@@ -155,9 +155,8 @@ class _Masks(ast.NodeTransformer):
                 return bool(self.axes(node))
             case ast.UnaryOp(op=ast.Invert(), operand=a):
                 return self.is_mask(a)
-            case ast.Subscript(value=ast.Name() as of, slice=at):
-                parts = at.elts if isinstance(at, ast.Tuple) else [at]
-                return self.is_mask(of) and all(isinstance(p, ast.Slice) for p in parts)
+            case ast.Subscript(value=ast.Name() as of):
+                return self.is_mask(of) and bool(self.axes(node))
             case ast.BinOp(left=a, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=b):
                 return self.is_mask(a) and self.is_mask(b)
         return False
@@ -173,6 +172,8 @@ class _Masks(ast.NodeTransformer):
             return MaskedExpression(_loaded(node.value), node.slice, whole - mask, ast.unparse(node.slice))
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
             first, *rest = node.slice.elts
+            if rest and all(map(_is_all, rest)):
+                return self.pick(ast.copy_location(ast.Subscript(node.value, first, node.ctx), node))
             if self.axes(first) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
                 return None
             if self.axes(node.value) != 1 + len(rest):
