@@ -46,8 +46,8 @@ class ReadWhileItGrows(TypeError):
 
 
 class Compiled:
-    """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope" or "jax".
-    `traces` counts how often it was traced."""
+    """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope", "mixed" or
+    "jax". `traces` counts how often it was traced."""
 
     def __init__(self, arrays: str) -> None:
         self.arrays, self.traces = arrays, 0
@@ -102,7 +102,7 @@ class Compiled:
     @contextlib.contextmanager
     def _as_the_cell_has_it(self) -> Any:
         """64 bits, and traced arrays that follow NumPy's protocols, where the cell's arrays are NumPy's."""
-        if self.arrays != "numpy":
+        if self.arrays not in ("numpy", "mixed"):
             yield
             return
         from .traced_arrays import numpy_traced
@@ -111,11 +111,11 @@ class Compiled:
             yield
 
     def _given_back(self, results: Any) -> Any:
-        if self.arrays != "numpy":
+        if self.arrays not in ("numpy", "mixed"):
             return results
         from .traced_arrays import values_of
 
-        return values_of(results)
+        return values_of(results, mixed=self.arrays == "mixed")
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

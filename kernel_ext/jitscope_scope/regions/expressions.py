@@ -18,6 +18,10 @@ MISSING = object()
 _AVERAGES = frozenset("mean median std var average nanmean".split())
 _PLACES = frozenset(("searchsorted", "digitize"))
 """Functions whose places are of 64 bits in NumPy, and of 32 in the compiled counterparts."""
+_OF_LISTS = frozenset(
+    "array asarray stack vstack sum mean max min amax amin argmax argmin median std var prod any all cumsum sort argsort norm".split()
+)
+"""Functions of NumPy that take a list as the array of its elements."""
 _AT_ONCE = (sum, max, min, any, all, list, tuple)
 
 
@@ -115,6 +119,8 @@ class Expressions(ast.NodeTransformer):
             return self._counterpart(node, found)
         if words.of_users(found):
             self.inlined(node.id, node)
+        elif why := words.why_not_function(found, node.id):
+            raise CannotCompile(node.lineno, *why)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -152,15 +158,7 @@ class Expressions(ast.NodeTransformer):
     def _independent(self, node: ast.Call, found: object) -> ast.expr | None:
         """`vmap` in place of a list of independent values that is made into an array at once: `np.array([f(i) for i in range(n)])`."""
         name = getattr(found, "__name__", "")
-        if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in (
-            "array",
-            "asarray",
-            "stack",
-            "sum",
-            "mean",
-            "max",
-            "min",
-        ):
+        if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in _OF_LISTS:
             return None
         return self._mapped(node.args[0]) if node.args else None
 
@@ -315,6 +313,8 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Tuple):
             self._one_with_steps(node)
             return ast.copy_location(ast.Tuple([self.index(e) for e in node.elts], node.ctx), node)
+        if isinstance(node, ast.List):
+            return self._call(f"{self.jnp}.asarray", [self.visit(node)], node)
         if not isinstance(node, ast.Slice):
             return self.visit(node)
         if not any(map(self.moves, filter(None, (node.lower, node.upper)))):

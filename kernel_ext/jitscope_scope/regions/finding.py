@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import subprocess
 import textwrap
@@ -22,7 +23,7 @@ from .places import RECORDER, Place, Places
 from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
 from .watching import Observation, Recorder
-from .writing import EditText, written
+from .writing import EditText, written, written_apart, written_mixed
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Watch:
         self.seconds: dict[tuple[int, int], float] = {}
         self.cell_seconds: list[float] = []
         self.definitions: dict[tuple[str, int], ast.FunctionDef] = {}
+        self._read: dict[tuple[str, int], set[str]] = {}
 
     def file(self, cell: Cell) -> str:
         """The name that a cell's code goes by."""
@@ -113,16 +115,16 @@ class Watch:
                 f.__code__ = code
 
     def _seen(self, place: Place) -> Observation:
-        called = set().union(*(naming.loaded(f.body) for f in self.definitions.values())) if self.definitions else set()
+        for key, f in self.definitions.items():
+            if key not in self._read:
+                self._read[key] = naming.loaded(f.body)
+        called = set().union(*self._read.values())
         reached = naming.loaded(place.body)
         for _ in range(4):
             functions = [f for n in reached if isinstance(f := self.names.get(n), FunctionType)]
             reached = reached.union(*(f.__code__.co_names for f in functions))
-        names = reached | naming.bound(place.body) | naming.stored_into(place.body) | called
-        return Observation(
-            frozenset(names),
-            frozenset(naming.bound(place.body) | naming.stored_into(place.body) | _lists(place) | acted_on(place.body)),
-        )
+        bound = naming.bound(place.body) | naming.stored_into(place.body)
+        return Observation(frozenset(reached | bound | called), frozenset(bound | _lists(place) | acted_on(place.body)))
 
     def regions(self) -> list[Region]:
         """The verdict on each place that took time, outermost first; what stands in a compiled place is not told again."""
@@ -168,11 +170,26 @@ class Watch:
             stored = (naming.stored_into(place.body) | seen.visit.changed) & seen.visit.values.keys()
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             seen.visit.around = self.names
-            edit = written(place.body, seen.visit, live, f"region_{line + cell.first - 1}", self.definitions)
-            if eager * runs < pricing.LEAST_COMPILE:
-                return one
-            one.edit = edit
-            one.proof = proof(place.body, edit, seen.visit, live | set(), line)
+            name = f"region_{line + cell.first - 1}"
+            with contextlib.suppress(CannotCompile):
+                apart = written_apart(place.body, seen.visit, live, name, self.definitions)
+                if apart is not None:
+                    if eager * runs >= pricing.LEAST_COMPILE:
+                        one.proof = proof(place.body, apart[0], apart[1], live | set(), line)
+                        one.edit = apart[0]
+                    return one
+            try:
+                edit = written(place.body, seen.visit, live, name, self.definitions)
+                if eager * runs >= pricing.LEAST_COMPILE:
+                    one.proof = proof(place.body, edit, seen.visit, live | set(), line)
+                    one.edit = edit
+            except CannotCompile:
+                edit = written_mixed(place.body, seen.visit, live, name, self.definitions)
+                if edit is None:
+                    raise
+                if eager * runs >= pricing.LEAST_COMPILE:
+                    one.proof = proof(place.body, edit, seen.visit, live | set(), line)
+                    one.edit = edit
         except CannotCompile as reason:
             bound = naming.line_of(place.body, reason.of) if reason.of else None
             one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)

@@ -77,11 +77,15 @@ def afterwards(name: str, result: str, visit_after: object, column: str | None, 
     last = visit_after[-1] if visit_after else 0.0
     if isinstance(last, (int, float, complex)) and not isinstance(last, np.generic):
         return f"{name}.extend({result}.tolist())"
+    if isinstance(last, np.ndarray) and not last.flags.writeable:
+        raise CannotCompile(0, "object", f"`{name}` takes arrays of NumPy that are not written to", name)
     if isinstance(last, np.ndarray) and home.numpy:
         return f"{name}.extend(row.copy() for row in {result})"
     if isinstance(last, (np.ndarray, np.generic)) and not home.numpy:
         raise CannotCompile(0, "value read by Python", f"`{name}` takes arrays of NumPy, made of compiled ones", name)
-    if not home.numpy and not is_array(last):
+    if isinstance(last, np.generic) and home.mixed:
+        return f"{name}.extend({result})"
+    if home.arrays != "numpy" and not is_array(last):
         raise CannotCompile(0, "object", f"`{name}` takes a {type(last).__name__}", name)
     return f"{name}.extend({result})"
 
@@ -102,7 +106,7 @@ def in_places(visit: Visit, bound: Collection[str], home: Home) -> dict[str, str
             continue
         if type(new[0]) in (float, int, complex) or (home.numpy and isinstance(new[0], (np.ndarray, np.generic))):
             found[text] = type(new[0]).__name__
-        elif not home.numpy and is_array(new[0]):
+        elif home.arrays != "numpy" and is_array(new[0]):
             found[text] = "array"
     return found
 

@@ -19,14 +19,19 @@ MADE_BY_PYTHON = 1 << 9
 
 @dataclass(frozen=True)
 class Home:
-    """`arrays` is "numpy", "jitscope" or "jax"."""
+    """`arrays` is "numpy", "jitscope" or "jax"; "mixed" where NumPy's arrays stand among jitscope's."""
 
     arrays: str
 
     @property
     def numpy(self) -> bool:
-        """Whether the cell's arrays are NumPy's."""
-        return self.arrays == "numpy"
+        """Whether arrays of the cell are NumPy's, with 64-bit types and stores in place."""
+        return self.arrays in ("numpy", "mixed")
+
+    @property
+    def mixed(self) -> bool:
+        """Whether jitscope's arrays stand among NumPy's."""
+        return self.arrays == "mixed"
 
     @property
     def library(self) -> str:
@@ -53,6 +58,11 @@ def _roots(value: object, depth: int) -> set[str]:
     if depth and is_users_object(value):
         return {root for v in attributes_of(value).values() for root in _roots(v, depth - 1)}
     return set()
+
+
+def holds_arrays(value: object) -> bool:
+    """Whether a value is an array of jitscope's or of jax's, or has one inside."""
+    return bool(_roots(value, 3))
 
 
 def is_array(value: object) -> bool:

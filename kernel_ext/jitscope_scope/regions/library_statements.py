@@ -15,10 +15,11 @@ from . import growing, naming, paths
 from .answers import CannotCompile
 from .effects import Effects
 from .functions import Functions
-from .homes import Home, is_array, is_number, shares
+from .homes import Home, holds_arrays, is_array, is_number, shares
 from .loops import Loop, indent
 from .parts import EditText, allowed_in, free_name, imports_of
 from .statements import Statements
+from .views import view_again
 from .watching import Visit
 
 
@@ -63,7 +64,7 @@ def unchanged(
     lines = [
         line
         for k, s in enumerate(body)
-        for line in writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None)
+        for line in _narrow(writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None), home, s)
     ]
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
@@ -71,17 +72,20 @@ def unchanged(
     names = [*early, *(f"place_{k}" for k in range(len(places)))]
     out_places = [*(p.text for p in changed), *made]
     ends = [*outs, *out_places, *(f"items_of_{n}" for n in lists), *(f"items_of_grown_{k}" for k in range(len(grown)))]
-    opened = (
-        [f"{_tuple([*early, *places])} = {f'{theirs}.lifted({_tuple(names)})' if home.numpy else _tuple(names)}"]
-        if names
-        else []
+    lifted = [*(visit.values[n] for n in early), *(p.value for p in [*changed, *read])]
+    taken = _tuple(
+        [f"{theirs}.lifted({n})" if home.numpy and not holds_arrays(v) else n for n, v in zip(names, lifted)]
     )
+    opened = [f"{_tuple([*early, *places])} = {taken}"] if names else []
     inner = [f"def {name}({', '.join(names)}):", *indent([*opened, *lines, f"return {_tuple(ends)}"])]
     given, kept, results = f"{name}_given", f"{name}_kept", f"{name}_results"
     owners = _tuple([_owned(p) for p in [*places, *made, *grown]])
     call = [*inner, f"{given} = {_tuple([*early, *places])}", f"{results} = {name}_compiled({name}, {given}, {owners})"]
-    ending = Aftermath(visit, home, outs, out_places, made)
-    binds = [ending.bound(end, f"{results}[{k}]") for k, end in enumerate([*outs, *out_places])]
+    ending = Aftermath(body, visit, home, outs, out_places, made)
+    binds = [
+        "" if end in ending.views else ending.bound(end, f"{results}[{k}]")
+        for k, end in enumerate([*outs, *out_places])
+    ]
     for k, n in enumerate(lists, len(outs) + len(out_places)):
         binds.append(growing.afterwards(n, f"{results}[{k}]", visit.after.get(n), columns.get(n), home))
     binds += [growing.extended(p, f"{results}[{k}]", grown[p]) for k, p in enumerate(grown, len(binds))]
@@ -89,6 +93,7 @@ def unchanged(
         call = [f"{kept} = {_tuple(back)}", "try:", *indent(call), "finally:", f"    {_tuple(back)} = {kept}"]
     passing = [given, results, name, *([kept] if back else [])]
     again = dict.fromkeys(text for n, text in heads.items() if n in live)
+    binds = [line for b in [*binds, *ending.views.values()] for line in b.splitlines()]
     call = [*call, *binds, *again, f"del {', '.join(passing)}"]
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
@@ -223,8 +228,18 @@ def _made(visit: Visit, new: list[paths.Leaf], body: naming.Statements, line: in
 class Aftermath:
     """What stands after the call: each result becomes what the cell had, an array that was stored into stays itself."""
 
-    def __init__(self, visit: Visit, home: Home, outs: list[str], places: list[str], made: list[str]) -> None:
+    def __init__(
+        self,
+        body: naming.Statements,
+        visit: Visit,
+        home: Home,
+        outs: list[str],
+        places: list[str],
+        made: list[str],
+    ) -> None:
         self.visit, self.home, self.made = visit, home, frozenset(made)
+        self.views = {n: s for n in outs if home.numpy and n in visit.ends and (s := view_again(n, body, visit, outs))}
+        """The statements that bind names to views of arrays again."""
         self.ends = {n: visit.ends[n] for n in outs} | {p: self._at(p) for p in places}
         self.first: dict[int, str] = {}
         if home.numpy:
@@ -239,7 +254,7 @@ class Aftermath:
         """Refuses arrays that share memory after the region without being one."""
         rest = {n: v for n, v in self.visit.live.items() if n not in self.ends}
         rest |= {t: p.value for t, p in self.visit.places_after.items() if t not in self.ends}
-        mine = [(n, v) for n, v in self.ends.items() if isinstance(v, np.ndarray)]
+        mine = [(n, v) for n, v in self.ends.items() if isinstance(v, np.ndarray) and n not in self.views]
         others = [(n, v) for n, v in [*mine, *rest.items()] if isinstance(v, np.ndarray)]
         for n, v in mine:
             for m, w in others:
@@ -255,6 +270,8 @@ class Aftermath:
         if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
             return f"{end} = {type(value).__name__}({result})"
         if self.home.numpy and isinstance(value, np.ndarray):
+            if not value.flags.writeable and not _is_before(value, self.visit):
+                return f"{end} = {result}\n{end}.flags.writeable = False"  # as NumPy's view of a compiled array is
             kept = [m for m, w in self.visit.live.items() if w is value and m not in self.ends]
             if end in self.made and kept:
                 return f"{end} = {kept[0]}"
@@ -270,6 +287,18 @@ class Aftermath:
         if not is_number(value) and not _is_tree(value) and not _is_registered(value, self.home):
             raise CannotCompile(0, "object", f"`{end}` becomes a {type(value).__name__}", end)
         return f"{end} = {result}"
+
+
+def _is_before(value: np.ndarray, visit: Visit) -> bool:
+    """Whether an array was there at the start."""
+    return any(v is value for v in [*visit.live.values(), *(p.value for p in visit.places.values())])
+
+
+def _narrow(lines: list[str], home: Home, s: ast.stmt | None = None) -> list[str]:
+    """The lines with jitscope's types as the cell has them, where NumPy's arrays among its own are of 64 bits; loops are carried in these."""
+    if not home.mixed or isinstance(s, (ast.For, ast.While)):
+        return lines
+    return [f"with {home.library}.enable_x64(False):", *indent(lines)]
 
 
 def _arrays(values: Mapping[str, object], home: Home) -> set[str]:
@@ -464,13 +493,13 @@ class LoopOfPlaces(Loop):
         w, lines = self.w, super()._block()
         assert isinstance(w, StatementsAsTheyStand)
         if not w.grown:
-            return lines
+            return _narrow(lines, w.home)
         if w.items is None:
             raise CannotCompile(self.s.lineno, "object", f"`{w.grown[0]}` grows here")
         for k, place in enumerate(w.grown):
             w.items.append(f"grown_{k}")
             lines = [f"{place} = {w.ours}.GrowingList()", *lines, f"item_{len(w.items)}_of_grown_{k} = {place}.taken()"]
-        return lines
+        return _narrow(lines, w.home)
 
     def _turned(self) -> str:
         if not self.numpy:

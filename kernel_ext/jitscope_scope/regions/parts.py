@@ -58,7 +58,7 @@ def allowed_in(home: Home) -> float:
     """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32 are made of such."""
     if home.arrays == "jax":
         return ALLOWED if sys.modules["jax"].config.jax_enable_x64 else ALLOWED_32
-    return ALLOWED if home.numpy else ALLOWED_32
+    return ALLOWED if home.arrays == "numpy" else ALLOWED_32
 
 
 def imports_of(home: Home, jnp: str, lax: str, text: str) -> list[str]:

@@ -43,6 +43,8 @@ class Statements:
         """What loops over ranges count with."""
         self.turn: list[ast.stmt] = []
         """The statements of the loop that is being written."""
+        self.local = False
+        """Whether these are the statements of a function, whose names nobody else reads."""
         self.made_of: dict[str, set[str]] = {}
         """The names that this turn has bound so far, and of which others they are made."""
         self._flat = ""
@@ -253,7 +255,7 @@ class Statements:
         while True:
             if isinstance(node, ast.Name):
                 return node.id if not callable(self.values.get(node.id)) else None
-            if isinstance(node, ast.Subscript) and self._is_element(node):
+            if isinstance(node, ast.Subscript) and (self._is_element(node) or self._picks(node)):
                 return None
             if isinstance(node, (ast.Subscript, ast.Attribute)):
                 node = node.value
@@ -289,6 +291,12 @@ class Statements:
         if type(array) is list and array and all(isinstance(v, (int, float, complex)) for v in array):
             array = np.empty(len(array))
         return isinstance(array, np.ndarray) and array.ndim == len(parts) + less and all(map(self._is_count, parts))
+
+    def _picks(self, node: ast.Subscript) -> bool:
+        """Whether an index has an array or a list in it: what it picks is a copy."""
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        names = [self._whole(p.id) for p in parts if isinstance(p, ast.Name)]
+        return any(isinstance(p, ast.List) for p in parts) or any(isinstance(v, np.ndarray) and v.ndim for v in names)
 
     def _whole(self, name: str) -> object:
         """What a name stands for before the region, or, where the region makes it, after."""
@@ -407,9 +415,9 @@ class Statements:
         assert self.items is not None
         self.items.append(name)
         match item:
-            case ast.Call(func=ast.Name(id="float"), args=[inner]) if not self.home.numpy:
+            case ast.Call(func=ast.Name(id="float"), args=[inner]) if self.home.arrays != "numpy":
                 item = inner
-            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]) if not self.home.numpy:
+            case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]) if self.home.arrays != "numpy":
                 item = inner
         return f"item_{len(self.items)}_of_{name} = {self.text(item)}"
 
@@ -431,22 +439,34 @@ class Statements:
         other = f"({guard}) & ~{test}" if guard else f"~{test}"
         if not names:
             return lines + self.block(s.body, live, inner) + (self.block(s.orelse, live, other) if s.orelse else [])
-        tuple_of = ", ".join(names) + ","
-        before, taken = self.fresh("before"), self.fresh("taken")
+        self.moving |= set(names)
+        kept = names
+        if (
+            self.local and not self.turn
+        ):  # a function's own names that one branch alone binds have no value on the other way
+            both_bind = naming.bound(s.body) & naming.bound(s.orelse)
+            names = [n for n in names if n in self.defined or n in both_bind]
+            kept = [n for n in names if n in self.defined]
+        tuple_of, kept_of = (", ".join(of) + "," if of else "()" for of in (names, kept))
+        before, taken, defined = self.fresh("before"), self.fresh("taken"), set(self.defined)
         lines += [
-            f"{before} = {tuple_of}",
+            f"{before} = {kept_of}",
             *self.block(s.body, live, inner),
             f"{taken} = {tuple_of}",
-            f"{tuple_of} = {before}",
+            f"{kept_of} = {before}",
         ]
+        self.defined = set(defined)
         lines += self.block(s.orelse, live, other) if s.orelse else []
+        self.defined = defined
+        if not names:
+            return lines
         chosen = f"{self.choice()}({test}, p, q) for p, q in zip({taken}, ({tuple_of}))"
         return [*lines, f"{tuple_of} = ({chosen})"]
 
     def _branches_over_loops(self) -> bool:
         """Whether a loop may stand under a branch on a value: it has no turn where the branch is not taken. Outside of a loop the names
-        that it binds have no values to keep."""
-        return bool(self.turn)
+        that it binds have no values to keep, but for a function's own."""
+        return bool(self.turn) or self.local
 
     def places_bound(self, body: naming.Statements) -> list[str]:
         """The attributes that a branch on a value binds; these statements' are names alone."""

@@ -16,6 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 import jitscope
 import jitscope.numpy as jnp
 from jitscope import tree, tree_util
+from jitscope.core.trace import Tracer
 
 from . import words
 
@@ -35,6 +36,7 @@ _MAKERS = (
     "eye",
     "identity",
 )
+_COMPILED = (jitscope.Array, Tracer)
 _ROWS = 64
 """Python's loops over the rows of a traced array are written out up to this many."""
 
@@ -58,7 +60,10 @@ class TracedArray(NDArrayOperatorsMixin):
     @property
     def value(self) -> Any:
         """The traced value now."""
-        return self._value if self._base is None or self._view is None else self._view(self._base.value)
+        if self._base is None or self._view is None:
+            return self._value
+        with jitscope.enable_x64(True):
+            return self._view(self._base.value)
 
     @property
     def root(self) -> TracedArray:
@@ -78,6 +83,11 @@ class TracedArray(NDArrayOperatorsMixin):
             raise TypeError("a view that is no slice is stored into")
         else:
             self._base.put(self._base.value.at[self._index].set(new))
+
+    def __jitscope_array__(self) -> Any:
+        """What jitscope's functions take in its place: as of an array of NumPy, without the bits that are off."""
+        narrow = jnp.asarray(np.empty(0, self.value.dtype)).dtype
+        return self.value if narrow == self.value.dtype else self.value.astype(narrow)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", None)
@@ -151,6 +161,10 @@ class TracedArray(NDArrayOperatorsMixin):
             raise AttributeError(f"`.{name}` of an array has no compiled counterpart")
 
         def method(*args: Any, **options: Any) -> Any:
+            with jitscope.enable_x64(True):
+                return called(*args, **options)
+
+        def called(*args: Any, **options: Any) -> Any:
             given, named = [_lowered(a) for a in args], {k: _lowered(v) for k, v in options.items()}
             if name in _VIEWS:
                 return TracedArray(None, self, lambda v: getattr(v, name)(*given, **named))
@@ -179,6 +193,39 @@ def _flattened(x: TracedArray) -> tuple[tuple[Any], None]:
     return (x.value,), None
 
 
+def _in_64_bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method with NumPy's types, also where the cell's own functions of jitscope have those of 32 bits."""
+
+    def method(self: TracedArray, *args: Any, **options: Any) -> Any:
+        with jitscope.enable_x64(True):
+            return function(self, *args, **options)
+
+    return method
+
+
+def _beside(name: str) -> Callable[..., Any]:
+    """The operator that is jitscope's own beside an array of jitscope's, as with an array of NumPy."""
+    of_numpy = getattr(NDArrayOperatorsMixin, name)
+    reflected = name.startswith("__r") and name != "__rshift__"
+    word = f"__{name[3:]}" if reflected or (name.startswith("__i") and name != "__invert__") else name
+
+    def operator(self: TracedArray, other: Any) -> Any:
+        if not isinstance(other, _COMPILED):
+            return of_numpy(self, other)
+        mine = self.__jitscope_array__()
+        return getattr(other, word)(mine) if reflected else getattr(mine, word)(other)
+
+    return operator
+
+
+for _name in ("__array_ufunc__", "__array_function__", "__getitem__", "__setitem__", "put"):
+    setattr(TracedArray, _name, _in_64_bits(getattr(TracedArray, _name)))
+for _word in "add sub mul truediv floordiv mod pow matmul and or xor".split():
+    for _name in (f"__{_word}__", f"__r{_word}__", f"__i{_word}__"):
+        setattr(TracedArray, _name, _beside(_name))
+for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(TracedArray, _name, _beside(_name))
+
 tree_util.register_pytree_node(TracedArray, _flattened, lambda _, children: TracedArray(children[0]))
 
 
@@ -206,7 +253,10 @@ def chosen(test: Any, yes: Any, no: Any) -> Any:
     """One of two values: what a branch on a value leaves behind."""
     if yes is no:
         return yes
-    return TracedArray(jnp.where(_lowered(test), _lowered(yes), _lowered(no)))
+    if isinstance(yes, _COMPILED) and isinstance(no, _COMPILED):
+        return jnp.where(_lowered(test), yes, no)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    with jitscope.enable_x64(True):
+        return TracedArray(jnp.where(_lowered(test), _lowered(yes), _lowered(no)))
 
 
 def apart(*values: Any) -> tuple[Any, ...]:
@@ -221,8 +271,11 @@ def apart(*values: Any) -> tuple[Any, ...]:
     return values
 
 
-def values_of(results: Any) -> Any:
-    """NumPy's arrays and scalars in place of compiled ones."""
+def values_of(results: Any, mixed: bool = False) -> Any:
+    """NumPy's arrays and scalars in place of compiled ones; where both are `mixed`, in place of those that stand for NumPy's."""
+    if mixed:
+        is_ours = lambda v: isinstance(v, TracedArray)
+        return tree.map(lambda v: values_of(v) if is_ours(v) else v, results, is_leaf=is_ours)
     taken = jitscope.device_get(
         tree.map(
             lambda v: v.value if isinstance(v, TracedArray) else v,
@@ -242,7 +295,13 @@ def numpy_traced() -> Iterator[None]:
         def make(*args: Any, **options: Any) -> Any:
             if sys._getframe(1).f_globals.get("__name__") not in ("__main__", "cell"):
                 return before[name](*args, **options)
+            with jitscope.enable_x64(True):
+                return traced(*args, **options)
+
+        def traced(*args: Any, **options: Any) -> Any:
             if name in ("array", "asarray"):
+                if isinstance(args[0], _COMPILED) and not args[1:] and not options:
+                    return TracedArray(args[0])
                 parts = tree.leaves(list(args[:1]), is_leaf=lambda v: isinstance(v, TracedArray))
                 if not any(isinstance(p, TracedArray) for p in parts):
                     return TracedArray(jnp.asarray(before[name](*args, **options)))

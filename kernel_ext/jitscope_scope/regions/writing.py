@@ -12,18 +12,21 @@ import numpy as np
 from . import ends, growing, in_place, kinds, list_buffers, masks, naming, number_lists, texts, words
 from .answers import CannotCompile
 from .arguments import StoringCalls
-from .bounds import Bounds, own_part
+from .bounds import Bounds
 from .effects import Effects
 from .functions import Functions
 from .homes import Home, home_of, is_number, shares
 from .library_statements import unchanged
 from .loop_ends import left
 from .loops import indent
+from .objects_apart import taken_apart
 from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
+from .returns import at_the_end
 from .stand_ins import stand_ins
 from .statements import Statements
 from .stops import between
+from .views import view_again
 from .watching import Visit
 
 
@@ -38,6 +41,50 @@ def written(
     Raises CannotCompile with the line that has no compiled form."""
     found = stand_ins(body, visit, definitions)
     edit = _written(found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions)
+    return replace(edit, call=(*found.before, *edit.call, *found.after))
+
+
+def written_apart(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> tuple[EditText, Visit] | None:
+    """The same with the objects of the user's taken apart, and what was seen with the classes that the edit asks for; None where there are
+    no objects to be taken apart."""
+    found = taken_apart(body, visit, definitions)
+    if found is None:
+        return None
+    stood, all_of, apart = found
+    edit = written(stood.body, stood.visit, live | {*apart.names.values()}, name, all_of)
+    if edit.traced:
+        return None
+    texts = {n: text for text, n in apart.names.items()}
+    edit = replace(
+        edit,
+        call=(*stood.before, *edit.call, *stood.after),
+        reads=tuple(dict.fromkeys(texts.get(n, n) for n in edit.reads)),
+        inlined=edit.inlined | {m for _, m in apart.methods},
+    )
+    classes: dict[str, object] = {type(v).__name__: type(v) for v in apart.owners.values()}
+    return apart.guarded(edit, body), replace(visit, values={**classes, **visit.values})
+
+
+def written_mixed(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> EditText | None:
+    """The region of jitscope's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it."""
+    found = stand_ins(body, visit, definitions)
+    used = naming.loaded(found.body)
+    if home_of(found.body, found.visit.values).arrays != "jitscope" or all(visit.values.get(n) is not np for n in used):
+        return None
+    live = live | naming.bound(found.body) - naming.bound(body)
+    edit = unchanged(found.body, found.visit, live, name, Home("mixed"), definitions)
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
@@ -137,10 +184,10 @@ def _translated(
     )
 
     def write(node: ast.FunctionDef, given: set[str]) -> list[str]:
-        node = changed.handed_back(node, jnp) if home.numpy else node
+        node = at_the_end(changed.handed_back(node, jnp) if home.numpy else node)
         inner = Statements(values, set(given) | set(moving), naming.stored_into(node.body), jnp, lax, home, functions)
         inner.expressions.local, inner.defined = given | naming.bound(node.body), set(given)
-        inner.region = node.body
+        inner.region, inner.local = node.body, True
         inner.count = 100 * (1 + len(functions.lines))
         return [f"def {node.name}({ast.unparse(node.args)}):", *indent(_returning(node.body, inner))]
 
@@ -235,6 +282,7 @@ def _returning(body: list[ast.stmt], writer: Statements) -> list[str]:
                 f"return {writer.jnp}.where({writer.text(s.test)}, {writer.text(s.body[0].value)}, {other})",
             ]
         lines += writer.statement(s, naming.loaded(body[k + 1 :]), None)
+        writer.defined |= naming.bound_for_certain([s])
     return [*lines, f"return {end or writer.text(last.value)}"]
 
 
@@ -352,7 +400,7 @@ def _call(
                 binds.append(f"{n} = {seen[id(final)]}")
                 continue
             seen[id(final)] = n
-            if (again := _view_again(n, body, visit, outs)) is not None:
+            if (again := view_again(n, body, visit, outs)) is not None:
                 tail.append(again)
                 continue
             _no_view(n, final, visit, outs)
@@ -390,67 +438,6 @@ def _call_of_arrays(
     for k, n in enumerate(lists, len(outs)):
         lines.append(growing.afterwards(n, f"{result}[{k}]", visit.after.get(n), lists[n], home))
     return [*lines, f"del {result}"]
-
-
-def _view_again(name: str, body: naming.Statements, visit: Visit, outs: list[str]) -> str | None:
-    """What binds a name to the same view of an array as the last turn did, with the cell's own statement: `row = a[i]`."""
-    value = visit.ends[name]
-    owners = [
-        n
-        for n, v in visit.live.items()
-        if isinstance(v, np.ndarray) and isinstance(value, np.ndarray) and v is not value and shares(v, value)
-    ]
-    made = [
-        s
-        for b in body
-        for s in ast.walk(b)
-        if any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
-    ]
-    branches = [n for b in body for s in ast.walk(b) if isinstance(s, ast.If) for n in ast.walk(s)]
-    if not owners or len(made) != 1 or made[0] in branches:
-        return None
-    loops = naming.loop_targets(body)
-    made_inside = naming.bound(body)
-    s = made[0]
-    value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
-    if value_of is not None and (root := _root_of_views(value_of)) is not None:
-        free = naming.loaded([value_of]) - {root}
-        if root not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
-            return f"{name} = {ast.unparse(value_of)}"
-    if isinstance(s, ast.For) and not naming.breaks(s.body):
-        return _last_row(s, name, made_inside)
-    return None
-
-
-def _root_of_views(node: ast.expr) -> str | None:
-    """The name of the array that parts are taken of, one of the other: `x[a:b][::-1]`, `x[i].T`, `x.reshape(3, 4)[k]`."""
-    while True:
-        match node:
-            case ast.Name(id=name):
-                return name
-            case ast.Subscript(value=node) | ast.Attribute(value=node, attr="T" | "real" | "imag"):
-                pass
-            case ast.Call(func=ast.Attribute(value=node, attr="reshape" | "ravel" | "transpose" | "swapaxes")):
-                pass
-            case _:
-                return None
-
-
-def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:
-    """What binds a loop's own name to the row of its last turn: `for row in a`, `for k, row in enumerate(a)`, `for x, y in zip(a, b)`."""
-    match s.target, s.iter:
-        case ast.Name(), ast.Name(id=of):
-            rows, places = [of], [name]
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=args):
-            rows, places = [ast.unparse(a) for a in args], [ast.unparse(t) for t in targets]
-        case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=of)]):
-            rows, places = [of], [ast.unparse(second)]
-        case _:
-            return None
-    if name not in places or set(rows) & made_inside or not all(r.isidentifier() for r in rows):
-        return None
-    last = "-1" if len(rows) == 1 else f"min({', '.join(f'len({r})' for r in rows)}) - 1"
-    return f"{name} = {rows[places.index(name)]}[{last}]"
 
 
 def _exchanged(body: naming.Statements, stored: set[str]) -> set[str]:

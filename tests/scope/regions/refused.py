@@ -460,14 +460,6 @@ for n in range(2, 40):
         known[v] = steps
     if known[n] > longest:
         longest = known[n]
-=== what NumPy holds among compiled arrays -> object @ 4
-import jitscope.numpy as jnp
-x = jnp.ones(5); low = np.zeros(5)
----
-for k in range(4):
-    x = x * 0.5
-    y = x + 1
-    low = np.asarray(y)
 === a queue -> object @ 4
 from collections import deque
 queue = deque([0]); reached = np.zeros(30)

@@ -101,19 +101,19 @@ def test_a_recursion_is_called_so(monkeypatch) -> None:
     assert region.reason.startswith("line 3: `half` calls itself")
 
 
-def test_the_statement_is_told_in_which_a_method_asks_for_a_value(monkeypatch) -> None:
+def test_the_statement_is_told_in_which_a_function_asks_for_a_value(monkeypatch) -> None:
     before = """
 class Ball:
     def __init__(self): self.x, self.v = np.array([0.0, 1.0]), np.array([0.3, 0.0])
-    def step(self, dt):
-        self.v = self.v + dt * np.array([0.0, -9.81])
-        self.x = self.x + dt * self.v
-        if self.x[1] < 0:
-            self.v = -self.v
+def step(ball, dt):
+    ball.v = ball.v + dt * np.array([0.0, -9.81])
+    ball.x = ball.x + dt * ball.v
+    if ball.x[1] < 0:
+        ball.v = -ball.v
 ball = Ball(); t = 0.0
 """
-    *_, region = found(before, "for k in range(30):\n    t = t + 0.01\n    ball.step(0.01)\n", monkeypatch)
-    assert region.reason.endswith("`if self.x[1] < 0:` (in `step`)")
+    *_, region = found(before, "for k in range(30):\n    t = t + 0.01\n    step(ball, 0.01)\n", monkeypatch)
+    assert region.reason.endswith("`if ball.x[1] < 0:` (in `step`)")
     assert [(c.line, c.why) for c in region.cuts] == [(3, "value read by Python")]
 
 

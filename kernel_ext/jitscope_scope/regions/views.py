@@ -1,0 +1,74 @@
+"""Names that are views of an array after a region: the cell's own statement binds them again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+import numpy as np
+
+from . import naming
+from .bounds import own_part
+from .homes import shares
+from .watching import Visit
+
+
+def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collection[str]) -> str | None:
+    """What binds a name to the same view of an array as the last turn did, with the cell's own statement: `row = a[i]`."""
+    value = visit.ends[name]
+    owners = [
+        n
+        for n, v in visit.live.items()
+        if isinstance(v, np.ndarray) and isinstance(value, np.ndarray) and v is not value and shares(v, value)
+    ]
+    made = [
+        s
+        for b in body
+        for s in ast.walk(b)
+        if any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
+    ]
+    branches = [n for b in body for s in ast.walk(b) if isinstance(s, ast.If) for n in ast.walk(s)]
+    if not owners or len(made) != 1 or made[0] in branches:
+        return None
+    loops = naming.loop_targets(body)
+    made_inside = naming.bound(body)
+    s = made[0]
+    value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
+    if value_of is not None and (root := _root_of_views(value_of)) is not None:
+        free = naming.loaded([value_of]) - {root}
+        if root not in made_inside and free <= (visit.values.keys() - made_inside) | (loops & set(outs)):
+            return f"{name} = {ast.unparse(value_of)}"
+    if isinstance(s, ast.For) and not naming.breaks(s.body):
+        return _last_row(s, name, made_inside)
+    return None
+
+
+def _root_of_views(node: ast.expr) -> str | None:
+    """The name of the array that parts are taken of, one of the other: `x[a:b][::-1]`, `x[i].T`, `x.reshape(3, 4)[k]`."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Subscript(value=node) | ast.Attribute(value=node, attr="T" | "real" | "imag"):
+                pass
+            case ast.Call(func=ast.Attribute(value=node, attr="reshape" | "ravel" | "transpose" | "swapaxes")):
+                pass
+            case _:
+                return None
+
+
+def _last_row(s: ast.For, name: str, made_inside: set[str]) -> str | None:
+    """What binds a loop's own name to the row of its last turn: `for row in a`, `for k, row in enumerate(a)`, `for x, y in zip(a, b)`."""
+    match s.target, s.iter:
+        case ast.Name(), ast.Name(id=of):
+            rows, places = [of], [name]
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=args):
+            rows, places = [ast.unparse(a) for a in args], [ast.unparse(t) for t in targets]
+        case ast.Tuple(elts=[_, second]), ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=of)]):
+            rows, places = [of], [ast.unparse(second)]
+        case _:
+            return None
+    if name not in places or set(rows) & made_inside or not all(r.isidentifier() for r in rows):
+        return None
+    last = "-1" if len(rows) == 1 else f"min({', '.join(f'len({r})' for r in rows)}) - 1"
+    return f"{name} = {rows[places.index(name)]}[{last}]"
