@@ -17,6 +17,7 @@ from .cells import Cell
 from .clock import Stopwatch, added
 from .differences import Differences, joined
 from .functions import definitions
+from .homes import home_of
 from .in_place import acted_on
 from .masks import empty_choices
 from .places import RECORDER, Place, Places
@@ -139,7 +140,7 @@ class Watch:
             if seen.count == 0 or inside in inlined or any(id(n) in covered for n in _walk(place)):
                 continue
             one = self._tried(place, seen)
-            if one is None:
+            if one is None or (place.eager and one.edit is None):
                 continue
             tried.append(one)
             if one.edit is not None:
@@ -157,6 +158,8 @@ class Watch:
         main = max(range(len(weights)), key=weights.__getitem__)
         eager, runs = spent[main], self.cells[main].runs
         if not place.loop and eager * runs < pricing.LEAST_COMPILE:
+            return None
+        if place.eager and (seen.visit is None or home_of(place.body, seen.visit.values).numpy):
             return None
         one = _Trial(place, cell, eager, runs, main)
         line = place.body[0].lineno

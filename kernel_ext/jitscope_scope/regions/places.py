@@ -27,6 +27,8 @@ class Place:
     body: tuple[ast.stmt, ...]
     top: ast.stmt
     function: ast.FunctionDef | None
+    eager: bool = False
+    """Whether it is a loop with what stands before it, which is looked at only where the operations of a compiled library are run eagerly."""
 
     @property
     def loop(self) -> bool:
@@ -83,8 +85,12 @@ class Places:
             if isinstance(s, (ast.Assign, ast.AugAssign)) and not _apart(s) and not _unfilled(s):
                 run.append(s)
                 continue
+            before, start = list(run), len(done)
             close()
             done.extend(self._one(s, top or s, function, straight))
+            if before and straight and isinstance(s, (ast.For, ast.While)) and not _apart(s):
+                inside = done[start:]
+                done[start:] = self._noted([*before, s], top or before[0], function, inside, eager=True)
         close()
         return done
 
@@ -113,13 +119,18 @@ class Places:
         return [s]
 
     def _noted(
-        self, body: list[ast.stmt], top: ast.stmt, function: ast.FunctionDef | None, shown: list[ast.stmt] | None = None
+        self,
+        body: list[ast.stmt],
+        top: ast.stmt,
+        function: ast.FunctionDef | None,
+        shown: list[ast.stmt] | None = None,
+        eager: bool = False,
     ) -> list[ast.stmt]:
         edges, own = {body[0].lineno, body[-1].end_lineno or 0}, _lines_of(ast.Module(body, []))
         if any(self._lines[line] > own.get(line, 0) for line in edges):
             return shown or body
         key = len(self.all)
-        self.all[key] = Place(key, tuple(body), top, function)
+        self.all[key] = Place(key, tuple(body), top, function, eager)
         enter = ast.parse(f"{RECORDER}.enter({key}, locals(), globals())").body[0]
         leave = ast.parse(f"{RECORDER}.leave({key}, locals())").body[0]
         return [placed_at(enter, body[0]), *(shown or body), placed_at(leave, body[-1])]

@@ -6,7 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import cast
 
 import numpy as np
@@ -97,6 +97,8 @@ class Observation:
     visit: Visit | None = None
     busy: bool = False
     too_large: bool = False
+    eager: bool = False
+    """Whether it is noted only where a compiled library is at hand."""
     released: bool = False
     """Whether the notes were taken out, because each passage takes less than they do."""
 
@@ -127,7 +129,9 @@ class Recorder:
         if seen.count == 0 and seen.visit is None:
             watch = Stopwatch()
             found = {n: names[n] if n in names else outer[n] for n in seen.names if n in names or n in outer}
-            if _bytes(found) > KEPT_BYTES:
+            if seen.eager and not any(map(_compiles, found.values())):
+                seen.too_large = True
+            elif _bytes(found) > KEPT_BYTES:
                 seen.too_large = True
             else:
                 lists: paths.Lists = {}
@@ -211,6 +215,11 @@ def _copied(value: object, memo: dict[int, object]) -> object:
         keep_attributes(new, {k: _copied(v, memo) for k, v in attributes_of(value).items()})
     memo[id(value)] = new
     return new
+
+
+def _compiles(value: object) -> bool:
+    """Whether this is a module of a library that compiles."""
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in ("jax", "jitscope")
 
 
 def _bytes(values: Mapping[str, object]) -> int:

@@ -1,0 +1,56 @@
+"""The bound that is stated for a region holds on values that were not tried."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jitscope_scope.regions.differences import Differences, joined, sensitivity
+from tests.scope.regions.programs import parsed
+from tests.scope.regions.test_programs import applied, names_of, watched
+
+
+PROGRAMS = parsed("""
+=== marks of a walk by its last days
+price = 100 * np.exp(np.cumsum(0.01 * rng.normal(size=300))); z = np.zeros(300)
+---
+for t in range(20, 300):
+    window = price[t - 20:t]
+    z[t] = (price[t] - window.mean()) / window.std()
+=== sums of small differences of large numbers
+x = 1e6 + rng.normal(size=(50, 30)); s = np.zeros(50)
+---
+for k in range(50):
+    s[k] = ((x[k] - x[k].mean()) ** 2).sum()
+=== a recurrence that enlarges what it is given
+u = rng.random(40); y = np.zeros(41)
+---
+for k in range(40):
+    y[k + 1] = 1.3 * y[k] + np.exp(u[k]) / 3.0
+""")
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_the_bound_holds_on_other_seeds(program, monkeypatch) -> None:
+    regions, _ = watched(program, monkeypatch)
+    (region,) = [r for r in regions if r.verdict == "compile"]
+    assert region.same is not None
+    assert region.same.seen_abs <= region.same.max_abs
+    for seed in range(1, 13):
+        plain, edited = names_of(program, seed), names_of(program, seed)
+        exec(compile(program.cell, "<plain>", "exec"), plain)
+        exec(compile(applied(program.cell, regions, 2), "<edited>", "exec"), edited)
+        for n, v in plain.items():
+            if isinstance(v, np.ndarray):
+                np.testing.assert_allclose(edited[n], v, rtol=0, atol=region.same.max_abs, err_msg=f"{n}, seed {seed}")
+
+
+def test_whole_numbers_have_no_rounding() -> None:
+    assert joined([Differences(), Differences()]).bound().max_abs == 0.0
+
+
+def test_a_bound_is_as_large_as_what_a_program_makes_of_a_rounding() -> None:
+    x = np.array([1.0, 2.0])
+    moved = sensitivity({"y": 100 * x}, [{"y": 100 * x * (1 + 1e-3)}], 1e-3, 1e-8)
+    assert moved == pytest.approx(200 * np.finfo(float).eps)
+    assert Differences(rounding=moved).bound().max_abs == pytest.approx(64 * moved)

@@ -1,0 +1,76 @@
+"""Edits of objects that are taken apart: what another run changes in an object, or another class, is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.scope.regions.programs import Program, parsed
+from tests.scope.regions.test_programs import applied, names_of, same, watched
+
+
+CALLED, OTHER_CLASS, WHOLE = parsed("""
+=== an object that is called, handed on to a function
+class Field:
+    def __init__(self, s): self.s = s
+    def __call__(self, v): return self.s * v - 0.1 * v ** 2
+def step(f, v, h): return v + h * f(v)
+f = Field(0.5); path = np.zeros((20, 3)); path[0] = rng.random(3)
+---
+for i in range(19):
+    path[i + 1] = step(f, path[i], 0.1)
+=== a method that another class has as well
+class Slow:
+    def __init__(self): self.x, self.v = 0.0, 1.0
+    def step(self): self.x = self.x + 0.1 * self.v
+class Fast(Slow):
+    def step(self): self.x = self.x + self.v
+body = Slow(); seen = np.zeros(10)
+---
+for k in range(10):
+    body.step()
+    seen[k] = body.x
+=== an object that is kept as a whole
+class Ball:
+    def __init__(self): self.x = 0.0
+kept = []; ball = Ball(); s = 0.0
+---
+for k in range(10):
+    ball.x = ball.x + 0.5
+    kept.append(ball)
+    s = s + ball.x
+""")
+
+
+def _run_again(program: Program, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions, _ = watched(program, monkeypatch)
+    assert [r.verdict for r in regions if r.cell == 2] == ["compile"]
+    edited = applied(program.cell, regions, 2)
+    plain, other = names_of(program, 0), names_of(program, 0)
+    for text in ("pass", change):
+        for names, cell in ((plain, program.cell), (other, edited)):
+            exec(change if text == change else text, names)
+            exec(compile(cell, "<cell>", "exec"), names)
+        for n in ("path", "seen", "s"):
+            if n in plain:
+                same(plain[n], other[n], n)
+
+
+def test_the_state_of_an_object_that_is_called_is_read_anew(monkeypatch) -> None:
+    _run_again(CALLED, "f.s = 0.9", monkeypatch)
+
+
+def test_methods_of_another_class_are_called(monkeypatch) -> None:
+    _run_again(OTHER_CLASS, "body = Fast()", monkeypatch)
+
+
+def test_attributes_that_are_there_afterwards_are_the_same(monkeypatch) -> None:
+    program = replace(OTHER_CLASS, before=OTHER_CLASS.before.replace("0.0, 1.0", "np.zeros(2), np.ones(2)"))
+    program = replace(program, before=program.before.replace("np.zeros(10)", "np.zeros((10, 2))"))
+    _run_again(program, "body.v = np.full(2, 3.0)", monkeypatch)
+
+
+def test_an_object_that_is_used_as_a_whole_is_left_whole(monkeypatch) -> None:
+    regions, _ = watched(WHOLE, monkeypatch)
+    assert [r.verdict for r in regions if r.cell == 2] == ["cannot"]
