@@ -139,7 +139,8 @@ class StoringCalls:
         values = self.inside_values(node)
         moving = naming.bound(node.body) | {*naming.parameters(node)}
         body = copy.deepcopy(self.inside(node, values))
-        new.body = list(masks.unmasked(body, values, {}, jnp, moving, numpy_in(values))[0])
+        unmasked, _, _ = masks.unmasked(body, values, {}, jnp, moving, numpy_in(values))
+        new.body = list(unmasked)
         names: list[ast.expr] = [ast.Name(p, ast.Load()) for p in self.of.get(node.name, ())]
         if not names:
             return new

@@ -7,6 +7,7 @@ roundings of the largest value, or of what the program makes of a rounding of it
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Differences:
         """What may be said of other values of the same kind."""
         most = max(TIMES_SEEN * self.max_abs, ROUNDINGS * self.rounding)
         share = max(TIMES_SEEN * self.max_rel, most / self.smallest)
-        return Sameness(most, share, self.bits, self.ulp, self.max_abs)
+        return Sameness(most, min(share, sys.float_info.max), self.bits, self.ulp, self.max_abs)
 
 
 def joined(parts: Iterable[Differences]) -> Differences:

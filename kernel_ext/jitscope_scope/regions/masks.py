@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -37,6 +37,22 @@ class MaskedExpression:
     key: str
     start: ast.expr | None = None
     """Where the picked places begin, if they are a part of one axis."""
+    index: ast.expr | None = None
+    """What picks the places of the whole's first axes."""
+    sides: tuple[Side, ...] = ()
+    """The parts of both axes, where parts of two are picked."""
+    copied: bool = False
+    """Whether the picked places are an array of their own."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A part of one axis: its mask (None for all of it), what has to be the same for two to go together, and where it begins."""
+
+    mask: ast.expr | None
+    key: str
+    start: ast.expr | None
+    index: ast.expr | None
 
 
 def unmasked(
@@ -46,21 +62,47 @@ def unmasked(
     jnp: str,
     moving: set[str],
     numpy: str,
-) -> tuple[tuple[ast.stmt, ...], list[str]]:
-    """The statements without picks where that can be, and those that bind names of picked values after the region again. `moving` are
-    the names that are not known while tracing, `numpy` that of NumPy."""
+) -> tuple[tuple[ast.stmt, ...], list[str], dict[str, np.ndarray]]:
+    """The statements without picks where that can be; those that bind names of picked values after the region again; and the names of whole
+    arrays that these need, with arrays of their types. `moving` are the names that are not known while tracing, `numpy` that of NumPy."""
     masks = _Masks({**before, **after}, jnp)
     masks.parts = Parts(moving, numpy)
     copied = [copy.deepcopy(s) for s in body]
     masks.once = _bound_once(copied)
     masks.names = _held(copied, masks)
+    masks.kept = _kept(copied, masks)
     new = [masks.visit(s) for s in copied]
-    if masks.done:
+    named = {n.id for s in new for n in ast.walk(s) if isinstance(n, ast.Name)}
+    if masks.done and not named & masks.wholes.keys():
         for s in new:
             ast.fix_missing_locations(s)
         again = [ast.unparse(s) for s in masks.names.values()] if masks.names else []
-        return tuple(s for s in new if s is not None), again
-    return tuple(body), []
+        wholes = {}
+        for name, one in masks.wholes.items():
+            assert isinstance(one.whole, ast.Name) and one.index is not None
+            again.append(f"{name} = {one.whole.id}[{ast.unparse(one.index)}].copy()\ndel {one.whole.id}")
+            last = after.get(name)
+            wholes[one.whole.id] = np.empty(0, last.dtype if isinstance(last, np.ndarray) else float)
+        return tuple(s for s in new if s is not None), again, wholes
+    return tuple(body), [], {}
+
+
+def _kept(body: list[ast.stmt], masks: _Masks) -> set[str]:
+    """Names of picked values that are arrays of their own and that each turn binds before it uses them, there alone."""
+    turn = body[-1].body if len(body) == 1 and isinstance(body[-1], (ast.For, ast.While)) else body
+    found: set[str] = set()
+    for k, s in enumerate(turn):
+        match s:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in masks.names:
+                one = masks.picked(value)
+                if one is None or not one.copied or one.index is None or naming.loaded([one.mask]) & naming.bound(turn):
+                    continue
+                stores = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
+                given = [t for b in turn for t in naming.targets_of(b) if isinstance(t, ast.Name) and t.id == name]
+                used = naming.loaded(turn[: k + 1]) | naming.stored_into(turn[:k])
+                if name not in used and sum(isinstance(n.ctx, ast.Store) for n in stores) == len(given):
+                    found.add(name)
+    return found
 
 
 def _bound_once(body: list[ast.stmt]) -> dict[str, ast.expr]:
@@ -93,6 +135,12 @@ class _Masks(ast.NodeTransformer):
         self.names: dict[str, ast.Assign] = {}
         self.once: dict[str, ast.expr] = {}
         self.parts: Parts | None = None
+        self.kept: set[str] = set()
+        """Names of picked values that get a whole array of their own."""
+        self.wholes: dict[str, MaskedExpression] = {}
+        """What these stand for, from where they are bound on."""
+        self.ranks: dict[str, int] = {}
+        """How many axes the whole arrays have."""
 
     def axes(self, node: ast.expr) -> int | None:
         """How many axes a value has."""
@@ -100,14 +148,23 @@ class _Masks(ast.NodeTransformer):
             case ast.Constant():
                 return 0
             case ast.Name(id=name):
+                if name in self.ranks:
+                    return self.ranks[name]
                 found = self.known.get(name)
                 if name not in self.known and name in self.once:
                     return self._once(name, self.axes)
                 return np.ndim(found) if isinstance(found, (np.ndarray, np.generic, int, float, complex)) else None
             case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
                 return self._most([a, b])
+            case ast.BinOp(left=a, op=ast.MatMult(), right=b):
+                left, right = self.axes(a), self.axes(b)
+                return None if left is None or right is None else max(left + right - 2, 0)
+            case ast.IfExp(body=a, orelse=b):
+                return self._most([a, b])
             case ast.Call(func=ast.Attribute(attr="arange")):
                 return 1
+            case ast.Call(func=ast.Attribute(attr="norm"), args=[_], keywords=[]):
+                return 0
             case ast.Subscript(value=ast.Attribute(attr="shape")):
                 return 0
             case ast.Compare(left=a, comparators=[*others]):
@@ -169,7 +226,8 @@ class _Masks(ast.NodeTransformer):
             whole, mask = self.axes(node.value), self.axes(node.slice)
             if whole is None or mask is None or whole < mask:
                 return None
-            return MaskedExpression(_loaded(node.value), node.slice, whole - mask, ast.unparse(node.slice))
+            key = ast.unparse(node.slice)
+            return MaskedExpression(_loaded(node.value), node.slice, whole - mask, key, index=node.slice, copied=True)
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
             first, *rest = node.slice.elts
             if rest and all(map(_is_all, rest)):
@@ -202,21 +260,37 @@ class _Masks(ast.NodeTransformer):
             whole = ast.Subscript(whole, index, ast.Load())
         keys = [f"{ast.unparse(indices[k])} of {found.shape[k]}" for k in places]
         if each[0] is not None and not any(each[1:]):
-            start = self.parts.start(indices[places[0]], array.id, places[0])
-            return MaskedExpression(whole, each[0], len(places) - 1, keys[0], start)
+            index = indices[places[0]]
+            start = self.parts.start(index, array.id, places[0])
+            return MaskedExpression(whole, each[0], len(places) - 1, keys[0], start, index)
         if len(places) != 2 or each[1] is None:
             return None
         mask: ast.expr = ast.Subscript(each[1], ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
         mask = mask if each[0] is None else _crossed(each[0], mask)
-        return MaskedExpression(whole, mask, 0, " by ".join(keys))
+        starts = [self.parts.start(indices[k], array.id, k) for k in places]
+        sides = tuple(Side(m, key, at, indices[k]) for m, key, at, k in zip(each, keys, starts, places, strict=True))
+        return MaskedExpression(whole, mask, 0, " by ".join(keys), sides=sides)
 
     def picked(self, node: ast.expr) -> MaskedExpression | None:
         """An expression that works place by place on picked values, all by one mask."""
         if (one := self.pick(node)) is not None:
             return one
         match node:
+            case ast.Name(id=name) if name in self.wholes:
+                return self.wholes[name]
             case ast.Name(id=name) if name in self.names:
                 return self.picked(self.names[name].value)
+            case ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[], keywords=[]):
+                one = self.picked(inner)
+                return None if one is None else replace(one, copied=True)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[first, *rest])) if name in self.wholes:
+                return self._columns(self.wholes[name], first, rest)
+            case ast.BinOp(left=a, op=ast.MatMult(), right=b):
+                return self._combined(a, b)
+            case ast.Call(func=ast.Attribute(attr="dot", value=ast.Name()), args=[a, b], keywords=[]):
+                return self._combined(a, b)
+            case ast.Call(func=ast.Attribute(attr="dot", value=a), args=[b], keywords=[]):
+                return self._combined(a, b)
             case ast.UnaryOp(op=op, operand=a) if not isinstance(op, ast.Not):
                 return self._joined([a], lambda p: ast.UnaryOp(op, p[0]))
             case ast.BinOp(left=a, op=op, right=b) if not isinstance(op, ast.MatMult):
@@ -233,14 +307,67 @@ class _Masks(ast.NodeTransformer):
                 return self._joined([a], lambda p: ast.Call(f, p, []))
         return None
 
-    def _outer(self, function: ast.expr, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
-        """The products of two picked rows, each with each."""
-        p, q = self.picked(a), self.picked(b)
-        if p is None or q is None or p.rows or q.rows or self.axes(p.mask) != 1 or self.axes(q.mask) != 1:
+    def _columns(self, one: MaskedExpression, first: ast.expr, rest: list[ast.expr]) -> MaskedExpression | None:
+        """All picked places, of each some columns."""
+        mask = self.axes(one.mask)
+        if (
+            mask is None
+            or not _is_all(first)
+            or len(rest) != one.rows
+            or not all(_is_all(p) or isinstance(p, ast.List) for p in rest)
+        ):
             return None
-        column = ast.Subscript(q.mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
-        whole = ast.Call(function, [p.whole, q.whole], [])
-        return MaskedExpression(ast.copy_location(whole, a), _crossed(p.mask, column), 0, f"{p.key} by {q.key}")
+        index = ast.Tuple([*(ast.Slice() for _ in range(mask)), *rest], ast.Load())
+        whole = ast.copy_location(ast.Subscript(one.whole, index, ast.Load()), first)
+        return replace(one, whole=whole, copied=any(isinstance(p, ast.List) for p in rest))
+
+    def _combined(self, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
+        """The product of a picked row and the part of a matrix that begins where it does, or of the matrix and a column: a part again."""
+        p, q = self.picked(a), self.picked(b)
+        if p is None or q is None or p.rows or q.rows:
+            return None
+        if len(q.sides) == 2 and not p.sides and q.sides[0].key == p.key:
+            return _part_of(ast.BinOp(_zeroed(p), ast.MatMult(), q.whole), q.sides[1], b)
+        if len(p.sides) == 2 and not q.sides and p.sides[1].key == q.key:
+            return _part_of(ast.BinOp(p.whole, ast.MatMult(), _zeroed(q)), p.sides[0], a)
+        return None
+
+    def _outer(self, function: ast.expr, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
+        """The products of two rows, each with each, of which one is picked, or both."""
+        p, q = self._row(a), self._row(b)
+        if p is None or q is None or (p[1].mask is None and q[1].mask is None):
+            return None
+        whole = ast.copy_location(ast.Call(function, [p[0], q[0]], []), a)
+        mask = p[1].mask
+        if q[1].mask is not None:
+            column = ast.Subscript(q[1].mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
+            mask = column if mask is None else _crossed(mask, column)
+        elif mask is not None:
+            mask = ast.Subscript(mask, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
+        assert mask is not None
+        return MaskedExpression(whole, mask, 0, f"{p[1].key} by {q[1].key}")
+
+    def _row(self, node: ast.expr) -> tuple[ast.expr, Side] | None:
+        """A row of numbers, picked or whole, and the part that it is of an axis."""
+        one = self.picked(node)
+        if one is not None:
+            good = not one.rows and self.axes(one.mask) == 1
+            return (one.whole, Side(one.mask, one.key, one.start, one.index)) if good else None
+        length = self._length(node)
+        return None if length is None else (node, Side(None, f": of {length}", None, None))
+
+    def _length(self, node: ast.expr) -> int | None:
+        """How many numbers are in a row, where that is known."""
+        match node:
+            case ast.Name(id=name):
+                found = self.known.get(name)
+                return len(found) if isinstance(found, np.ndarray) and found.ndim == 1 else None
+            case ast.BinOp(left=ast.Name(id=name), op=ast.MatMult(), right=b) if self.axes(b) == 1:
+                found = self.known.get(name)
+                return len(found) if isinstance(found, np.ndarray) and found.ndim == 2 else None
+            case ast.BinOp(left=a, right=b) if not isinstance(node.op, ast.MatMult):
+                return self._length(a if self.axes(b) == 0 else b)
+        return None
 
     def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> MaskedExpression | None:
         parts = [self.picked(n) for n in nodes]
@@ -255,7 +382,7 @@ class _Masks(ast.NodeTransformer):
             if p is not None and p.rows != rows:
                 return None
         whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
-        return MaskedExpression(ast.copy_location(whole, nodes[0]), found[0].mask, rows, found[0].key, found[0].start)
+        return replace(found[0], whole=ast.copy_location(whole, nodes[0]), rows=rows, copied=True)
 
     def _over(self, picked: MaskedExpression) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
@@ -273,6 +400,15 @@ class _Masks(ast.NodeTransformer):
             return node if one is None else self._counted(one, node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "dot" and len(node.args) == 2:
             return self._product(node.args[0], node.args[1], node)
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "norm"
+            and len(node.args) == 1
+            and not node.keywords
+        ):
+            if (one := self.picked(node.args[0])) is not None and not one.rows and self.parts is not None:
+                node.args, self.done = [_zeroed(one)], True
+            return node
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED | _FOUND:
             return node
         module = isinstance(node.func.value, ast.Name) and type(self.known.get(node.func.value.id)) is type(ast)
@@ -313,11 +449,18 @@ class _Masks(ast.NodeTransformer):
     def _product(self, left: ast.expr, right: ast.expr, at: ast.expr) -> ast.expr:
         """The product of two rows of picked numbers: what is not picked counts as nothing."""
         a, b = self.picked(left), self.picked(right)
-        if a is None or b is None or a.key != b.key or a.rows or b.rows or self.parts is None:
+        if a is None or b is None or a.rows or self.parts is None:
+            return at
+        whole: ast.expr | None = None
+        if a.key == b.key and not a.sides and not b.sides:
+            whole = b.whole if b.rows else _zeroed(b)
+        elif len(a.sides) == 2 and a.sides[0].mask is None and not b.sides and not b.rows and a.sides[1].key == b.key:
+            self.done = True
+            return ast.copy_location(ast.BinOp(a.whole, ast.MatMult(), _zeroed(b)), at)
+        if whole is None:
             return at
         self.done = True
-        under = lambda p: ast.IfExp(copy.deepcopy(p.mask), p.whole, ast.Constant(0))
-        return ast.copy_location(ast.BinOp(under(a), ast.MatMult(), under(b)), at)
+        return ast.copy_location(ast.BinOp(_zeroed(a), ast.MatMult(), whole), at)
 
     def _reduces(self, one: MaskedExpression, axis: ast.expr | None) -> bool:
         """Whether the places that the mask picks are gone afterwards."""
@@ -348,16 +491,59 @@ class _Masks(ast.NodeTransformer):
             case [ast.Name(id=name)] if self.names.get(name) is node:
                 self.done = True
                 return ast.copy_location(ast.Pass(), node)
+            case [ast.Name(id=name)] if name in self.kept:
+                return self._bound(node, name, self.visit(node.value))
+            case [ast.Subscript(value=ast.Name(id=name)) as target] if name in self.wholes:
+                node.targets, node.value = [self._element(target)], self.visit(node.value)
+                return node
             case [ast.Subscript() as target] if (place := self.pick(target)) is not None:
                 return self._stored(node, target, place, node.value)
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        match node.target:
+            case ast.Name(id=name) if name in self.wholes:
+                whole = ast.BinOp(ast.Name(name, ast.Load()), node.op, self.visit(node.value))
+                return self._bound(node, name, ast.copy_location(whole, node))
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.wholes:
+                node.target, node.value = self._element(node.target), self.visit(node.value)
+                return node
         if isinstance(node.target, ast.Subscript) and (place := self.pick(node.target)) is not None:
             load = copy.deepcopy(node.target)
             load.ctx = ast.Load()
             return self._stored(node, node.target, place, ast.copy_location(ast.BinOp(load, node.op, node.value), node))
         return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self.wholes:
+            return self._element(node)
+        return self.generic_visit(node)
+
+    def _bound(self, node: ast.stmt, name: str, value: ast.expr) -> ast.AST:
+        """Binds the whole array of a name of picked values."""
+        one = self.picked(value)
+        if one is None or one.index is None or (not one.copied and isinstance(value, ast.Subscript)):
+            return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
+        self.done, whole = True, f"whole_of_{name}"
+        kept = (
+            ast.Call(ast.Attribute(one.whole, "copy", ast.Load()), [], [])
+            if isinstance(one.whole, (ast.Name, ast.Subscript))
+            else one.whole
+        )
+        self.ranks[whole] = (self.axes(one.mask) or 1) + one.rows
+        self.wholes[name] = replace(one, whole=ast.Name(whole, ast.Load()), copied=True)
+        return ast.fix_missing_locations(ast.copy_location(ast.Assign([ast.Name(whole, ast.Store())], kept), node))
+
+    def _element(self, node: ast.Subscript) -> ast.Subscript:
+        """The number at a constant place of a part, as one of the whole."""
+        assert isinstance(node.value, ast.Name)
+        one = self.wholes[node.value.id]
+        match node.slice:
+            case ast.Constant(value=int(place)) if one.start is not None and place >= 0 and not one.rows:
+                index = ast.BinOp(copy.deepcopy(one.start), ast.Add(), ast.Constant(place))
+                new = ast.Subscript(copy.deepcopy(one.whole), index, node.ctx)
+                return ast.fix_missing_locations(ast.copy_location(new, node))
+        return node
 
     def _stored(self, node: ast.stmt, target: ast.Subscript, place: MaskedExpression, value: ast.expr) -> ast.AST:
         value = self.visit(value)
@@ -404,6 +590,19 @@ def _crossed(rows: ast.expr, columns: ast.expr) -> ast.expr:
     """The mask of two axes out of one of rows and one that is spread over columns."""
     spread = ast.Subscript(rows, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
     return ast.copy_location(ast.BinOp(spread, ast.BitAnd(), columns), rows)
+
+
+def _zeroed(one: MaskedExpression) -> ast.expr:
+    """The whole with nothing in the places that are not picked."""
+    return ast.copy_location(ast.IfExp(copy.deepcopy(one.mask), one.whole, ast.Constant(0)), one.whole)
+
+
+def _part_of(product: ast.expr, side: Side, at: ast.expr) -> MaskedExpression | None:
+    """A row or column of which a side's part is picked."""
+    if side.mask is None:
+        return None
+    whole = ast.fix_missing_locations(ast.copy_location(product, at))
+    return MaskedExpression(whole, side.mask, 0, side.key, side.start, side.index, copied=True)
 
 
 def _loaded(node: ast.Name) -> ast.Name:

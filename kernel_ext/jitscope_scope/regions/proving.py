@@ -8,6 +8,7 @@ import contextlib
 import io
 import math
 import signal
+import sys
 import threading
 import traceback
 import warnings
@@ -347,7 +348,8 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
     gap, scale = float(gaps.max()), float(sizes.max())
     with np.errstate(all="ignore"):
         rel = np.where(gaps > 0, gaps / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
-    ulp = float((gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))).max())
+        ulps = gaps / np.spacing(np.maximum(sizes, np.finfo(x.dtype).tiny).astype(np.finfo(x.dtype).dtype))
+    ulp = min(float(ulps.max()), sys.float_info.max)
     allowed = allowed if x.dtype in (np.float64, np.complex128) else ALLOWED_32
     rounding = ROUNDING * float(np.finfo(x.dtype).eps) * floor
     if gap > max(allowed * max(scale, 1e-300), rounding):

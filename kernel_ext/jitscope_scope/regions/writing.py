@@ -146,7 +146,10 @@ def _translated(
     changed = StoringCalls(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
-    body, again = _unmasked(body, values, visit, jnp) if home.numpy else (body, [])
+    body, again, wholes = _unmasked(body, values, visit, jnp) if home.numpy else (body, [], {})
+    if wholes:
+        visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
+        live = live | wholes.keys()
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
     _same_shapes(body, visit)
@@ -245,7 +248,7 @@ def _translated(
 
 def _unmasked(
     body: naming.Statements, values: dict[str, object], visit: Visit, jnp: str
-) -> tuple[tuple[ast.stmt, ...], list[str]]:
+) -> tuple[tuple[ast.stmt, ...], list[str], dict[str, np.ndarray]]:
     moving = naming.bound(body) | naming.stored_into(body)
     return masks.unmasked(body, values, visit.after, jnp, moving, numpy_in(values))
 

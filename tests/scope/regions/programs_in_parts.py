@@ -441,4 +441,24 @@ for k in range(9):
         steps += 1
     if steps > best:
         best, where = steps, k
+=== reflections, products over parts that begin where the turn does
+A = rng.normal(size=(9, 6)); R = A.copy(); Q = np.eye(9); C = rng.normal(size=(9, 9))
+---
+for k in range(6):
+    v = R[k:, k].copy()
+    v[0] += np.sign(v[0]) * np.linalg.norm(v)
+    v /= np.linalg.norm(v)
+    R[k:, k:] -= 2 * np.outer(v, v @ R[k:, k:])
+    Q[:, k:] -= 2 * np.outer(Q[:, k:] @ v, v)
+    C[k:, k:] = C[k:, k:] + 0.1 * np.outer(C[k:, k:].dot(v), v)
+=== places that a mask picks, kept while the rest goes on
+F = 1 + 0.1 * rng.random((7, 8, 3)); wall = rng.random((7, 8)) < 0.3; w = np.array([0.5, 0.3, 0.2])
+---
+for it in range(6):
+    F[:, :, 1] = np.roll(F[:, :, 1], 1, axis=1)
+    kept = F[wall, :]
+    kept = kept[:, [0, 2, 1]]
+    rho = F.sum(axis=2)
+    F += -0.6 * (F - rho[:, :, None] * w)
+    F[wall, :] = kept
 """)
