@@ -18,6 +18,12 @@ MOST = 64
 """So many traced forms, and compiled programs, are kept; the oldest go first."""
 
 
+def is_part(view: Any, part: Any) -> bool:
+    """Whether a view is this part of an array: its memory is the same, place by place."""
+    kinds = [(v.__array_interface__["data"], v.shape, v.strides, v.dtype) for v in (view, part)]
+    return kinds[0] == kinds[1]
+
+
 class GrowingList:
     """Stands for a list while a turn that appends to it is traced: it takes elements, and is not to be read."""
 

@@ -24,7 +24,7 @@ from .places import RECORDER, Place, Places
 from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
 from .watching import Observation, Recorder
-from .writing import EditText, written, written_apart, written_mixed
+from .writing import EditText, written, written_apart, written_in_parts, written_mixed
 
 
 @dataclass
@@ -180,6 +180,13 @@ class Watch:
                     if eager * runs >= pricing.LEAST_COMPILE:
                         one.proof = proof(place.body, apart[0], apart[1], live | set(), line)
                         one.edit = apart[0]
+                    return one
+            with contextlib.suppress(CannotCompile):
+                edit = written_in_parts(place.body, seen.visit, live, name, self.definitions)
+                if edit is not None:
+                    if eager * runs >= pricing.LEAST_COMPILE:
+                        one.proof = proof(place.body, edit, seen.visit, live | set(), line)
+                        one.edit = edit
                     return one
             try:
                 edit = written(place.body, seen.visit, live, name, self.definitions)

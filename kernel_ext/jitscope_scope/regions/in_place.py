@@ -97,7 +97,7 @@ class _Stores(ast.NodeTransformer):
                 return None
         array = self.values.get(name)
         axes = first.elts if isinstance(first, ast.Tuple) else [first]
-        if not isinstance(array, np.ndarray) or not all(isinstance(a, ast.Slice) for a in axes):
+        if not isinstance(array, np.ndarray) or not all(isinstance(a, ast.Slice) or _is_whole_number(a) for a in axes):
             return None
         self.count += 1
         part = f"part_{self.count}_of_{name}"
@@ -181,6 +181,10 @@ class _Stores(ast.NodeTransformer):
                 made.word = _AT[function.__name__]
                 return made
         return None
+
+
+def _is_whole_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _name(node: ast.expr) -> str:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from . import naming
+from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, part_of, zeroed
 from .sizes import Parts
 
 
@@ -24,35 +25,6 @@ _ELEMENTWISE = frozenset(
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class MaskedExpression:
-    """An expression with the masks taken out of it, the mask, how many axes each picked place has, and what has to be the same for two of
-    them to go together."""
-
-    whole: ast.expr
-    mask: ast.expr
-    rows: int
-    key: str
-    start: ast.expr | None = None
-    """Where the picked places begin, if they are a part of one axis."""
-    index: ast.expr | None = None
-    """What picks the places of the whole's first axes."""
-    sides: tuple[Side, ...] = ()
-    """The parts of both axes, where parts of two are picked."""
-    copied: bool = False
-    """Whether the picked places are an array of their own."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """A part of one axis: its mask (None for all of it), what has to be the same for two to go together, and where it begins."""
-
-    mask: ast.expr | None
-    key: str
-    start: ast.expr | None
-    index: ast.expr | None
 
 
 def unmasked(
@@ -95,7 +67,10 @@ def _kept(body: list[ast.stmt], masks: _Masks) -> set[str]:
         match s:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in masks.names:
                 one = masks.picked(value)
-                if one is None or not one.copied or one.index is None or naming.loaded([one.mask]) & naming.bound(turn):
+                if one is None or not one.copied or one.index is None:
+                    continue
+                changing = naming.bound(turn) | (set() if one.start is not None else naming.stored_into(turn))
+                if naming.loaded([one.mask]) & changing:
                     continue
                 stores = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
                 given = [t for b in turn for t in naming.targets_of(b) if isinstance(t, ast.Name) and t.id == name]
@@ -175,12 +150,12 @@ class _Masks(ast.NodeTransformer):
                 whole, parts = self.axes(of), at.elts if isinstance(at, ast.Tuple) else [at]
                 if whole is None or any(self.is_mask(p) for p in parts):
                     return None
-                if not all(isinstance(p, ast.Slice) or _is_none(p) or self.axes(p) == 0 for p in parts):
+                if not all(isinstance(p, ast.Slice) or is_none(p) or self.axes(p) == 0 for p in parts):
                     return None
                 return (
                     whole
-                    + sum(map(_is_none, parts))
-                    - sum(not isinstance(p, ast.Slice) and not _is_none(p) for p in parts)
+                    + sum(map(is_none, parts))
+                    - sum(not isinstance(p, ast.Slice) and not is_none(p) for p in parts)
                 )
             case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in _ELEMENTWISE:
                 return self._most(args)
@@ -227,16 +202,16 @@ class _Masks(ast.NodeTransformer):
             if whole is None or mask is None or whole < mask:
                 return None
             key = ast.unparse(node.slice)
-            return MaskedExpression(_loaded(node.value), node.slice, whole - mask, key, index=node.slice, copied=True)
+            return MaskedExpression(loaded(node.value), node.slice, whole - mask, key, index=node.slice, copied=True)
         if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[0]):
             first, *rest = node.slice.elts
-            if rest and all(map(_is_all, rest)):
+            if rest and all(map(is_all, rest)):
                 return self.pick(ast.copy_location(ast.Subscript(node.value, first, node.ctx), node))
             if self.axes(first) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
                 return None
             if self.axes(node.value) != 1 + len(rest):
                 return None
-            column = ast.Subscript(_loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
+            column = ast.Subscript(loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
             return MaskedExpression(column, first, 0, ast.unparse(first))
         return self._part(node, node.value)
 
@@ -250,12 +225,12 @@ class _Masks(ast.NodeTransformer):
         places = [k for k, p in enumerate(indices) if isinstance(p, ast.Slice)]
         if any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
             return None
-        each = [None if _is_all(indices[k]) else self.parts.mask(indices[k], array.id, k) for k in places]
-        if not any(each) or any(m is None and not _is_all(indices[k]) for k, m in zip(places, each, strict=True)):
+        each = [None if is_all(indices[k]) else self.parts.mask(indices[k], array.id, k) for k in places]
+        if not any(each) or any(m is None and not is_all(indices[k]) for k, m in zip(places, each, strict=True)):
             return None
         inside: list[ast.expr] = [ast.Slice() if k in places else copy.deepcopy(p) for k, p in enumerate(indices)]
         index = ast.Tuple(inside, ast.Load()) if len(inside) > 1 else inside[0]
-        whole: ast.expr = _loaded(array)
+        whole: ast.expr = loaded(array)
         if len(places) < len(inside):
             whole = ast.Subscript(whole, index, ast.Load())
         keys = [f"{ast.unparse(indices[k])} of {found.shape[k]}" for k in places]
@@ -266,7 +241,7 @@ class _Masks(ast.NodeTransformer):
         if len(places) != 2 or each[1] is None:
             return None
         mask: ast.expr = ast.Subscript(each[1], ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
-        mask = mask if each[0] is None else _crossed(each[0], mask)
+        mask = mask if each[0] is None else crossed(each[0], mask)
         starts = [self.parts.start(indices[k], array.id, k) for k in places]
         sides = tuple(Side(m, key, at, indices[k]) for m, key, at, k in zip(each, keys, starts, places, strict=True))
         return MaskedExpression(whole, mask, 0, " by ".join(keys), sides=sides)
@@ -312,9 +287,9 @@ class _Masks(ast.NodeTransformer):
         mask = self.axes(one.mask)
         if (
             mask is None
-            or not _is_all(first)
+            or not is_all(first)
             or len(rest) != one.rows
-            or not all(_is_all(p) or isinstance(p, ast.List) for p in rest)
+            or not all(is_all(p) or isinstance(p, ast.List) for p in rest)
         ):
             return None
         index = ast.Tuple([*(ast.Slice() for _ in range(mask)), *rest], ast.Load())
@@ -327,9 +302,9 @@ class _Masks(ast.NodeTransformer):
         if p is None or q is None or p.rows or q.rows:
             return None
         if len(q.sides) == 2 and not p.sides and q.sides[0].key == p.key:
-            return _part_of(ast.BinOp(_zeroed(p), ast.MatMult(), q.whole), q.sides[1], b)
+            return part_of(ast.BinOp(zeroed(p), ast.MatMult(), q.whole), q.sides[1], b)
         if len(p.sides) == 2 and not q.sides and p.sides[1].key == q.key:
-            return _part_of(ast.BinOp(p.whole, ast.MatMult(), _zeroed(q)), p.sides[0], a)
+            return part_of(ast.BinOp(p.whole, ast.MatMult(), zeroed(q)), p.sides[0], a)
         return None
 
     def _outer(self, function: ast.expr, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
@@ -341,7 +316,7 @@ class _Masks(ast.NodeTransformer):
         mask = p[1].mask
         if q[1].mask is not None:
             column = ast.Subscript(q[1].mask, ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
-            mask = column if mask is None else _crossed(mask, column)
+            mask = column if mask is None else crossed(mask, column)
         elif mask is not None:
             mask = ast.Subscript(mask, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
         assert mask is not None
@@ -407,7 +382,7 @@ class _Masks(ast.NodeTransformer):
             and not node.keywords
         ):
             if (one := self.picked(node.args[0])) is not None and not one.rows and self.parts is not None:
-                node.args, self.done = [_zeroed(one)], True
+                node.args, self.done = [zeroed(one)], True
             return node
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _REDUCED | _FOUND:
             return node
@@ -453,14 +428,14 @@ class _Masks(ast.NodeTransformer):
             return at
         whole: ast.expr | None = None
         if a.key == b.key and not a.sides and not b.sides:
-            whole = b.whole if b.rows else _zeroed(b)
+            whole = b.whole if b.rows else zeroed(b)
         elif len(a.sides) == 2 and a.sides[0].mask is None and not b.sides and not b.rows and a.sides[1].key == b.key:
             self.done = True
-            return ast.copy_location(ast.BinOp(a.whole, ast.MatMult(), _zeroed(b)), at)
+            return ast.copy_location(ast.BinOp(a.whole, ast.MatMult(), zeroed(b)), at)
         if whole is None:
             return at
         self.done = True
-        return ast.copy_location(ast.BinOp(_zeroed(a), ast.MatMult(), whole), at)
+        return ast.copy_location(ast.BinOp(zeroed(a), ast.MatMult(), whole), at)
 
     def _reduces(self, one: MaskedExpression, axis: ast.expr | None) -> bool:
         """Whether the places that the mask picks are gone afterwards."""
@@ -574,36 +549,3 @@ def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list
 def _takes(masks: _Masks, call: ast.Call) -> bool:
     parts = [*call.args[:1], *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
     return any(masks.picked(p) is not None for p in parts)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return (isinstance(node, ast.Constant) and node.value is None) or (
-        isinstance(node, ast.Attribute) and node.attr == "newaxis"
-    )
-
-
-def _is_all(node: ast.expr) -> bool:
-    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
-
-
-def _crossed(rows: ast.expr, columns: ast.expr) -> ast.expr:
-    """The mask of two axes out of one of rows and one that is spread over columns."""
-    spread = ast.Subscript(rows, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
-    return ast.copy_location(ast.BinOp(spread, ast.BitAnd(), columns), rows)
-
-
-def _zeroed(one: MaskedExpression) -> ast.expr:
-    """The whole with nothing in the places that are not picked."""
-    return ast.copy_location(ast.IfExp(copy.deepcopy(one.mask), one.whole, ast.Constant(0)), one.whole)
-
-
-def _part_of(product: ast.expr, side: Side, at: ast.expr) -> MaskedExpression | None:
-    """A row or column of which a side's part is picked."""
-    if side.mask is None:
-        return None
-    whole = ast.fix_missing_locations(ast.copy_location(product, at))
-    return MaskedExpression(whole, side.mask, 0, side.key, side.start, side.index, copied=True)
-
-
-def _loaded(node: ast.Name) -> ast.Name:
-    return ast.copy_location(ast.Name(node.id, ast.Load()), node)

@@ -213,7 +213,7 @@ class Apart:
             tests.append(f"type({text}) is {name}")
         plain = [line for s in body for line in ast.unparse(s).splitlines()]
         call = [f"if {' and '.join(tests)}:", *indent(list(edit.call)), "else:", *indent(plain)]
-        return replace(edit, call=tuple(call))
+        return replace(edit, call=tuple(call), tests=tuple(tests))
 
 
 class Method:

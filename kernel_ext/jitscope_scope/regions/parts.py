@@ -36,6 +36,8 @@ class EditText:
     """The largest relative difference of 64-bit numbers: more, where they are made of 32-bit ones."""
     said: bool = False
     """Whether the call prints."""
+    tests: tuple[str, ...] = ()
+    """What has to be true before the call, so that it is the compiled form that runs."""
     traced: bool = False
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
 

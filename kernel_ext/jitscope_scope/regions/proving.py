@@ -71,6 +71,7 @@ def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[st
             told_of=visit.told,
             dropped=visit.dropped,
             enclosed=visit.enclosed,
+            tests=edit.tests,
         )
     ]
     names: dict[str, object] = dict(found[0].edited)
@@ -97,6 +98,7 @@ def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[st
             visit.told,
             visit.dropped,
             visit.enclosed,
+            edit.tests,
         )
         found.append(_first_that_runs(near, visit.values, k))
     same = joined([f.same for f in found])
@@ -144,6 +146,7 @@ def _one(
     told_of: Mapping[str, str] = MappingProxyType({}),
     dropped: frozenset[str] = frozenset(),
     enclosed: frozenset[str] = frozenset(),
+    tests: tuple[str, ...] = (),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
     _at_home(a, enclosed)
@@ -171,8 +174,12 @@ def _one(
         try:
             with contextlib.redirect_stdout(also := io.StringIO()):
                 exec(define, b)  # type: ignore[arg-type]
+                if not all(eval(t, b) for t in tests):
+                    raise CannotCompile(line, "object", "the compiled form is not the one that runs")
                 exec(call, b)  # type: ignore[arg-type]
             _wait(b)
+        except CannotCompile:
+            raise
         except Exception as error:
             raise _refused(error, line) from None
     first_s = watch.seconds()

@@ -180,7 +180,39 @@ def snapshot(values: Mapping[str, object]) -> dict[str, object]:
     """Copies of arrays, containers and objects of a cell's classes, which share nothing with the originals but share among each other
     what those share; functions, modules and other objects stay themselves."""
     memo: dict[int, object] = {}
+    _copy_owners(values, memo)
     return {n: _copied(v, memo) for n, v in values.items()}
+
+
+def _copy_owners(values: Mapping[str, object], memo: dict[int, object]) -> None:
+    """Copies the memory that several arrays are views of, once, and makes each a view of the copy."""
+    views: dict[int, list[np.ndarray]] = {}
+    owners: dict[int, np.ndarray] = {}
+    for v in values.values():
+        if type(v) is np.ndarray and not v.dtype.hasobject:
+            owner = v
+            while type(owner.base) is np.ndarray:
+                owner = owner.base
+            owners[id(owner)] = owner
+            views.setdefault(id(owner), []).append(v)
+    for key, owner in owners.items():
+        others = {id(v): v for v in views[key]}
+        if (
+            len(others) < 2
+            or owner.nbytes > KEPT_BYTES
+            or not owner.flags.owndata
+            or not (owner.flags.c_contiguous or owner.flags.f_contiguous)
+        ):
+            continue
+        copied = owner.copy(order="K")
+        memory, start = copied.ravel(order="K"), owner.__array_interface__["data"][0]
+        for v in others.values():
+            if v is owner:
+                memo[id(v)] = copied
+                continue
+            offset = v.__array_interface__["data"][0] - start
+            memo[id(v)] = new = np.ndarray(v.shape, v.dtype, memory, offset, v.strides)
+            new.flags.writeable = v.flags.writeable
 
 
 def _copied(value: object, memo: dict[int, object]) -> object:

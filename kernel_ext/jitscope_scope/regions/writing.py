@@ -20,6 +20,7 @@ from .library_statements import unchanged
 from .loop_ends import left
 from .loops import indent
 from .objects_apart import taken_apart
+from .owners import parts_of_owners, where_they_are_parts
 from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
 from .pieces import in_pieces
 from .returns import at_the_end
@@ -69,6 +70,25 @@ def written_apart(
     )
     classes: dict[str, object] = {type(v).__name__: type(v) for v in apart.owners.values()}
     return apart.guarded(edit, body), replace(visit, values={**classes, **visit.values})
+
+
+def written_in_parts(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> EditText | None:
+    """The same with views of arrays that the region names as parts of these; None where there are none."""
+    found = parts_of_owners(body, visit)
+    if found is None:
+        return None
+    new, seen, parts = found
+    owners = {o for p in parts.values() if (o := naming.root_of(p)) is not None}
+    edit = written(new, seen, live - parts.keys() | owners, name, definitions)
+    return where_they_are_parts(
+        edit, body, parts, free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
+    )
 
 
 def written_mixed(

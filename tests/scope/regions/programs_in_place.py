@@ -183,4 +183,26 @@ for k in range(3 if x[0] > 0 else 4):
 else:
     print("not found")
     k = -1
+=== views made before, of an array that is read as well
+u = rng.random((10, 12)); inner = u[1:-1, 1:-1]; edge = u[0]; column = u[::2, 3]; s = 0.0
+---
+for k in range(12):
+    inner[...] = inner + 0.2 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * inner)
+    inner *= 0.999
+    edge[:] = edge + 0.01 * inner[0].mean()
+    column[1:3] = 0.5
+    s = u.sum()
+=== a view that sees what is stored into its array
+x = np.zeros(10); v = x[2:5]
+---
+for k in range(9):
+    x[k] = x[k] + v.sum() + 1
+=== weights that are parts of one array of parameters
+X = rng.normal(size=(30, 4)); y = X @ np.arange(4.0) + 1; params = np.zeros(5); w, b = params[:4], params[4:]; norms = []
+---
+for step in range(40):
+    err = X @ w + b[0] - y
+    w -= 0.05 * 2 * X.T @ err / len(y)
+    b -= 0.05 * 2 * err.mean()
+    norms.append(float(np.sqrt(params @ params)))
 """)

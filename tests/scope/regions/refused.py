@@ -116,11 +116,6 @@ x = np.array([1, 2 ** 80], dtype=object)
 ---
 for k in range(3):
     x = x + 1
-=== a view that is stored into -> effect @ 1
-x = np.zeros(10); v = x[2:5]
----
-for k in range(9):
-    x[k] = x[k] + v.sum() + 1
 === a second name inside -> effect @ 2
 x = np.zeros(10)
 ---

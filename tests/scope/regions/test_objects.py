@@ -1,4 +1,4 @@
-"""Edits of objects that are taken apart: what another run changes in an object, or another class, is seen."""
+"""Edits of objects that are taken apart, and of views: what another run changes in an object, another class or place, is seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, same, watched
 
 
-CALLED, OTHER_CLASS, WHOLE = parsed("""
+CALLED, OTHER_CLASS, WHOLE, VIEW = parsed("""
 === an object that is called, handed on to a function
 class Field:
     def __init__(self, s): self.s = s
@@ -40,6 +40,12 @@ for k in range(10):
     ball.x = ball.x + 0.5
     kept.append(ball)
     s = s + ball.x
+=== a view that may be of another place
+u = rng.random((6, 7)); seen = u[2]; s = 0.0
+---
+for k in range(5):
+    seen[:] = 0.5 * seen + 1
+    s = s + u.sum()
 """)
 
 
@@ -74,3 +80,7 @@ def test_attributes_that_are_there_afterwards_are_the_same(monkeypatch) -> None:
 def test_an_object_that_is_used_as_a_whole_is_left_whole(monkeypatch) -> None:
     regions, _ = watched(WHOLE, monkeypatch)
     assert [r.verdict for r in regions if r.cell == 2] == ["cannot"]
+
+
+def test_a_view_of_another_place_is_that_of_the_run(monkeypatch) -> None:
+    _run_again(VIEW, "seen = u[:, 3]", monkeypatch)

@@ -23,7 +23,7 @@ class RegionSame(TypedDict):
     """Whether all bits were equal in each comparison."""
     ulp: float
     """The largest difference seen, in units of the last place."""
-    seen_abs: float
+    seen_abs: NotRequired[float]
     """The largest difference seen."""
 
 

@@ -1,0 +1,69 @@
+"""What a mask, or a part whose size moves, picks of an array, as an expression of the whole array beside the mask."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MaskedExpression:
+    """An expression with the masks taken out of it, the mask, how many axes each picked place has, and what has to be the same for two of
+    them to go together."""
+
+    whole: ast.expr
+    mask: ast.expr
+    rows: int
+    key: str
+    start: ast.expr | None = None
+    """Where the picked places begin, if they are a part of one axis."""
+    index: ast.expr | None = None
+    """What picks the places of the whole's first axes."""
+    sides: tuple[Side, ...] = ()
+    """The parts of both axes, where parts of two are picked."""
+    copied: bool = False
+    """Whether the picked places are an array of their own."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A part of one axis: its mask (None for all of it), what has to be the same for two to go together, and where it begins."""
+
+    mask: ast.expr | None
+    key: str
+    start: ast.expr | None
+    index: ast.expr | None
+
+
+def is_none(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Constant) and node.value is None) or (
+        isinstance(node, ast.Attribute) and node.attr == "newaxis"
+    )
+
+
+def is_all(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is None and node.upper is None and node.step is None
+
+
+def crossed(rows: ast.expr, columns: ast.expr) -> ast.expr:
+    """The mask of two axes out of one of rows and one that is spread over columns."""
+    spread = ast.Subscript(rows, ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load()), ast.Load())
+    return ast.copy_location(ast.BinOp(spread, ast.BitAnd(), columns), rows)
+
+
+def zeroed(one: MaskedExpression) -> ast.expr:
+    """The whole with nothing in the places that are not picked."""
+    return ast.copy_location(ast.IfExp(copy.deepcopy(one.mask), one.whole, ast.Constant(0)), one.whole)
+
+
+def part_of(product: ast.expr, side: Side, at: ast.expr) -> MaskedExpression | None:
+    """A row or column of which a side's part is picked."""
+    if side.mask is None:
+        return None
+    whole = ast.fix_missing_locations(ast.copy_location(product, at))
+    return MaskedExpression(whole, side.mask, 0, side.key, side.start, side.index, copied=True)
+
+
+def loaded(node: ast.Name) -> ast.Name:
+    return ast.copy_location(ast.Name(node.id, ast.Load()), node)
