@@ -85,7 +85,9 @@ def test_a_later_run_of_the_same_program_traces_nothing(monkeypatch) -> None:
     regions, _ = watched(again, monkeypatch)
     names: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "cell"}
     edited = applied(program.before, regions, 1)
-    assert edited.index("def region_") < edited.index("optimizer.init")  # what stands before the loop is compiled with it
+    assert edited.index("def region_") < edited.index(
+        "optimizer.init"
+    )  # what stands before the loop is compiled with it
     exec(compile(edited, "<edited>", "exec"), names)
     (compiled,) = [v for n, v in names.items() if n.endswith("_compiled")]
     with contextlib.redirect_stdout(io.StringIO()):
