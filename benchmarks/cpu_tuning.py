@@ -115,6 +115,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SORTED_AS_INTEGERS": (jnp.sort, (_IMAGE[:100],)),
     "SORTED_PACKED": (jnp.argsort, (_IMAGE[:100],)),
     "ARG_IN_TWO_STEPS": (lambda x: jnp.argmax(x, 0), (_IMAGE,)),
+    "BOOLEANS_COUNTED": (lambda x: jnp.any(x > 5), (_LONG,)),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (_MANY,)),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),

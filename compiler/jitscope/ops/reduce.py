@@ -12,9 +12,10 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
-from ..xla.cpu_tuning import ARG_IN_TWO_STEPS, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
+from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import ARG_IN_TWO_STEPS, BOOLEANS_COUNTED, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 from .arg_places import found_in_two_steps, place_in_two_steps
-from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, real_p
+from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, not_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
     add_p,
@@ -115,9 +116,7 @@ def _has_nan(x, axes):
     """Whether there is one along `axes`: counted where the last is among them, which XLA's library does in one call; of Booleans XLA makes a
     tree of windows there."""
     is_nan = ne_p(x, x)
-    if aval_of(x).ndim - 1 not in axes:
-        return reduce_or_p(is_nan, axes=axes)
-    return ne_p(reduce_sum_p(convert(is_nan, dtypes.float32), axes=axes), np.float32(0))
+    return _is_some(is_nan, axes) if aval_of(x).ndim - 1 in axes else reduce_or_p(is_nan, axes=axes)
 
 
 reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)
@@ -176,6 +175,26 @@ class ReduceBits(Discrete, ReduceBy):
     def abstract(self, x, /, *, axes):
         found, effects = super().abstract(x, axes=axes)
         return found.strong(), effects
+
+    def lower(self, ctx, x, /, *, axes):
+        aval = ctx.avals_in[0]
+        if self is reduce_xor_p or not _is_counted(aval, axes, ctx.module) or ctx.module.meshes.group is not None:
+            return super().lower(ctx, x, axes=axes)
+        ctx.rewritten("written as a count, which is compared with none", BOOLEANS_COUNTED)
+        if self is reduce_or_p:
+            return ctx.inline(lambda x: _is_some(x, axes), x)
+        return ctx.inline(lambda x: not_p(_is_some(not_p(x), axes)), x)
+
+
+def _is_counted(aval, axes, module):
+    if aval.dtype != dtypes.bool_ or len(axes) != aval.ndim or not BOOLEANS_COUNTED.holds(module.platform):
+        return False
+    return is_static(aval.shape) and aval.size >= BOOLEANS_COUNTED.value
+
+
+def _is_some(x, axes):
+    """Whether Booleans are true along `axes`, by their number: XLA's library finds it in one call."""
+    return ne_p(reduce_sum_p(convert(x, dtypes.float32), axes=axes), np.float32(0))
 
 
 def all_bits(dtype):

@@ -184,6 +184,13 @@ ARG_IN_TWO_STEPS = Tuning(
     "XLA reduces pairs of an element and its place in vectors",
     {"length": 32, "elements": 16384},
 )
+BOOLEANS_COUNTED = Tuning(
+    "Whether any or all of at least so many Booleans are true is told by their number, as float32 (which never falls to 0 again): of Booleans XLA "
+    "makes a tree of windows, each of which is a kernel to compile.",
+    "jnp.any(x > 5) of 200,000 numbers, with 0.12.0.1: compiled in 0.4 of the time, run in 0.9",
+    "any(x > 5) is compiled as quickly without",
+    16384,
+)
 RUNNING_BY_ROWS = Tuning(
     "A running sum, product, maximum or minimum along an axis of at least so many rows, each of at least so many elements, in an array of "
     "at least so many, is a loop over the rows (`ops/running.py`): XLA sums windows that reach back to the start, 16 elements at a time.",

@@ -13,7 +13,13 @@ from hypothesis import Phase, given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.xla.cpu_tuning import ARG_IN_TWO_STEPS, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS, SMALL_BATCHED_PRODUCTS
+from jitscope.xla.cpu_tuning import (
+    ARG_IN_TWO_STEPS,
+    BOOLEANS_COUNTED,
+    RUNNING_BY_ELEMENTS,
+    RUNNING_BY_ROWS,
+    SMALL_BATCHED_PRODUCTS,
+)
 from tests.compiler.with_rules import with_and_without
 from tests.extent import examples
 
@@ -78,6 +84,18 @@ def test_short_axes_and_integers_in_rows_are_compared_pair_by_pair() -> None:
     x = np.zeros((40000, 10), np.float32)
     for axis, taken in ((1, x), (0, x[:100]), (1, np.zeros((400, 500), np.int32))):
         assert not with_and_without([ARG_IN_TWO_STEPS], lambda x, axis=axis: jnp.argmax(x, axis), taken)[2]
+
+
+@pytest.mark.parametrize("shape", [(16384,), (2, 100, 100), (16_777_300,)])
+@pytest.mark.parametrize("true", ["none", "one", "all but one", "all"])
+def test_any_and_all_are_told_by_a_number(shape: tuple[int, ...], true: str) -> None:
+    x = np.full(shape, true in ("all", "all but one"))
+    if "one" in true and true != "none":
+        x.flat[-3] = true == "one"
+    (some, every), plain, differ = with_and_without([BOOLEANS_COUNTED], lambda x: (jnp.any(x), jnp.all(x)), x)
+    assert differ
+    assert (some, every) == (np.any(x), np.all(x)) == tuple(plain)
+    assert not with_and_without([BOOLEANS_COUNTED], lambda x: jnp.any(x, -1), x.reshape(-1, 4)[:5000])[2]
 
 
 # Running reductions ----------------------------------------------------------------------------------------------------
