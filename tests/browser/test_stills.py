@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,29 @@ def everything() -> dict[str, Any]:
         "values": documents.values(),
     }
     return cell
+
+
+def notebook_style() -> Path:
+    """The style sheet of the pages that nbconvert makes."""
+    from jupyter_core.paths import jupyter_path
+
+    sheets = (Path(folder) / "nbconvert/templates/lab/static/index.css" for folder in jupyter_path())
+    return next(sheet for sheet in sheets if sheet.exists())
+
+
+@pytest.mark.parametrize("width", [480, 1280])
+def test_no_text_is_small_on_a_page_of_nbconvert(page: Page, width: int) -> None:
+    """Its style sheet squeezes pictures."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.set_content(
+        f'<!doctype html><body><div class="jp-RenderedHTMLCommon">{html(documents.long_program(60, scopes=3))}</div>'
+    )
+    page.add_style_tag(path=notebook_style())
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    found = page.evaluate(SIZES)
+    assert len(found["drawn"]) > 40
+    assert [text for size, text in found["drawn"] if size < SMALLEST - 0.01] == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("width", [320, 700, 1000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import combinations
 from typing import Any
 
@@ -120,6 +121,15 @@ def test_a_chain_is_straight() -> None:
     middle = {box.ident: box.x + box.width / 2 for box in picture.boxes}
     assert abs(middle["e4"] - middle["e5"]) <= 1
     assert abs(middle["e5"] - middle["e6"]) <= 1
+
+
+def test_a_result_that_is_a_number_stands_with_the_results() -> None:
+    graph = copy.deepcopy(GRAPHS["layer"])
+    (result,) = [node for node in graph["nodes"] if node["kind"] == "output"]
+    graph["nodes"].append({**result, "id": "out9", "label": "result[1]", "text": "0:i32[]"})
+    _, _, picture = _laid_out(graph)
+    top = {box.ident: box.y for box in picture.boxes}
+    assert top["out9"] == top[result["id"]] == max(top.values())
 
 
 def test_closed_scopes_stand_for_what_is_in_them() -> None:

@@ -35,6 +35,7 @@ _RULES = (
         " .two>.view": "flex:2 1 620px",
         " .source": "overflow:auto;max-height:600px;background:var(--soft);padding:6px 8px 6px 0",
         " .view": "overflow:auto;max-height:600px;border:1px solid var(--rule);min-width:0",
+        " svg": "max-width:none",  # notebooks' pages squeeze pictures to the width of the page, letters and all
         " mark": "background:var(--bg);color:inherit;font-weight:600",
         " table": "border-collapse:collapse;border:0;margin:6px;font:inherit;color:inherit;table-layout:auto",
         " tr, tbody tr:nth-child(n), tbody tr:hover": "background:none",

@@ -7,7 +7,7 @@ vertical line. Links that span several layers get a lane in every layer between,
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
@@ -69,18 +69,23 @@ def arrange(
     *,
     first: Sequence[Port] = (),
     last: Sequence[Port] = (),
+    results: Collection[str] = (),
     leaves: Mapping[Link, float] = MappingProxyType({}),
     arrives: Mapping[Link, float] = MappingProxyType({}),
     apart: float = 18.0,
     lane: float = 6.0,
 ) -> Level:
-    """Place `items` so that links lead downwards; `first` and `last` make up the outermost layers.
+    """Place `items` so that links lead downwards; `first` and `last` make up the outermost layers. `results` that
+    nothing leads to, numbers that a function gives as they are, stand in the last of the others.
 
     `extent` gives left and right reach, `leaves` and `arrives` how far from the middle of an item a link meets it;
     `apart` is the gap between items, `lane` half the room of a passing link.
     """
     forward = _without_cycles(items, links)
     rank = _ranks(items, forward, first, last)
+    fed = {link.target for link in forward}
+    lowest = max((rank[item] for item in items), default=0)
+    rank |= {item: lowest for item in results if item not in fed}
     layers: list[list[Item]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
     for item in _downwards(items, first, last, forward):
         layers[rank[item]].append(item)

@@ -193,7 +193,8 @@ def _arranged(
     extent |= dict.fromkeys([*entries, *exits], (5.0, 5.0))
     leaves = {link: _offset(done, link.source, link.value, "exits") for link in links}
     arrives = {link: _offset(done, link.target, link.value, "entries") for link in links}
-    level = arrange(members, links, extent, first=entries, last=exits, leaves=leaves, arrives=arrives)
+    results = [ident for ident in members if scopes.nodes[ident]["kind"] == "output"]
+    level = arrange(members, links, extent, first=entries, last=exits, results=results, leaves=leaves, arrives=arrives)
     return _Sheet(scope is not None, level, sizes, extent, done, head).arrangement()
 
 
