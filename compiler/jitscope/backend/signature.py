@@ -80,7 +80,8 @@ class Static(NamedTuple):
 
 
 def _numbers(value: Any) -> tuple[tuple[str, str], ...]:
-    return () if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) else numbers_in(value)
+    plain = isinstance(value, (bool, int, float, complex, str, bytes, enum.Enum, type, type(None)))
+    return () if plain else numbers_in(value)
 
 
 def code_of(value: Any) -> str:

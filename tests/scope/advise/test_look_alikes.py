@@ -30,6 +30,13 @@ for i in range(3):
     counts[0] = i
     y = step(buffer, counts)
 """,
+    "what a function reads while it is traced is no program's": """
+table = np.zeros((4, 2), np.float32)
+@jax.jit
+def act(s):
+    return jnp.argmax(jnp.asarray(table)[s])
+table[1, 1] = 5.0
+""",
     "loops give trees": """
 w, aux = lax.scan(lambda w, x: (w - x, {"max": w.max()}), jnp.ones(3), jnp.ones((5, 3)))
 aux["steps"] = 5

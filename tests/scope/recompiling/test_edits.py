@@ -76,6 +76,29 @@ def test_an_edit_that_is_offered_keeps_the_results_and_its_count(program: str) -
             np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=0 if found.exact else 1e-5)
 
 
+OF_ANOTHER_PROGRAM = """f = jax.jit(lambda x: x * 2 + UNIQUE)
+out.append(f(jnp.arange(3, dtype=jnp.int8) * 0))
+out.append(f(1.0))
+out.append(f(np.float32(2.0)))
+"""
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_call_that_may_have_another_program_is_not_converted(again: bool) -> None:
+    """A call that leaves no record may have found the program of integers: converted, it would give floats."""
+    text = HEADER + "out = []\n" + OF_ANOTHER_PROGRAM.replace("UNIQUE", "3")
+    before, ledger = run(text + "out.append(f(jnp.arange(3, dtype=jnp.int8)))\n" * again)
+    (group,) = (one for one in groups(ledger) if one.cause == "weak type")
+    found = edited(group)
+    if again:
+        assert not isinstance(found, FileEdit) and "which program they found is not recorded" in found.why
+        return
+    assert isinstance(found, FileEdit)
+    after, _ = run(applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in found.edits]))
+    assert [[x.dtype for x in one] for one in after] == [[x.dtype for x in one] for one in before]
+    assert np.asarray(after[0][0]).dtype == np.int8
+
+
 def test_a_transformation_made_anew_is_told_of_and_not_its_function() -> None:
     program = PROGRAMS["a transformation in a loop, and once before it"][1]
     _, ledger = run(HEADER + "out = []\n" + program.replace("UNIQUE", "1.46875"))

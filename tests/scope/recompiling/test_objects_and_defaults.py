@@ -1,5 +1,6 @@
 """Objects that are called, with other numbers in them, and static arguments that a call leaves out."""
 
+import enum
 import functools
 
 import pytest
@@ -170,3 +171,21 @@ def test_sharp_bits_and_cards_give_one_advice():
     (bit,) = missed(rows)
     assert bit.fix is not None and card["fix"]["text"].startswith(bit.fix.text)
     assert "Pass norm as an argument" not in bit.fix.text
+
+
+class Mode(enum.Enum):
+    ADD = 1
+    MULTIPLY = 2
+
+
+def test_what_python_keeps_in_an_enum_is_no_number_of_the_users():
+    run = jx.jit(lambda x, mode: x + 2 if mode is Mode.ADD else x * 2, static_argnums=1)
+    (card,) = cards_of(lambda: [run(X, mode) for mode in Mode])
+    assert card["because"] == "mode (static) changed: <Mode.ADD: 1> (Mode) → <Mode.MULTIPLY: 2> (Mode)"
+
+
+def test_two_sizes_in_turns_are_told_as_two():
+    gram = jx.jit(lambda x, y: (x @ y.T).sum() + 0.0625)
+    one, other = jnp.ones((4, 3)), jnp.ones((5, 3))
+    (card,) = cards_of(lambda: [gram(*each) for _ in range(2) for each in ((one, other), (one, one), (other, other))])
+    assert card["because"] == "axis 0 of y is 5, then 4 (1 more axis as well)"

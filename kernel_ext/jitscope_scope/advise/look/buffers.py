@@ -121,7 +121,7 @@ def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign | a
 
 
 def _in_next_pass(name: str, loop: ast.AST | None, walk: Walk) -> bool:
-    readers = list(_readers(name, [loop], walk)) if loop is not None else []
+    readers = list(_readers(name, [loop], loop, walk)) if loop is not None else []
     return bool(readers) and not _waits([loop], readers, walk.code)
 
 
@@ -134,20 +134,26 @@ def _in_later_line(name: str, write: ast.AST, walk: Walk) -> bool:
         return False
     before = block[: block.index(statement)]
     for at, one in enumerate(before):
-        readers = list(_readers(name, [one], walk))
+        readers = list(_readers(name, [one], write, walk))
         if readers and not _waits(before[at:], readers, code):
             return not any(_gives(node, name) for later in before[at:] for node in below(later))
     return False
 
 
-def _readers(name: str, nodes: Iterable[ast.AST | None], walk: Walk) -> Iterator[ast.Call]:
-    """The calls that give a buffer, or a view of it, to a compiled function, or make an array of its memory."""
+def _readers(name: str, nodes: Iterable[ast.AST | None], write: ast.AST, walk: Walk) -> Iterator[ast.Call]:
+    """The calls that give a buffer, or a view of it, to a compiled function, or make an array of its memory, where it is written to: what
+    stands in a function that is defined there runs at another time."""
+    own = walk.code.function_around(write)
     for node in nodes:
         for call in below(node) if node is not None else ():
-            if isinstance(call, ast.Call) and any(
-                ast.unparse(one) == name
-                for given in (*call.args, *(k.value for k in call.keywords))
-                for one in _parts(given)
+            if (
+                isinstance(call, ast.Call)
+                and walk.code.function_around(call) is own
+                and any(
+                    ast.unparse(one) == name
+                    for given in (*call.args, *(k.value for k in call.keywords))
+                    for one in _parts(given)
+                )
             ):
                 dotted = walk.code.dotted(call.func)
                 if dotted in _OF_MEMORY or walk.functions.compiled_at(call) is not None:

@@ -13,8 +13,8 @@ from ...observe.recompiling.cards import EditRefusal, FileEdit
 from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
-from .checking import UncheckedEdit, Wrong, prove
-from .sites import ProposedEdit, silent_sites
+from .checking import Wrong, prove
+from .sites import ProposedEdit, UncheckedEdit, silent_sites
 
 
 _EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {

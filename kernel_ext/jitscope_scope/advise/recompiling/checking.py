@@ -30,15 +30,11 @@ from ..code.text import Code
 from ..code.trial import runs_elsewhere, silence_of_output
 from ..diagnostic import Edit, Span, applied
 from ..repair.acting import acts
-from .sites import ProposedEdit, Site, site_at
+from .sites import ProposedEdit, Site, UncheckedEdit, site_at
 
 
 MOST_SECONDS = 2.0
 """The seconds that compiling the edited program may take, as far as the programs before tell."""
-
-
-class UncheckedEdit(Exception):
-    """An edit could not be run on the recorded calls; why not, in words."""
 
 
 class Wrong(Exception):

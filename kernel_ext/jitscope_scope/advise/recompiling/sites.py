@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 from jitscope.core import source
 from jitscope.core.source import Position
 
-from ...observe.ledger import Row
+from ...observe.ledger import Row, ledger
 from ...observe.recompiling.groups import Group
 from ...source_code.names import Names, imported_in
 from ..code.text import Code
 from ..diagnostic import Edit
+
+
+class UncheckedEdit(Exception):
+    """An edit could not be run on the recorded calls, or nobody knows what else it changes; why, in words."""
 
 
 class ProposedEdit(NamedTuple):
@@ -70,17 +74,20 @@ def sites_of(rows: Sequence[Row]) -> list[Site] | None:
 
 
 def silent_sites(group: Group, code: Code) -> list[Site]:
-    """The other calls of a group's function that a piece of code writes. A call that finds its program leaves no record, so none of the
-    group's programs tells which of them it is called for."""
-    known = [site for row in group.history if row.call_site is not None and (site := site_at(row.call_site))]
+    """The other calls of a group's function that a piece of code writes and no record tells of: they found their program. Raises UncheckedEdit
+    where that may have been one of another group."""
+    rows = [row for row in ledger() if row.identity == group.rows[0].identity and not row.nested and not row.looked]
+    known = [site for row in (*group.history, *rows) if row.call_site is not None and (site := site_at(row.call_site))]
     here = [site.call for site in known if site.code.file == code.file]
-    written = {ast.unparse(call.func) for call in here}
-    spans = {code.span(call) for call in here}
-    return [
+    written, spans = {ast.unparse(call.func) for call in here}, {code.span(call) for call in here}
+    found = [
         Site(code, node)
         for node in code.of(ast.Call)
         if ast.unparse(node.func) in written and code.span(node) not in spans
     ]
+    if found and {row.id for row in rows if row.signature} - {row.id for row in group.history}:
+        raise UncheckedEdit("other lines call it too, and which program they found is not recorded")
+    return found
 
 
 def only_site(group: Group) -> Site | None:

@@ -25,7 +25,7 @@ def traced(group: Group) -> ProposedEdit | None:
     if row.position is None:
         return None
     code, parameters = code_of(row.position.file), parameters_of(row)
-    words = f"Do not make {', '.join(group.paths)} static: it is only computed with."
+    words = f"Do not make {', '.join(group.paths)} static: {'it is' if len(group.paths) == 1 else 'they are'} only computed with."
     if (edit := _of_the_magic(code, row, group.paths)) is not None:
         return ProposedEdit(words, code, [edit], of_fewer_statics(group.paths))
     for call, keyword in _declarations(code, row, _STATIC):

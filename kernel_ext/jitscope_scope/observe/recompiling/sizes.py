@@ -23,12 +23,13 @@ class Sizes(NamedTuple):
     def sentence(self) -> str:
         """What happened, in words."""
         axis, distinct = f"axis {self.axis} of {self.path}", len(set(self.sizes))
+        first, second = [*dict.fromkeys(self.sizes)][:2]
         ends = f"from {min(self.sizes):,} to {max(self.sizes):,}"
         return {
-            "last batch": f"the last batch is smaller: {axis} is {self.sizes[0]:,}, then {self.sizes[-1]:,}",
+            "last batch": f"the last batch is smaller: {axis} is {first:,}, then {second:,}",
             "growing": f"{axis} grows {ends}, {distinct:,} sizes",
             "shrinking": f"{axis} shrinks from {max(self.sizes):,} to {min(self.sizes):,}, {distinct:,} sizes",
-            "two": f"{axis} is {self.sizes[0]:,}, then {self.sizes[-1]:,}",
+            "two": f"{axis} is {first:,}, then {second:,}",
             "ragged": f"{axis} has {distinct:,} sizes {ends}, in no order",
         }[self.pattern]
 
@@ -77,7 +78,8 @@ def _pattern(sizes: tuple[int, ...], calls: Counter[int], in_a_loop: bool) -> st
     """`in_a_loop`: one line of one cell made all the calls."""
     if len(calls) == 2:
         large, small = max(calls), min(calls)
-        return "last batch" if in_a_loop and sizes[0] == large and calls[large] > calls[small] else "two"
+        falls = list(sizes) == sorted(sizes, reverse=True)
+        return "last batch" if in_a_loop and falls and calls[large] > calls[small] else "two"
     steps = [after - before for before, after in itertools.pairwise(sizes)]
     if all(step > 0 for step in steps):
         return "growing"
