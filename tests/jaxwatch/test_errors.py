@@ -227,6 +227,10 @@ OUTSIDE = {
         "kept = []\n@jax.jit\ndef leak(v):\n    kept.append(v)\n    return v\nleak(x)\nkept[0] + 1",
         ("tracer-leak", 4, "Return the value from the function"),
     ),
+    "one array donated twice": (
+        "@jax.jit(donate_argnums=(0, 1))\ndef both(a, b):\n    return a + b, a - b\nboth(x, x)",
+        ("donation-misuse", 4, "Give one of them a copy"),
+    ),
     "a view of a result": ("out = np.asarray(x)\nout[0] = 1", ("item-assignment", 2, "Write `np.array(x)` in line 1")),
     "a view of a view": (
         "rows = np.asarray(x).reshape(2, 2)[1:]\nrows.sort()",

@@ -8,6 +8,7 @@ import itertools
 import linecache
 import re
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Iterator
@@ -74,6 +75,29 @@ def test_an_edit_that_is_offered_keeps_the_results_and_its_count(program: str) -
         for a, b in zip(one, other, strict=True):
             assert np.asarray(a).dtype == np.asarray(b).dtype
             np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=0 if found.exact else 1e-5)
+
+
+def test_an_edit_is_looked_for_again_once_the_code_has_run() -> None:
+    """A card that is kept up to date while its cell runs: nothing may stand in its way later."""
+    text = (
+        HEADER
+        + "out = []\nf = jax.jit(lambda x, n: x * n + 5, static_argnums=1)\nfor n in (2, 3):\n    out.append(f(jnp.ones(3), n))\nmeanwhile()\n"
+    )
+    found: list[Any] = []
+
+    def meanwhile() -> None:
+        thread = threading.Thread(target=lambda: found.append(edited(groups(ledger)[0])))
+        thread.start()
+        thread.join()
+
+    file, ledger = f"<edited {next(_numbers)}>", Ledger()
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = sys.modules["edited"] = types.ModuleType("edited")
+    module.meanwhile = meanwhile  # pyright: ignore[reportAttributeAccessIssue]
+    exec(compile(text, file, "exec"), vars(module))
+    assert found[0].why == "An edit is looked for once the cell has run."
+    assert isinstance(edited(groups(ledger)[0]), FileEdit)
+    ledger.close()
 
 
 OF_ANOTHER_PROGRAM = """f = jax.jit(lambda x: x * 2 + UNIQUE)

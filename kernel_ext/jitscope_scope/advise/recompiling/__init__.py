@@ -13,7 +13,7 @@ from ...observe.recompiling.cards import EditRefusal, FileEdit
 from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
 from . import arguments, filling, hoisting, padding, statics
-from .checking import Wrong, prove
+from .checking import StillRuns, Wrong, prove
 from .sites import ProposedEdit, UncheckedEdit, silent_sites
 
 
@@ -35,6 +35,8 @@ _EDITS: dict[str, Callable[[Group], ProposedEdit | None]] = {
 _OF_RECORDED_CALLS = ("shape", "tree structure", "none")
 """Causes whose edits change what some calls pass, and may take the program from others."""
 
+_LATER = "An edit is looked for once the cell has run."
+
 _known: OrderedDict[Any, FileEdit | EditRefusal | None] = OrderedDict()
 _MOST_KNOWN = 64
 
@@ -44,7 +46,10 @@ def edited(group: Group) -> FileEdit | EditRefusal | None:
     need no fewer programs, or that cannot be run are refused. None where it takes more than editing, or where the code does not tell."""
     key = (group.cause, *(row.id for row in group.history))
     if key not in _known:
-        _known[key] = _edited(group)
+        found = _edited(group)
+        if isinstance(found, EditRefusal) and found.why == _LATER:
+            return found  # and it is asked again
+        _known[key] = found
         while len(_known) > _MOST_KNOWN:
             _known.popitem(last=False)
     return _known[key]
@@ -67,6 +72,8 @@ def _edited(group: Group) -> FileEdit | EditRefusal | None:
         proof = prove(group, found)
     except (SyntaxError, ValueError, RecursionError):
         return None
+    except StillRuns:
+        return EditRefusal(_LATER, False)
     except UncheckedEdit as error:
         return EditRefusal(f"No edit is offered, since none could be run on the recorded calls: {error}.", False)
     except Wrong as error:

@@ -37,6 +37,10 @@ MOST_SECONDS = 2.0
 """The seconds that compiling the edited program may take, as far as the programs before tell."""
 
 
+class StillRuns(UncheckedEdit):
+    """The code of an edit runs in another thread: a card is asked for while its cell runs."""
+
+
 class Wrong(Exception):
     """An edit was run, and is none: why, in words."""
 
@@ -92,7 +96,9 @@ def _refuse(group: Group, found: ProposedEdit) -> None:
         if jaxpr.effects or entry.executable.calls_python:
             raise UncheckedEdit("the function has effects")
     defined = [row.position for row in group.history if row.position is not None]
-    if any(acts(found.code, [], [where]) for where in defined) or runs_elsewhere(found.code.file):
+    if runs_elsewhere(found.code.file):
+        raise StillRuns("the code still runs")
+    if any(acts(found.code, [], [where]) for where in defined):
         raise UncheckedEdit("the function, or the code on its lines, may do more than compute")
     remedied = remedy(group)
     after = remedied.replay.after if remedied is not None and remedied.replay is not None else 1

@@ -125,6 +125,8 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     if _wants_hash(error):
         return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
+    if _DONATED_TWICE in str(error):
+        return Diagnostic(known, where.file, Span.of(where), _ONE_MEMORY, Fix(_TO_EACH_ITS_OWN), (), "trace")
     if (unknown := unknown_value(error)) is not None and known != "pytree-init-validates":
         fix = _fix(known, where, unknown.fix, names, frame.f_locals)
         return Diagnostic(known, where.file, Span.of(where), unknown.said, fix, unknown.evidence, "trace")
@@ -158,6 +160,10 @@ TO_DO = {
 
 _NO_HASH = "A dict, a set and a function under lru_cache look things up by their hash, and a traced value has none."
 _BY_WHAT_IS_KNOWN = "Look things up by what is known while tracing: a shape, a name, a static argument; or do it outside of the traced function."
+
+_DONATED_TWICE = "donate the same buffer twice"
+_ONE_MEMORY = "One array is given for two donated arguments, and a call can take its memory once."
+_TO_EACH_ITS_OWN = "Give one of them a copy, x.copy(), or donate one of the arguments alone."
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
 _REBUILT = (
