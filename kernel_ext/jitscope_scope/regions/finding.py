@@ -23,7 +23,7 @@ from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
-from .watching import Observation, Recorder
+from .watching import Observation, Recorder, compiles
 from .writing import EditText, written, written_apart, written_in_parts, written_mixed
 
 
@@ -65,6 +65,7 @@ class Watch:
         linecache.cache[file] = (len(cell.source), None, cell.source.splitlines(keepends=True), file)
         self.definitions |= definitions(tree, file)
         before = set(self.places.all)
+        self.places.eager = "import" in cell.source or any(map(compiles, self.names.values()))
         noted = self.places.instrumented(tree)
         last = tree.body[-1] if tree.body and not cell.source.rstrip().endswith(";") else None
         value = None

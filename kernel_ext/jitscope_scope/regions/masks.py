@@ -52,8 +52,10 @@ def unmasked(
         wholes = {}
         for name, one in masks.wholes.items():
             assert isinstance(one.whole, ast.Name) and one.index is not None
-            again.append(f"{name} = {one.whole.id}[{ast.unparse(one.index)}].copy()\ndel {one.whole.id}")
             last = after.get(name)
+            order = "'F'" if isinstance(last, np.ndarray) and not last.flags.c_contiguous else ""
+            text = f"{one.whole.id}[{ast.unparse(one.index)}].copy({order})"
+            again.append(f"{name} = {text}\ndel {one.whole.id}")
             wholes[one.whole.id] = np.empty(0, last.dtype if isinstance(last, np.ndarray) else float)
         return tuple(s for s in new if s is not None), again, wholes
     return tuple(body), [], {}

@@ -9,13 +9,19 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from types import ModuleType
 
+import numpy as np
+
 from .homes import attributes_of, is_users_object
 
 
 DEPTH = 4
 MOST = 500
 """More places than this are not followed."""
-_NUMBERS = frozenset((bool, int, float, complex, str))
+NUMPYS = frozenset(np.dtype(c).type for c in "?bhilqBHILQefdFD")
+"""NumPy's types of numbers."""
+_NUMBERS = frozenset((bool, int, float, complex, str, *NUMPYS))
+_FIXED = frozenset((bool, float, complex, *NUMPYS))
+"""Types of numbers of which an array holds the same."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 _PLAIN_TYPES = frozenset(_PLAIN)
 
@@ -55,6 +61,12 @@ def states(values: Mapping[str, object], inside: Mapping[str, Leaf]) -> dict[str
             continue
         if type(value) is tuple and _PLAIN_TYPES.issuperset(map(type, value)):
             continue  # it cannot change
+        if type(value) is list and value and _FIXED.issuperset(kinds := set(map(type, value))):
+            found[text] = (
+                hashlib.blake2b(np.array(value).tobytes(), digest_size=16).digest()
+                + repr(sorted(map(repr, kinds))).encode()
+            )
+            continue
         try:
             found[text] = hashlib.blake2b(pickle.dumps(value, 5), digest_size=16).digest()
         except Exception:

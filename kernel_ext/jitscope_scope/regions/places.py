@@ -60,6 +60,8 @@ class Places:
     def __init__(self) -> None:
         self.all: dict[int, Place] = {}
         self._lines: dict[int, int] = {}
+        self.eager = False
+        """Whether operations of a compiled library may be run eagerly."""
 
     def instrumented(self, tree: ast.Module) -> ast.Module:
         """The cell with a note at the start and the end of each place; lines and columns stay."""
@@ -88,7 +90,7 @@ class Places:
             before, start = list(run), len(done)
             close()
             done.extend(self._one(s, top or s, function, straight))
-            if before and straight and isinstance(s, (ast.For, ast.While)) and not _apart(s):
+            if self.eager and before and straight and isinstance(s, (ast.For, ast.While)) and not _apart(s):
                 inside = done[start:]
                 done[start:] = self._noted([*before, s], top or before[0], function, inside, eager=True)
         close()

@@ -20,7 +20,7 @@ KEPT_BYTES = 1 << 28
 """More than this of arrays at the start of a region is not copied, and the region not tried."""
 
 
-_ATOMS = frozenset((bool, int, float, complex, str, bytes, type(None)))
+_ATOMS = frozenset((bool, int, float, complex, str, bytes, type(None), *paths.NUMPYS))
 """Types of values that are never copied."""
 SOME = 200
 """After so many passages it is asked whether they are short."""
@@ -129,7 +129,7 @@ class Recorder:
         if seen.count == 0 and seen.visit is None:
             watch = Stopwatch()
             found = {n: names[n] if n in names else outer[n] for n in seen.names if n in names or n in outer}
-            if seen.eager and not any(map(_compiles, found.values())):
+            if seen.eager and not any(map(compiles, found.values())):
                 seen.too_large = True
             elif _bytes(found) > KEPT_BYTES:
                 seen.too_large = True
@@ -249,7 +249,7 @@ def _copied(value: object, memo: dict[int, object]) -> object:
     return new
 
 
-def _compiles(value: object) -> bool:
+def compiles(value: object) -> bool:
     """Whether this is a module of a library that compiles."""
     return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in ("jax", "jitscope")
 
