@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import re
-from collections.abc import Mapping, Sized
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -111,17 +111,19 @@ def _walk(
         return
     known.add(id(value))
     for inner, part in parts:
+        if len(found) >= MOST:
+            return
         _walk(root, inner, part, depth - 1, found, known, lists)
 
 
-def _parts(text: str, value: object) -> list[tuple[str, object]] | None:
+def _parts(text: str, value: object) -> Iterable[tuple[str, object]] | None:
     """What a container or object holds; None for what is a value itself."""
     if is_users_object(value):
         return [(f"{text}.{n}", v) for n, v in attributes_of(value).items() if n.isidentifier()]
     if type(value) is dict and all(isinstance(k, (str, int)) for k in value):
-        return [(f"{text}[{k!r}]", v) for k, v in value.items()]
+        return ((f"{text}[{k!r}]", v) for k, v in value.items())
     if type(value) is list and not _are_numbers(value):
-        return [(f"{text}[{k}]", v) for k, v in enumerate(value)]
+        return ((f"{text}[{k}]", v) for k, v in enumerate(value))
     return None
 
 

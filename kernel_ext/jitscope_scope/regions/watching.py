@@ -233,8 +233,9 @@ def _copied(value: object, memo: dict[int, object]) -> object:
         memo[id(value)] = new = copied
         copied.extend(_copied(v, memo) for v in value)
     elif type(value) is dict:
-        memo[id(value)] = new = {}
-        new.update((k, _copied(v, memo)) for k, v in value.items())
+        memo[id(value)] = new = dict(value)
+        if not _ATOMS.issuperset(map(type, value.values())):
+            new.update((k, _copied(v, memo)) for k, v in value.items())
     elif isinstance(value, tuple) and not _ATOMS.issuperset(map(type, value)):
         parts = [_copied(v, memo) for v in value]
         if any(p is not v for p, v in zip(parts, value, strict=True)):
