@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from jitscope.xla import program
+
 
 SETUP = "import numpy as np\na = np.linspace(0.0, 1.0, 3)\n"
 LOOP = "x = a.copy()\nfor i in range(30000):\n    x = turned(x)\n"
@@ -71,3 +73,20 @@ def test_a_line_below_long_cells_where_it_is_asked_for(shell) -> None:
     assert "%regions" not in shell.cell(f"%%regions\n{loop}").stderr
     assert "has a loop in line 2: %regions" in shell.cell(loop).stderr
     shell.cell("%config JitscopeMagics.regions = False")
+
+
+def test_the_price_is_that_of_a_session_which_has_not_compiled_it(shell, monkeypatch) -> None:
+    compiled = []
+    compile_ = program.Executable.compile
+    monkeypatch.setattr(
+        program.Executable, "compile", lambda *args, **options: compiled.append(1) or compile_(*args, **options)
+    )
+    shell.cell(SETUP + "def turned(v):\n    return v + 0.01 * np.sin(v)")
+    counts = []
+    for _ in range(2):
+        ran = shell.cell("%%regions --runs 500\n" + LOOP)
+        assert "1 of 1 stretch is worth compiling" in " ".join("\n".join(ran.texts).split())
+        assert "Recompilations" not in "\n".join(ran.texts)
+        counts.append(len(compiled))
+        compiled.clear()
+    assert counts[0] == counts[1] > 0

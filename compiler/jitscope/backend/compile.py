@@ -30,6 +30,7 @@ from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, checked_flag, compile_options
 from ..xla.spread import MeshLayouts, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
+from .compiling_anew import turn
 from .disk import programs as disk
 from .disk.answer import Answer
 from .disk.key import DiskQuery, Refusal
@@ -327,7 +328,7 @@ def forget_program(made: PreparedProgram) -> Any:
     """Let go of the program in memory, so that it is compiled anew when it is asked for; gives what those who use it hold, None where
     there is none."""
     with _lock:
-        entry = _entries.pop(made.where, None)
+        entry = _entries.pop((*made.where, turn()), None)
         if entry is not None:
             _orphans.pop(entry, None)
     return entry
@@ -354,7 +355,7 @@ def compile_jaxpr(
     names = device.outs if type(device) is MeshLayouts else None
     made = prepared(closed, options, device, donated, keep_unused, orders, tell=lowered is None)
     closed, device, hidden, kept, orders = made.closed, made.device, made.hidden, made.kept, made.orders
-    where = made.where
+    where = (*made.where, turn())
     with _lock:
         entry = _entries.get(where)
         if entry is not None:
@@ -501,7 +502,7 @@ def _split_constants(
 
 
 def _build(made: PreparedProgram, number: int, note: records.Record | None, lowered: bytes | None) -> _Entry:
-    place = made.place_on_disk()
+    place = made.place_on_disk() if turn() is None else None
     kept = kept_for(made.where, place) if made.tunable else None
     if kept is not None:
         try:

@@ -18,6 +18,8 @@ from types import CellType, FunctionType, MappingProxyType
 
 import numpy as np
 
+from jitscope.backend.compiling_anew import compiling_anew
+
 from . import words
 from .answers import CannotCompile
 from .clock import Stopwatch
@@ -54,6 +56,7 @@ class Proof:
     again_s: float
 
 
+@compiling_anew()  # what this session has compiled before, too: the price is that of the next one
 def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
     """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of."""
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
