@@ -34,13 +34,14 @@ export npm_config_update_notifier := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs t test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench bench-peers format node clean distclean
+.PHONY: help demo lab docs t answers test test-all test-jax test-versions test-targets test-install lint types test-python test-front chromium test-browser front wheel release oaks bench bench-peers format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax, other chips'
+	@echo "make answers  ask jax what the library's answers are compared with; what is in .answers is not asked again"
 	@echo 'make t ROOM=x the Python tests of one room: core, ops, observe, advise, widgets …'
 	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
@@ -74,8 +75,9 @@ test:
 	@$(MAKE) chromium
 	@$(MAKE) lint
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) types test-front
-	@$(MAKE) test-python
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	@test ! -e .venv-watch/.installed || $(MAKE) answers PART=--part
+	@$(MAKE) test-python
 	@$(MAKE) test-browser
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 	-@$(MAKE) --no-print-directory .venv-targets/.installed
@@ -106,6 +108,10 @@ test-front: $(PACKAGES) $(FORMS)
 t: $(INSTALLED)
 	$(PY) -m pytest $(wildcard tests/$(ROOM) tests/compiler/$(ROOM) tests/scope/$(ROOM)) -n $(JOBS) -q
 
+# What jax answers, of which git keeps a part: tests/oracle/README.md. PART=--part asks what `make test` compares.
+answers: .venv-watch/.installed
+	.venv-watch/bin/python -m tests.oracle.record $(PART)
+
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
@@ -115,6 +121,7 @@ test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	@test ! -e .venv-watch/.installed || $(MAKE) answers
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(IN_BROWSERS) $(if $(SHARD),--shard $(SHARD))
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
@@ -265,4 +272,4 @@ clean:
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-targets .venv-watch node_modules
+	rm -rf .answers .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-targets .venv-watch node_modules

@@ -48,6 +48,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Of how many questions JAX's answers were there, if some were compared."""
+    reports = (report for each in terminalreporter.stats.values() for report in each)
+    if any(getattr(report, "nodeid", "").startswith(("tests/oracle/", "tests/compiler/")) for report in reports):
+        from tests.oracle import there
+
+        terminalreporter.write_line(there.told())
+
+
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a file
 def pytest_runtest_setup(item: pytest.Item) -> None:
     compile_quickly(extent.quick(item))

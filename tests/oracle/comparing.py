@@ -22,8 +22,8 @@ HALF = 1e-3
 def faults(library: Library, function: Function, eagerly: bool = True, dtypes: Sequence[str] = ()) -> list[str]:
     """Everything in which the answers of a function differ from what they should be, for these dtypes or all."""
     entry = recorded.load(function.file).get(function.name)
-    if entry is None or entry["digest"] != function.digest:
-        return [f"{function.name}: its samples have not been recorded: python -m tests.oracle.record {function.file}"]
+    if entry is None:
+        return [f"{function.name}: JAX has not been asked: python -m tests.oracle.record {function.file}"]
     found = [*sampling.faults(function, entry), *_signature(library, function, entry["signature"])]
     for dtype in dtypes or function.dtypes:
         expected = [recorded.decode(a) for a in entry["answers"][dtype]]

@@ -5,9 +5,11 @@ prints it; with `--write`, docs/coverage.md gets it; with `--check`, it is said 
 from __future__ import annotations
 
 import functools
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.oracle import names, recorded, samples
 from tests.oracle.library import Library
@@ -26,9 +28,37 @@ all dtypes.
 """
 
 
+LACKING = recorded.FOLDER / "coverage.json"
+KINDS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "values": lambda answer: "values" in answer,
+    "jit": lambda answer: "out" in answer and not answer.get("eager"),
+    "vmap": lambda answer: answer.get("mapped") is True,
+    "grad": lambda answer: isinstance(answer.get("grads"), dict),
+}
+"""How a function is compared: whether one of JAX's answers to its samples tells so."""
+
+
 @functools.cache
-def _entries() -> dict[str, dict]:
-    return {name: entry for file in samples.files() for name, entry in recorded.load(file).items()}
+def lacking() -> dict[str, frozenset[str]]:
+    """By kind, the functions that are not compared so."""
+    return {kind: frozenset(functions) for kind, functions in json.loads(LACKING.read_text(encoding="utf-8")).items()}
+
+
+def lacks(entry: dict[str, Any]) -> set[str]:
+    """The kinds that all answers about a function lack."""
+    every = [answer for answers in entry["answers"].values() for answer in answers]
+    return {kind for kind, has_it in KINDS.items() if not any(map(has_it, every))}
+
+
+def note(entries: dict[str, dict[str, Any]]) -> None:
+    """Write down what answers of JAX's say of these functions."""
+    lacking.cache_clear()
+    sampled = {f.name for f in samples.every()}
+    rows = []
+    for kind in KINDS:
+        names = (lacking()[kind] - entries.keys()) | {name for name, entry in entries.items() if kind in lacks(entry)}
+        rows.append(f"{json.dumps(kind)}: {json.dumps(sorted(names & sampled), indent=0)}")
+    LACKING.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
 
 
 def has(library: Library, name: str) -> bool:
@@ -40,22 +70,15 @@ def has(library: Library, name: str) -> bool:
     return True
 
 
-def _answers(name: str) -> Iterator[dict]:
-    for answers in _entries()[name]["answers"].values():
-        yield from answers
+@functools.cache
+def _sampled() -> dict[str, samples.Function]:
+    return {function.name: function for function in samples.every()}
 
 
 def _counts(functions: list[str]) -> list[int]:
-    found = [name for name in functions if name in _entries()]
-    number = lambda test: sum(any(map(test, _answers(name))) for name in found)
-    return [
-        len(found),
-        sum(len(next(iter(_entries()[name]["answers"].values()))) for name in found),
-        number(lambda a: "values" in a),
-        number(lambda a: "out" in a and not a.get("eager")),
-        number(lambda a: a.get("mapped") is True),
-        number(lambda a: isinstance(a.get("grads"), dict)),
-    ]
+    found = [name for name in functions if name in _sampled()]
+    counted = [sum(name not in lacking()[kind] for name in found) for kind in KINDS]
+    return [len(found), sum(len(_sampled()[name].samples) for name in found), *counted]
 
 
 def rows(library: Library) -> Iterator[list[str]]:

@@ -119,7 +119,8 @@ LEFT_OUT = {
 @functools.cache
 def public() -> dict[str, dict[str, str]]:
     """By module, JAX's public names and what they are: function, class, constant, primitive, module."""
-    return json.loads(RECORDED.read_text())
+    found = json.loads(RECORDED.read_text())
+    return {m: {n: kind for kind, names in kinds.items() for n in names} for m, kinds in found.items()}
 
 
 @functools.cache

@@ -1,27 +1,83 @@
-"""Write down what JAX answers: `python -m tests.oracle.record [NAME …] [--all]`, in an environment with jax 0.12. NAME is a file of
-samples or a table of cases. What has not changed is kept, but with --all; a program that has changed under its old name is not
-noticed. `--names` records the public names instead.
+"""Ask jax, in an environment with it: `python -m tests.oracle.record [NAME …]`. NAME is a file of samples or a table of cases; without
+one all are asked, with `--part` those that `make test` compares. What is there already is not asked again, but with `--again`.
+`--names` records the public names instead.
 
-The answers are those of jax 0.12.0.1 with Python 3.13; where these differ from those of 0.10.2 in last digits alone, the latter stand.
-So they do for texts of Python's, for jaxprs with `scan`, whose parameters are flat trees since 0.11, and for the order of the sums in a third
-derivative.
+The answers go to `.answers/VERSION/`, those of part.py to `recorded/`, if the jax is the one of which git keeps answers.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
+import importlib.metadata
 import inspect
 import json
+import multiprocessing
+import os
 import sys
+import time
 import types
 import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 
-from tests.oracle import recorded, samples, tables
+from tests.oracle import coverage, part, recorded, samples, tables
 from tests.oracle.answers import ask
 from tests.oracle.library import Library
 from tests.oracle.names import MODULES, NUMPYS, RECORDED
+from tests.oracle.results import encode
+
+
+QUICKLY = "--xla_backend_optimization_level=0 --xla_cpu_parallel_codegen_split_count=1"
+"""XLA's options for programs of which only the values matter."""
+TOGETHER = 24
+"""So many programs of a table are asked by one process at a time."""
+Question = tuple[str, tuple[str, ...]]
+"""A file, and the names of some functions or cases in it."""
+
+
+def questions(file: str, version: str, again: bool, only_part: bool) -> Iterator[Question]:
+    """What is to be asked of a file."""
+    there = (
+        set()
+        if again
+        else {*recorded.asked(file, version), *(recorded.kept(file) if version == recorded.RECORDED else ())}
+    )
+    if file in samples.files():
+        wanted = part.functions(file) if only_part else {f.name for f in samples.functions(file)}
+        yield from ((file, (name,)) for name in sorted(wanted - there))
+        return
+    table = tables.table(file)
+    there |= table.different.keys() - table.kept.keys()
+    if version == recorded.RECORDED:
+        there |= table.kept.keys() & recorded.kept(file).keys()
+    for members in table.sections.values():
+        missing = [name for name in members if name not in there]
+        size = len(members) if isinstance(table, tables.Expressions) and table.compiled else TOGETHER
+        yield from ((file, tuple(missing[at : at + size])) for at in range(0, len(missing), size))
+
+
+_library: Library
+_asked = 0
+
+
+def _start() -> None:
+    global _library
+    warnings.simplefilter("ignore")
+    _library = Library("jax")
+
+
+def answer(question: Question) -> dict[str, Any]:
+    """By name, what jax answers."""
+    global _asked
+    file, some = question
+    _asked += 1
+    if _asked % 25 == 0:
+        _library.jx.clear_caches()
+    if file not in samples.files():
+        return {name: encode(found) for name, found in tables.table(file).ask(_library, some).items()}
+    return {f.name: entry(_library, f) for f in samples.functions(file) if f.name in some}
 
 
 def entry(jax: Library, function: samples.Function) -> dict[str, Any]:
@@ -29,19 +85,68 @@ def entry(jax: Library, function: samples.Function) -> dict[str, Any]:
     return {"digest": function.digest, "signature": jax.signature(function.name), "answers": answers}
 
 
-def record(jax: Library, file: str, anew: bool) -> None:
-    before, found = recorded.load(file), {}
-    for function in samples.functions(file):
-        old = before.get(function.name, {})
-        if anew or old.get("digest") != function.digest:
+def ask_all(asked: Sequence[Question], flags: str, version: str) -> list[str]:
+    """Ask in as many processes as there are cores, and write down what they answer; what could not be asked."""
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    left = {file: sum(f == file for f, _ in asked) for file, _ in asked}
+    found: dict[str, dict[str, Any]] = {file: {} for file in left}
+    failed = []
+    spawn = multiprocessing.get_context("spawn")
+    count = min(os.cpu_count() or 1, len(asked))
+    with concurrent.futures.ProcessPoolExecutor(count, spawn, _start) as pool:
+        running = {pool.submit(answer, each): each for each in asked}
+        for done in concurrent.futures.as_completed(running):
+            file, some = running[done]
             try:
-                found[function.name] = entry(jax, function)
-                print(function.name, flush=True)
-            except Exception as error:  # XLA refuses a program that JAX traces: what was recorded of the others is kept
-                print(f"{function.name} NOT RECORDED: {type(error).__name__}: {error}", flush=True)
-        else:
-            found[function.name] = old
-    recorded.write(file, found)
+                found[file].update(done.result())
+            except Exception as error:  # XLA refuses a program that JAX traces: what was answered to the others is kept
+                failed.append(f"{file}: {', '.join(some)}: {type(error).__name__}: {str(error)[:300]}")
+            left[file] -= 1
+            if not left[file]:
+                write(file, version, found.pop(file))
+    return failed
+
+
+def write(file: str, version: str, found: dict[str, Any]) -> None:
+    if version == recorded.RECORDED and file in samples.files():
+        coverage.note(found)
+    if version == recorded.RECORDED and part.kept(file) & found.keys():
+        names = [f.name for f in samples.functions(file)] if file in samples.files() else tables.table(file).names
+        every = recorded.kept(file) | found
+        recorded.keep(file, {name: every[name] for name in names if name in part.kept(file) and name in every})
+        found = {name: value for name, value in found.items() if name not in part.kept(file)}
+    if found:
+        recorded.store(file, version, recorded.asked(file, version) | found)
+
+
+def slow_first(question: Question) -> bool:
+    return not part.TAKE_LONG.intersection(question[1])
+
+
+def main(chosen: Sequence[str], again: bool, only_part: bool) -> int:
+    version, begun = importlib.metadata.version("jax"), time.monotonic()
+    if version != recorded.JAX:
+        print(
+            f"jax {version} is here, the answers of {recorded.JAX} are compared: nothing is asked, but with JITSCOPE_ANSWERS={version}."
+        )
+        return 0
+    files = chosen or [*samples.files(), *(table.name for table in tables.tables())]
+    asked = sorted((q for file in files for q in questions(file, version, again, only_part)), key=slow_first)
+    optimized = [q for q in asked if q[0] not in samples.files() and tables.table(q[0]).optimized]
+    quick = [q for q in asked if q not in optimized]
+    count = sum(len(some) for _, some in asked)
+    if count:
+        print(f"Asking jax {version} about {count:,} functions and programs …", flush=True)
+    flags = os.environ.get("XLA_FLAGS", "")
+    failed = ask_all(quick, QUICKLY, version) if quick else []
+    os.environ["XLA_FLAGS"] = flags
+    failed += ask_all(optimized, "", version) if optimized else []
+    print(
+        "\n".join(f"NOT ANSWERED {each}" for each in failed)
+        or f"jax {version} has answered: {count:,} in {time.monotonic() - begun:.0f} s."
+    )
+    return bool(failed)
 
 
 def kind(value: Any) -> str:
@@ -71,6 +176,10 @@ def names() -> dict[str, dict[str, str]]:
     return found
 
 
+def by_kind(found: dict[str, str]) -> dict[str, list[str]]:
+    return {kind: [n for n, k in found.items() if k == kind] for kind in sorted(set(found.values()))}
+
+
 def numpys() -> dict[str, Any]:
     """NumPy's own public functions."""
     functions = [n for n, v in sorted(vars(numpy).items()) if not n.startswith("_") and kind(v) == "function"]
@@ -82,15 +191,14 @@ def vars_of(x: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    jax = Library("jax")
-    chosen = [a for a in sys.argv[1:] if not a.startswith("--")]
     if "--names" in sys.argv:
-        RECORDED.write_text(json.dumps(names(), indent=0) + "\n")
+        warnings.simplefilter("ignore")
+        Library("jax")
+        rows = [
+            f"{json.dumps(module)}: {json.dumps(by_kind(found), separators=(',', ':'))}"
+            for module, found in names().items()
+        ]
+        RECORDED.write_text("{\n" + ",\n".join(rows) + "\n}\n")
         NUMPYS.write_text(json.dumps(numpys(), indent=0) + "\n")
     else:
-        for name in chosen or [*samples.files(), *(table.name for table in tables.tables())]:
-            if name in samples.files():
-                record(jax, name, "--all" in sys.argv)
-            else:
-                print(name, tables.record(jax, name, "--all" in sys.argv), flush=True)
+        sys.exit(main([a for a in sys.argv[1:] if not a.startswith("--")], "--again" in sys.argv, "--part" in sys.argv))

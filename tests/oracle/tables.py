@@ -1,12 +1,11 @@
 """Single questions to both libraries: the tables of `cases/`. A table is a file NAME.txt of expressions, or NAME.py of programs;
-`recorded/NAME.json` holds what JAX answered. `README.md` says how they are written."""
+`README.md` says how they are written, and where JAX's answers are."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import importlib
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from tests.oracle import letters, recorded
 from tests.oracle.answers import NEEDS_VALUES, error_types
 from tests.oracle.library import Library
-from tests.oracle.results import Result, described, differences, encode, result, values
+from tests.oracle.results import Result, described, differences, result, values
 
 
 FOLDER = Path(__file__).parent / "cases"
@@ -30,13 +29,15 @@ class Table:
     """Name → why it is not compared."""
     ours: dict[str, Any]
     """Name → the data that are right here, where JAX has others."""
+    kept: dict[str, str]
+    """Name → why git keeps the answer, and JAX is not asked again."""
     optimized: bool
     """Whether the last digits need XLA's optimisations, which round fewer intermediate results."""
 
     def __init__(self, name: str):
         self.name = name
 
-    @functools.cached_property
+    @property
     def recorded(self) -> dict[str, Any]:
         return recorded.load(self.name)
 
@@ -55,8 +56,12 @@ class Table:
         return True
 
     def faults(self, o: Library, section: str) -> list[str]:
-        """In what the answers of a section differ from JAX's."""
-        return self.unlike(self.ask(o, [name for name in self.sections[section] if name not in self.different]))
+        """In what the answers of a section differ from JAX's, of the questions whose answers are there."""
+        return self.unlike(self.ask(o, self.compared(self.sections[section])))
+
+    def compared(self, names: Iterable[str]) -> list[str]:
+        """Those of the questions whose answers are there and compared."""
+        return [name for name in names if name not in self.different and (name in self.recorded or name in self.ours)]
 
     def unlike(self, answers: dict[str, Result]) -> list[str]:
         """In what answers differ from JAX's."""
@@ -74,7 +79,7 @@ class Expressions(Table):
 
     def __init__(self, name: str):
         super().__init__(name)
-        self.sections, self.different, self.ours, self.options = {"": []}, {}, {}, {}
+        self.sections, self.different, self.ours, self.kept, self.options = {"": []}, {}, {}, {}, {}
         heading = ""
         for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
             if line.startswith("% "):
@@ -131,7 +136,7 @@ def _together(o: Library, exprs: Iterable[str], scope: dict[str, Any], given: di
 
 class Programs(Table):
     """A module with CASES: functions of a Library, by name; and, if it needs them, WIDE (names asked with 64 bits), DIFFERENT (name →
-    why it is not compared), OURS (name → other data than JAX's), ANY_WEAKNESS (names whose weak types are not compared),
+    why it is not compared), OURS (name → other data than JAX's), KEPT (name → why git keeps the answer), ANY_WEAKNESS (names whose weak types are not compared),
     tolerance(name), section(name), OPTIMIZED."""
 
     def __init__(self, name: str):
@@ -139,7 +144,7 @@ class Programs(Table):
         module = importlib.import_module(f"tests.oracle.cases.{name}")
         get = lambda key, default: getattr(module, key, default)
         self.cases: dict[str, Callable[[Library], Any]] = module.CASES
-        self.different, self.ours = get("DIFFERENT", {}), get("OURS", {})
+        self.different, self.ours, self.kept = get("DIFFERENT", {}), get("OURS", {}), get("KEPT", {})
         self.wide, self.any_weakness = set(get("WIDE", ())), get("ANY_WEAKNESS", ())
         self.optimized = get("OPTIMIZED", False)
         self.tolerance = get("tolerance", lambda name: 5 * TOLERANCE)
@@ -169,19 +174,9 @@ def tables() -> Iterator[Table]:
             yield table(path.stem)
 
 
-def outside_of_jit(o: Library, name: str, step: int) -> list[str]:
-    """In what the answers of some of a table's expressions, evaluated operation by operation, differ from JAX's."""
+def outside_of_jit(o: Library, name: str, step: int) -> list[str] | None:
+    """In what the answers of some of a table's expressions, evaluated operation by operation, differ from JAX's; None if none is there."""
     expressions = table(name)
     assert isinstance(expressions, Expressions)
-    some = [expr for expr in expressions.names[::step] if expr not in expressions.different]
-    return expressions.unlike(expressions.ask(o, some, compiled=False))
-
-
-def record(o: Library, name: str, anew: bool) -> int:
-    """Ask what is not recorded, or everything; the number of questions asked."""
-    asked = [n for n in table(name).names if anew or n not in table(name).recorded]
-    answers = {n: encode(table(name).ask(o, [n])[n]) for n in asked}
-    rows = [f"{json.dumps(n)}: {json.dumps(answers.get(n) or table(name).recorded[n], separators=(',', ':'))}"
-            for n in table(name).names]  # fmt: skip
-    (recorded.FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-    return len(asked)
+    some = expressions.compared(expressions.names[::step])
+    return expressions.unlike(expressions.ask(o, some, compiled=False)) if some else None

@@ -1,12 +1,11 @@
 """Every public function against JAX's recorded answers and NumPy: dtypes, values, gradients, maps, errors, signatures.
 
-`make test` takes a fifteenth of the functions, some of each file of samples, `make test-all` all.
+`make test` takes a fifteenth of the functions, some of each file of samples (part.py), `make test-all` all.
 """
 
 from __future__ import annotations
 
 import inspect
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,46 +14,38 @@ from _pytest.mark import ParameterSet
 
 import jitscope as jx
 from tests.extent import ALL, as_users, full
-from tests.oracle import comparing, coverage, names, public, samples
+from tests.oracle import comparing, coverage, names, part, public, recorded, samples, there
 from tests.oracle.library import Library
 
 
 LIBRARY = Library("jitscope")
 
 
-TAKE_LONG = frozenset(
-    """
-    Array.__getitem__ Array.at image.resize image.scale_and_translate lax.betainc lax.igamma_grad_a nn.logsumexp
-    numpy.insert numpy.linalg.lstsq numpy.nanquantile numpy.polydiv numpy.polyfit numpy.quantile numpy.searchsorted
-    random.ball random.beta random.binomial random.chisquare random.dirichlet random.f random.gamma random.generalized_normal
-    random.loggamma random.multinomial random.poisson random.t
-    scipy.linalg.solve_sylvester scipy.ndimage.map_coordinates scipy.sparse.linalg.bicgstab scipy.special.gammaincc
-    scipy.special.hyp2f1 scipy.special.owens_t scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf
-    scipy.stats.norm.logsf scipy.stats.truncnorm.logcdf scipy.stats.truncnorm.logsf
-    """.split()
-)
-"""Functions whose programs take XLA many seconds: `make test` has others of their files. Those that draw are in test_random_distributions."""
-
-
 def _cases() -> Iterator[ParameterSet]:
-    """All functions. Of each file `make test` has a fifteenth, and one at least if one is quick; always the same ones, some of them compiled as users
-    compile them."""
+    """All functions; some of those that `make test` has are compiled as users compile them."""
     for file in samples.files():
-        functions = samples.functions(file)
-        order = sorted(functions, key=lambda f: zlib.crc32(f.name.encode()))
-        quick = [f for f in order if f.name not in TAKE_LONG]
-        few = [f for f in quick if zlib.crc32(f.name.encode()) % 15 == 0] or quick[:1]
-        for f in functions:
-            marks = [as_users] * (zlib.crc32(f.name.encode()) % 4 == 0 and f.name not in TAKE_LONG)
-            yield pytest.param(f, id=f"{f.file}-{f.name}", marks=marks if f in few else [*marks, full])
+        for f in samples.functions(file):
+            marks = [as_users] * (part.hashed(f.name) % 4 == 0 and f.name not in part.TAKE_LONG)
+            yield pytest.param(
+                f, id=f"{f.file}-{f.name}", marks=marks if f.name in part.functions(file) else [*marks, full]
+            )
 
 
 @pytest.mark.parametrize("function", list(_cases()))
 def test_samples(function: samples.Function) -> None:
-    one = not ALL and function.name in TAKE_LONG and "float32" in function.dtypes
+    there.answer(function.file, function.name)
+    one = not ALL and function.name in part.TAKE_LONG and "float32" in function.dtypes
     found = comparing.faults(LIBRARY, function, dtypes=["float32"] * one)
     jx.clear_caches()
     assert not found, "\n".join([f"{len(found)} faults", *found[:30]])
+
+
+@pytest.mark.parametrize("file", samples.files())
+def test_what_git_keeps_is_what_is_asked(file: str) -> None:
+    """And what is told of the functions in docs/coverage.md is what the answers that are there tell."""
+    assert recorded.kept(file).keys() == part.functions(file)
+    for name, entry in recorded.load(file).items():
+        assert coverage.lacks(entry) == {kind for kind in coverage.KINDS if name in coverage.lacking()[kind]}, name
 
 
 @pytest.mark.parametrize("module", names.MODULES)

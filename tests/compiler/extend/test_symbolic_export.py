@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import re
 from typing import Any
@@ -15,7 +14,8 @@ import jitscope.numpy as jnp
 from jitscope import export, lax
 from jitscope.export import flatbuffer
 from tests.compiler.symbolic_programs import PROGRAMS, SIZES
-from tests.oracle import recorded
+from tests.oracle import there
+from tests.oracle.cases import symbolic as cases
 
 
 F32 = "float32"
@@ -178,7 +178,7 @@ def squares(f: Any) -> Any:
 
 
 def test_what_jax_exported_runs_here():
-    e = export.deserialize(base64.b64decode(recorded.load("symbolic")["exported"]["plain"]))
+    e = export.deserialize(cases.unpacked(there.answer("symbolic", "exported")["plain"]))
     assert [a.short() for a in e.in_avals] == ["f32[4]", "f32[n,4]", "f32[b,n]", "i32[]"]
     assert e.fun_name == "model" and e.platforms == ("cpu",) and e.uses_global_constants
 
@@ -205,7 +205,7 @@ def test_what_jax_exported_runs_here():
 
 
 def test_what_jax_exported_for_several_platforms_runs_here():
-    e = export.deserialize(base64.b64decode(recorded.load("symbolic")["exported for platforms"]["plain"]))
+    e = export.deserialize(cases.unpacked(there.answer("symbolic", "exported for platforms")["plain"]))
     assert e.platforms == ("tpu", "cpu") and e.module_kept_var_idx == (0,)
     x = np.arange(3, dtype=np.float32)
     np.testing.assert_allclose(e.call(x, np.zeros(2, np.int32)), np.sin(x) * 2, rtol=1e-6)

@@ -8,7 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, optimizers as o, tree
-from tests.oracle import recorded
+from tests.oracle import there
 from tests.oracle.cases.optimizers import COUNTS, SCHEDULES, cases, mask
 
 
@@ -24,7 +24,7 @@ def put(values):
 
 @pytest.mark.parametrize("case", cases(SCHEDULES))
 def test_schedules_of_python_numbers_as_optax(case: str) -> None:
-    wanted = recorded.load("optimizers")[case]["values"]
+    wanted = there.answer("optimizers", case)["values"]
     np.testing.assert_allclose([np.float64(eval(case, NAMES)(n)) for n in COUNTS], np.ravel(wanted), rtol=1e-5)
 
 

@@ -18,7 +18,7 @@ from hypothesis import given
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import flatten_util, random, tree, tree_util as tu
-from tests.oracle import recorded
+from tests.oracle import tables
 from tests.oracle.cases import trees as cases
 
 
@@ -26,7 +26,7 @@ cases.register(tu)
 
 
 def test_nothing_is_missing() -> None:
-    names = {n for n in recorded.load("surface") if n.startswith("tree_util.")}
+    names = {n for n in tables.table("surface").names if n.startswith("tree_util.")}
     assert len(names) > 25 and all(hasattr(tu, n.split(".")[1]) for n in names)
     for name in ("DictKey", "SequenceKey", "GetAttrKey", "FlattenedIndexKey", "KeyPath", "KeyEntry", "Partial",
                  "PyTreeDef", "default_registry"):  # fmt: skip

@@ -172,6 +172,7 @@ LISTS: dict[str, Any] = {
 }  # fmt: skip
 CASES |= {f"{owner}: {name}": functools.partial(_method, owner=owner, name=name) for owner, name in _listed(METHODS)}
 CASES |= LISTS
+KEPT = dict.fromkeys(LISTS, "test_api and test_config read them")
 DIFFERENT = dict.fromkeys(LISTS, "ours has other names beside these; test_api and test_config look them up")
 DIFFERENT |= {
     "sharding.AxisType": "what an enumeration takes is Python's affair, and differs with its version",

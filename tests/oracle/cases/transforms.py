@@ -10,6 +10,14 @@ from tests.oracle.programs import Cases
 
 
 CASES = Cases()
+KEPT = {
+    f"{name}, its jaxpr": "the parameters of `scan` are flat trees since 0.11: jaxprs print here as those of 0.10.2"
+    for name in """
+    scan_of_sums scan_with_closure scan_backward_unrolled scan_of_trees scan_without_xs scan_in_scan
+    cond_in_scan jit_in_scan fori_of_known_bounds map_of_rows scan_of_nothing vmap_of_scan
+    vmap_of_scan_of_shared_xs jvp_of_scan weak_carry weak_carry_that_becomes_strong
+    """.split()
+} | {"third_derivative, its jaxpr": "the sums stand in another order since 0.11"}
 WIDE = ("counters_of_known_bounds_are_weak", "weak_numbers_in_double", "single_and_double_precision")
 
 

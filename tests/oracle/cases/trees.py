@@ -127,6 +127,7 @@ _ORDERED = re.compile(r"OrderedDict\(\{'z': (.*?), 'a': (\{.*?\})\}\)")
 def _answer(o: Library, expr: str, name: str) -> Plain:
     register(o.tree_util)
     text = outcome(eval, expr, {**globals(), "tu": o.tree_util, "tree": o.tree, "t": TREES[name]})
+    text = text.replace(f"{o.root}.tree_util.Partial(", "Partial(")  # so Python since 3.13 prints partial functions
     return Plain(_ORDERED.sub(r"OrderedDict([('z', \1), ('a', \2)])", text))
 
 
