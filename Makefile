@@ -76,7 +76,7 @@ test:
 	@$(MAKE) lint
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) types test-front
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
-	@test ! -e .venv-watch/.installed || $(MAKE) answers PART=--part
+	-@test ! -e .venv-watch/.installed || $(MAKE) answers PART=--part
 	@$(MAKE) test-python
 	@$(MAKE) test-browser
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
@@ -121,7 +121,7 @@ test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
-	@test ! -e .venv-watch/.installed || $(MAKE) answers
+	-@test ! -e .venv-watch/.installed || $(MAKE) answers
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(IN_BROWSERS) $(if $(SHARD),--shard $(SHARD))
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
