@@ -247,7 +247,7 @@ def test_static_values_that_print_alike(ledger):
     (difference,) = ledger.function_rows("configured")[-1].differences
     assert (difference.part, difference.path, difference.before, difference.after) == (
         "static value", "config", "Config() (Config)", "Config() (Config)")  # fmt: skip
-    assert "not equal" in difference.detail
+    assert difference.detail == "value is 1.0, then 2.0"
     g = jx.jit(configured_by_tuple, static_argnums=1)
     g(X, (0,) * 500), g(X, (0,) * 499 + (1,))
     (difference,) = ledger.function_rows("configured_by_tuple")[-1].differences
