@@ -45,7 +45,7 @@ STAGED = (
 )
 STAGED += tuple(
     f"tests/oracle/{name}"
-    for name in ("README.md", "letters.py", "library.py", "operands.py", "sampling.py", "tables.py")
+    for name in ("README.md", "letters.py", "library.py", "operands.py", "part.py", "sampling.py", "tables.py")
 )
 _LEFT = shutil.ignore_patterns("site", "__pycache__", ".ipynb_checkpoints", "*.pyc")
 

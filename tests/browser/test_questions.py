@@ -338,7 +338,8 @@ def whether_there_is_a_nan(asked: Asked) -> None:
 
 def what_was_traced(asked: Asked) -> None:
     panel = asked.tab("stages")
-    expect(panel).to_contain_text(f"recorded {asked.document['equations']:,} equation")
+    count = asked.document["equations"]
+    expect(panel).to_contain_text(f"{count:,} equations recorded" if count != 1 else "1 equation recorded")
 
 
 QUESTIONS: list[Callable[[Asked], None]] = [
