@@ -259,6 +259,8 @@ def _none(group: Group) -> str:
 
 
 def _call_form(group: Group) -> str:
+    if any(one.detail.startswith(("gained ", "lost ")) for one in group.changes):
+        return "Give the same arguments in every call; two programs are right where a call without one of them means something else."
     return "Write all calls one way: the same arguments by position, the same by name, and the same left out."
 
 
