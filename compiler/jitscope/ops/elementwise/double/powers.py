@@ -46,7 +46,7 @@ def half_power(x: Any, _: Any, exponent: float) -> Any:
     """`x` to a power that is half an odd number. As C's `pow` has it, minus infinity has the powers of infinity."""
     wide = widened(where(eq_p(x, np.float32(-math.inf)), np.float32(math.inf), x))
     found = sqrt_p(wide)
-    for _ in range(int(abs(exponent))):
+    for _factor in range(int(abs(exponent))):
         found = mul_p(found, wide)
     found = abs_p(found)
     return single(found if exponent > 0 else div_p(double(1), found))
@@ -82,9 +82,8 @@ def cbrt(x: Any) -> Any:
     """The cube root, by two steps of Halley's from a third of the exponent, which is off by 4 %."""
     bits = bits_of(abs_p(x))
     small = lt_p(bits, np.int32(_FIRST_NORMAL))
-    scaled = where(
-        small, mul_p(convert(bits, dtypes.float32), np.float32(2)), abs_p(x)
-    )  # by 2**150, a third of which is 2**50
+    # Numbers below the least normal one are taken times 2**150, a third of which is 2**50.
+    scaled = where(small, mul_p(convert(bits, dtypes.float32), np.float32(2)), abs_p(x))
     third = convert(mul_p(convert(bits_of(scaled), dtypes.float32), np.float32(1 / 3)), dtypes.int32)
     root = widened(bitcast_convert_type_p(add_p(third, np.int32(_THIRDS)), new_dtype=dtypes.float32))
     cube = widened(scaled)
