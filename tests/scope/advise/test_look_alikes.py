@@ -450,6 +450,12 @@ def test_an_array_is_not_advised_where_a_size_stands() -> None:
         assert one.fix is not None and one.fix.text.startswith("Make `k` static") and not one.fix.edits
 
 
+@pytest.mark.parametrize("call", ["jnp.full((3,), int(k))", "jnp.linspace(0, int(k), 5)", "jnp.tile(int(k), 3)"])
+def test_a_value_beside_sizes_is_none(call: str) -> None:
+    (one,) = look(f"{JAX}@jax.jit\ndef f(x, k):\n    return {call}\n", "<program>")
+    assert one.fix is not None and "static" not in one.fix.text
+
+
 def test_the_other_uses_of_keys_are_counted_as_places() -> None:
     text = """
 key = jax.random.key(0)

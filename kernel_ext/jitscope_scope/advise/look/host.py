@@ -39,18 +39,27 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _is_size(node: ast.Call, code: Code) -> bool:
     """Whether a number bounds a slice, counts the passes of a loop or is a size: an array cannot stand there either."""
+    inner: ast.AST = node
     for one in code.around(node):
         match one:
             case ast.UnaryOp() | ast.BinOp() | ast.Tuple() | ast.List():
-                continue
-            case ast.Call(func=func):
-                return code.dotted(func) == "range" or ast.unparse(func).rpartition(".")[2] in _SIZED
+                inner = one
+            case ast.Call(func=func, args=args):
+                called = ast.unparse(func).rpartition(".")[2]
+                return inner in args and called in _SIZED and args.index(inner) not in _SIZED[called]
             case _:
                 return isinstance(one, ast.Slice)
     return False
 
 
-_SIZED = {"range", "zeros", "ones", "full", "empty", "arange", "reshape", "broadcast_to", "eye", "tile", "linspace"}
+_SIZED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("range", "zeros", "ones", "empty", "arange", "reshape", "eye"), ()),
+    "full": (1,),
+    "broadcast_to": (0,),
+    "tile": (0,),
+    "linspace": (0, 1),
+}
+"""Functions whose arguments by position are sizes, and which of them are none."""
 
 
 def _size(node: ast.Call, code: Code) -> Diagnostic:
