@@ -18,9 +18,7 @@ from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import ARG_IN_TWO_STEPS
 from .elementwise import eq_p, lt_p, ne_p
 from .linear import add_p, broadcast_in_dim, convert, sub_p, where
-
-
-_FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
+from .sort_keys import ORDERED_FLOATS
 
 
 def found_in_two_steps(x: ShapedArray, axis: int, platform: str) -> bool:
@@ -29,7 +27,7 @@ def found_in_two_steps(x: ShapedArray, axis: int, platform: str) -> bool:
     if not ARG_IN_TWO_STEPS.holds(platform) or not is_static(x.shape):
         return False
     least, length = ARG_IN_TWO_STEPS.value, x.shape[axis]
-    known = x.dtype.name in _FLOATS or (axis != x.ndim - 1 and dtypes.is_integer(x.dtype))
+    known = x.dtype.name in ORDERED_FLOATS or (axis != x.ndim - 1 and dtypes.is_integer(x.dtype))
     return known and least["length"] <= length <= 2**24 and x.size >= least["elements"]
 
 
