@@ -59,7 +59,7 @@ def _sentence(one: Difference, path: str, several: bool) -> str:
     verb = verb.replace("is ", "are ", 1) if several else verb
     if one.part == "static object":  # its text would be an address
         return f"{subject} (static) {'are each' if several else 'is'} {one.detail}"
-    if one.part == "function":  # its number says nothing
+    if one.part in ("function", "cache"):  # a number, or "kept", says nothing
         return one.detail
     if one.part == "closure":
         return f"{subject} (captured) {one.change}{remark}"

@@ -94,6 +94,7 @@ class Row:
     steady: SteadyRun | None = None
     shares: dict[str, float] | None = None
     at: float = 0.0
+    thread: int = 0
     cell: Cell | None = None
     run: int = 0
     last_record: int = 0
@@ -198,6 +199,10 @@ class Row:
         """Seconds to trace, lower and compile."""
         return sum(self.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
 
+    def is_traced_beside(self, later: Row) -> bool:
+        """Whether another thread was still tracing this one when a later one began to be traced."""
+        return self.thread != later.thread and self.at > later.at - later.seconds.get("trace", 0.0)
+
     @property
     def because(self) -> str:
         """One sentence: why it was traced or compiled."""
@@ -217,7 +222,8 @@ class Row:
             return f"another program: {together(self.differences)}{on_disk}"
         verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
         ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
-        return f"{verb} because {together(self.differences)}{ending}{on_disk}"
+        why = together(self.differences)
+        return f"{verb} {why if why.startswith('for ') else f'because {why}'}{ending}{on_disk}"
 
     @property
     def disk_said(self) -> str:
@@ -341,9 +347,8 @@ class Ledger:
         return row
 
     def _new_row(self, record: Record) -> Row:
-        row = Row(
-            record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
-        )
+        row = Row(record.program, record.function, record.position, record.call_site, cell=self.place_now())
+        row.at, row.thread = record.at, threading.get_ident()
         row.cell_of = lambda file: self.cell_of(file)  # that of a session that begins later
         row.run = self.run_of(row.position.file) if row.position else 0
         row.library, row.looked = record.detail.get("library", ""), self._looking.get()
@@ -401,7 +406,7 @@ class Ledger:
         if nearest is None or self._looking.get():
             return
         against: Row = nearest[0]
-        row.against, row.differences = against, nearest[1] or _forgotten(against, row.signature, row.library)
+        row.against, row.differences = against, nearest[1] or _forgotten(against, row)
         if row.cause in ("function", "closure") and (said := _redefined(against, row)):
             row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 
@@ -557,27 +562,29 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     return before, after, what
 
 
-def _forgotten(old: Row, new: Signature, library: str) -> list[Difference]:
+def _forgotten(old: Row, new: Row) -> list[Difference]:
     """Why a trace with an equal key could not serve."""
-    assert old.signature is not None
-    if renewed := import_module("..recompiling.stale", __name__).renewed(old):
+    assert old.signature is not None and new.signature is not None
+    library, cleared = new.library, old.signature.cleared != new.signature.cleared
+    if (library or cleared) and (renewed := import_module("..recompiling.stale", __name__).renewed(old)):
         return renewed
-    of = "cache"
-    if old.signature.cleared != new.cleared:
-        before, after = "kept", "cleared"
+    of, before, after = "cache", "kept", UNKNOWN
+    if cleared:
+        after = "cleared"
         why = f"{library}.clear_caches() was called" if library else "the caches were cleared"
     elif library:
-        before, after = "kept", UNKNOWN
-        why = f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen"
+        why = f"for a reason that is not known: {library} had dropped the program, or its key holds something that is not seen"
     elif old.captures:
         before, after = "one trace", "another trace"
         why = "it captured values of an outer trace, so it holds within that one alone"
-    elif old.signature.dropped != new.dropped:
-        before, after = "kept", "dropped"
+    elif old.signature.dropped != new.signature.dropped:
+        after = "dropped"
         why = "the function was called with more kinds of arguments than are remembered"
-    else:
+    elif old.is_traced_beside(new):
         of, before, after = "thread", "one call", "another call"
-        why = "both ran at the same time, and each traced the function"
+        why = "two threads called the function at the same time, and each traced it"
+    else:
+        why = "for a reason that is not known: all that is recorded of the key is the same"
     return [Difference("cache", of, before, after, why)]
 
 

@@ -18,6 +18,7 @@ import jitscope.numpy as jnp
 from jitscope.backend import caches
 from jitscope_scope import observe
 from jitscope_scope.observe.ledger import Ledger, Row
+from jitscope_scope.observe.recompiling.cards import recompilations_document
 from tests.compiler.programs import add, cos, exp, floats, in_new_process, mul, sin, steps, total
 from tests.scope.titles import TITLES
 
@@ -342,6 +343,49 @@ def test_two_threads_that_trace_at_once(ledger):
     np.testing.assert_allclose(outs, [np.sin(X)] * 2, rtol=1e-6)
     rows = ledger.function_rows("met")
     assert len(rows) == 2 and only_difference(rows[1])[0] == "thread"
+
+
+class Equal:
+    """Objects that print and hash alike, and are equal where their scales are."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        return self.scale == other.scale
+
+    def __repr__(self):
+        return "Equal()"
+
+
+def test_a_retrace_of_an_unknown_cause_is_blamed_on_nothing(ledger):
+    def scaled(x, by):
+        return mul(x, by.scale)
+
+    f = jx.jit(scaled, static_argnums=1)
+    for scale in (2.0, 3.0):
+        np.testing.assert_allclose(f(X, Equal(scale)), X * scale)
+    rows = ledger.function_rows("scaled")
+    said = rows[1].because
+    assert (
+        said.startswith("recompiled for a reason that is not known: ") and "time" not in said and "thread" not in said
+    ), said
+    (card,) = recompilations_document(rows, "")["cards"]
+    assert card["fix"] is None and "thread" not in card["because"], card
+
+
+def test_calls_of_two_threads_one_after_the_other_are_no_reason(ledger):
+    def scaled(x, by):
+        return mul(x, by.scale)
+
+    f = jx.jit(scaled, static_argnums=1)
+    for scale in (2.0, 3.0):
+        thread = threading.Thread(target=f, args=(X, Equal(scale)))
+        thread.start(), thread.join()
+    assert "is not known" in ledger.function_rows("scaled")[1].because
 
 
 def test_a_failure_is_a_row_and_no_reason(ledger):
