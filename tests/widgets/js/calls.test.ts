@@ -46,6 +46,42 @@ test("a line has what was written in it and what it calls", () => {
   assert.deepEqual(tree.nodesIn(0).sort(), ["e0", "e1", "e2", "e3", "e4"]);
 });
 
+// step is defined in outer, in lines 2 and 3, and called through a function of another file in line 4
+const round: SourceDoc = {
+  ...source,
+  functions: [fun("outer", "a.py", 1, 5), fun("scan", "b.py", 3, 2), fun("step", "a.py", 2, 2)],
+  calls: [
+    { function: 0, parent: null, line: null },
+    { function: 1, parent: 0, line: 4 },
+    { function: 2, parent: 1, line: 3 },
+  ],
+  marks: [
+    { call: 1, line: 3, nodes: ["e0"], forward: 1, backward: 0 },
+    { call: 2, line: 3, nodes: ["e0/e0", "e0/e1"], forward: 1, backward: 1 },
+  ],
+};
+
+test("a line of a nested function is marked in the code round it, and counted once", () => {
+  const nested = new CallTree(round);
+  const line = nested.marked(0, 3)!;
+  assert.deepEqual([line.nodes, line.forward, line.backward, line.calls], [["e0/e0", "e0/e1"], 1, 1, []]);
+  assert.equal(nested.marked(0, 2), null);
+  assert.deepEqual(nested.nodesIn(0).sort(), ["e0", "e0/e0", "e0/e1"]);
+  assert.deepEqual(
+    [nested.holds(0, 2), nested.holds(0, 1), nested.holds(1, 2), nested.holds(2, 0)],
+    [true, false, false, false],
+  );
+});
+
+test("the code round a nested function stays on show where that wrote what is picked", () => {
+  const graph: GraphDoc = { kind: "graph", version: 1, level: "jaxpr", title: "outer", nodes: [], edges: [] };
+  const links = new Links(round, graph);
+  const picked = links.fromLine(3, 0);
+  assert.deepEqual([...picked.paths].sort(), ["e0/e0", "e0/e1"]);
+  assert.equal(links.callOf(picked, 0), 0);
+  assert.equal(links.callOf(picked, 1), 2);
+});
+
 test("lines of different files are told apart", () => {
   assert.equal(tree.place("a.py", 4), 4);
   assert.equal(tree.place("b.py", 4), LINES + 4);

@@ -20,38 +20,53 @@ export interface Marked {
   calls: number[];
 }
 
+type Equations = Pick<Marked, "nodes" | "forward" | "backward">;
+
 export class CallTree {
   readonly children: number[][];
   private readonly files = new Map<string, number>();
   private readonly lines: Map<number, Marked>[]; // by call, by line number
+  private readonly nested: Map<number, Marked>[]; // the same, of functions that are defined in it
 
   constructor(readonly source: SourceDoc) {
     for (const { file } of source.functions) if (!this.files.has(file)) this.files.set(file, this.files.size);
     this.children = source.calls.map(() => []);
     this.lines = source.calls.map(() => new Map<number, Marked>());
+    this.nested = source.calls.map(() => new Map<number, Marked>());
     source.calls.forEach(({ parent, line }, call) => {
       if (parent === null || line === null) return;
       this.children[parent]!.push(call);
-      this.at(parent, line).calls.push(call);
+      at(this.lines[parent]!, line).calls.push(call);
     });
-    for (const { call, line, nodes, forward, backward } of source.marks) this.add(call, line, nodes, forward, backward);
+    for (const mark of source.marks) {
+      this.add(mark.call, mark.line, mark);
+      this.addRound(mark.call, mark.line, mark);
+    }
   }
 
   /** Notes equations at their line and at the lines of the calls that led there. */
-  private add(call: number, line: number, nodes: string[], forward: number, backward: number): void {
-    const marked = this.at(call, line);
-    for (const id of nodes) marked.nodes.push(id);
-    marked.forward += forward;
-    marked.backward += backward;
+  private add(call: number, line: number, equations: Equations): void {
+    note(at(this.lines[call]!, line), equations);
     const { parent, line: above } = this.source.calls[call]!;
-    if (parent !== null && above !== null) this.add(parent, above, nodes, forward, backward);
+    if (parent !== null && above !== null) this.add(parent, above, equations);
   }
 
-  private at(call: number, line: number): Marked {
-    const lines = this.lines[call]!;
-    let marked = lines.get(line);
-    if (!marked) lines.set(line, (marked = { nodes: [], forward: 0, backward: 0, calls: [] }));
-    return marked;
+  /** Notes equations of a nested function at their line in the code round it. */
+  private addRound(call: number, line: number, equations: Equations): void {
+    for (let one = call; ; ) {
+      const { parent, line: above } = this.source.calls[one]!;
+      if (parent === null) return;
+      if (above !== line && this.holds(parent, call)) note(at(this.nested[parent]!, line), equations);
+      one = parent;
+    }
+  }
+
+  /** Does the code of a call hold that of a call which it led to, as that of a function holds the functions defined in it? */
+  holds(call: number, other: number): boolean {
+    let up: number | null = other;
+    while (up !== null && up !== call) up = this.source.calls[up]!.parent;
+    const [round, inner] = [this.functionOf(call), this.functionOf(other)];
+    return up === call && round.file === inner.file && round !== inner && isIn(inner.first_line, round);
   }
 
   get size(): number {
@@ -76,17 +91,20 @@ export class CallTree {
   }
 
   marked(call: number, line: number): Marked | null {
-    return this.lines[call]!.get(line) ?? null;
+    const [own, nested] = [this.lines[call]!.get(line), this.nested[call]!.get(line)];
+    if (!own || !nested) return own ?? nested ?? null;
+    const both = nothing();
+    for (const one of [own, nested]) {
+      note(both, one);
+      both.calls.push(...one.calls);
+    }
+    return both;
   }
 
   /** All equations of a call and of what it calls. */
   total(call: number): Marked {
-    const total: Marked = { nodes: [], forward: 0, backward: 0, calls: [] };
-    for (const { nodes, forward, backward } of this.lines[call]!.values()) {
-      for (const id of nodes) total.nodes.push(id);
-      total.forward += forward;
-      total.backward += backward;
-    }
+    const total = nothing();
+    for (const one of this.lines[call]!.values()) note(total, one);
     return total;
   }
 
@@ -119,12 +137,27 @@ export class CallTree {
     const starts = (one: SourceFunction) => (LAMBDA.test(one.name) && one.first_line === line ? -1 : one.first_line);
     let found: SourceFunction | null = null;
     for (const one of this.source.functions)
-      if (
-        this.files.get(one.file) === file &&
-        one.first_line <= line &&
-        line < one.first_line + Math.max(one.lines.length, 1)
-      )
-        if (!found || starts(one) > starts(found)) found = one;
+      if (this.files.get(one.file) === file && isIn(line, one)) if (!found || starts(one) > starts(found)) found = one;
     return found;
   }
+}
+
+function isIn(line: number, one: SourceFunction): boolean {
+  return one.first_line <= line && line < one.first_line + Math.max(one.lines.length, 1);
+}
+
+function nothing(): Marked {
+  return { nodes: [], forward: 0, backward: 0, calls: [] };
+}
+
+function at(lines: Map<number, Marked>, line: number): Marked {
+  let marked = lines.get(line);
+  if (!marked) lines.set(line, (marked = nothing()));
+  return marked;
+}
+
+function note(marked: Marked, { nodes, forward, backward }: Equations): void {
+  for (const id of nodes) marked.nodes.push(id);
+  marked.forward += forward;
+  marked.backward += backward;
 }

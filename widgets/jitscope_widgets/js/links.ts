@@ -182,7 +182,8 @@ export class Links implements Lines {
     return this.hueOfLine.has(line);
   }
 
-  /** Of these calls the one that wrote what is selected; the one that is `shown`, where it wrote some of it. */
+  /** Of these calls the one that wrote what is selected; the one that is `shown`, where its code, with the
+   * functions defined in it, wrote some of it. */
   callOf(selected: Selected, shown: number, calls?: Set<number>): number | null {
     let first: number | null = null;
     for (const path of selected.paths)
@@ -190,7 +191,7 @@ export class Links implements Lines {
         const own = this.callsOfPath(at).filter((one) => calls?.has(one) ?? true);
         const call = own[own.length - 1];
         if (call === undefined) continue;
-        if (own.includes(shown)) return shown;
+        if (own.some((one) => one === shown || this.calls?.holds(shown, one))) return shown;
         first ??= call;
         break;
       }
