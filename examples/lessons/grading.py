@@ -226,23 +226,82 @@ def no_sharp_bits(*but):
     return requirement
 
 
+def draws_first(call, few=200, many=2000):
+    """`call(function, steps)` asks NumPy's generators as often for many steps as for few: all numbers are drawn before the loop."""
+
+    def requirement(function, rng):
+        counts = {}
+        for steps in (few, many):
+            with counting_draws() as made:
+                called(call, function, steps)
+            counts[steps] = made.count
+        if counts[few] != counts[many]:
+            raise Complaint(
+                f"it draws {counts[few]:,} times for {few:,} steps and {counts[many]:,} times for {many:,}. Draw before the loop, "
+                "all at once."
+            )
+        return "its random numbers are drawn before its loop"
+
+    return requirement
+
+
+class counting_draws:
+    """Context manager: counts the calls of methods of the generators that NumPy's `default_rng` makes inside."""
+
+    count = 0
+
+    def __enter__(self):
+        self._before = np.random.default_rng
+        np.random.default_rng = lambda *args: _Counted(self._before(*args), self)
+        return self
+
+    def __exit__(self, *_):
+        np.random.default_rng = self._before
+
+
+class _Counted:
+    def __init__(self, generator, made):
+        self._generator, self._made = generator, made
+
+    def __getattr__(self, name):
+        self._made.count += 1
+        return getattr(self._generator, name)
+
+
 def compilable(call, runs):
-    """`%regions` finds a loop in the function that is worth compiling, if the call is made so often, and none that cannot be."""
+    """`%regions` finds a loop in the function that is worth compiling, if the call is made so often, and none that cannot be compiled for
+    what it does. What its results are kept in (arrays without axes in a list, say) is no reason, nor is a loop that is compiled already."""
 
     def requirement(function, rng):
         code = f"{textwrap.dedent(inspect.getsource(inspect.unwrap(function)))}\nresult = {call}\n"
         found = regions_of(code, runs)
         for one in found:
-            if one["verdict"] == "cannot":
+            if one["verdict"] == "cannot" and any(cut["why"] != "object" for cut in one["cuts"]):
                 raise Complaint(
                     f"a loop of it cannot be compiled: {one['reason']} (counted from its def, which is line 1)."
                 )
         worth = [one for one in found if one["verdict"] == "compile"]
-        if not worth:
-            raise Complaint(f"no loop of it is worth compiling: {found[0]['reason'] if found else 'no loop was seen'}.")
-        return f"a loop of it can be compiled, and that is paid back after {worth[0]['break_even_runs']} runs"
+        if worth:
+            return f"a loop of it can be compiled, and that is paid back after {worth[0]['break_even_runs']} runs"
+        if kept := [one for one in found if one["verdict"] == "cannot"]:
+            return f"its loop does nothing that could not be compiled, but `%regions` does not write it ({kept[0]['reason']})"
+        if not found and is_compiled(code):
+            return "its loop is compiled already"
+        raise Complaint(f"no loop of it is worth compiling: {found[0]['reason'] if found else 'no loop was seen'}.")
 
     return requirement
+
+
+def is_compiled(code):
+    """Whether running it compiles a program with a loop of its own."""
+    jx.clear_caches()
+    since = ledger().mark()
+    exec(code, {"np": np, "__name__": "__main__"})
+    return any(row.jaxpr is not None and _has_loop(row.jaxpr) for row in ledger().since(since))
+
+
+def _has_loop(jaxpr):
+    return "scan[" in str(jaxpr) or "while[" in str(jaxpr)
 
 
 def regions_of(code, runs):
