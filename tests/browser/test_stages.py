@@ -193,6 +193,34 @@ def test_a_saved_output_has_its_stages_without_a_kernel(bare: Bare) -> None:
     assert_readable(bare.element)
 
 
+def test_a_stage_that_cannot_be_told_of_a_program_is_not_offered(bare: Bare) -> None:
+    stages = [["Trace", "Transformations"], ["Trace"]]
+    for silent, offered in zip(([], ["transformations"]), stages, strict=True):
+        view = bare.show({**document_of(layer, (64, 20), (20, 7)), "silent": silent})
+        view.open("stages")
+        names = view.element.locator(".jitscope-stages > .jitscope-choice label").all_inner_texts()
+        assert names == [*offered, "Passes", "LLVM and machine code"]
+
+
+def test_the_lines_of_a_nested_function_are_marked_before_anything_is_picked(bare: Bare) -> None:
+    def halves(x, w):
+        def half(y):
+            z = jnp.tanh(y @ w)
+            return z * 2
+
+        return half(x) + half(x * 3)
+
+    view = bare.show(document_of(halves, (8, 8), (8, 8)))
+    view.open_graph()
+    line = view.element.locator(".jitscope-line", has_text="jnp.tanh(y @ w)")
+    expect(line).to_have_attribute("data-marked", "")
+    assert line.locator(".jitscope-count").inner_text() == "4"
+    line.click()
+    expect(line).to_have_attribute("aria-selected", "true")
+    expect(view.element.locator(".jitscope-line", has_text="def halves")).to_be_visible()
+    assert len(view.selection()["paths"]) == 4
+
+
 DIRTY = f"() => {NOTEBOOK}.content.model.dirty"
 
 GRADIENT = """%%jit

@@ -66,6 +66,7 @@ def test_a_call_is_compiled_and_not_run(watcher, case, called):
     seen = jitscope.inspect(function)(*args)
     assert not ran
     validate(seen.document)
+    assert seen.document["silent"] == ["transformations"]
     assert seen.kernels and seen.graph.document["nodes"] and "lambda" in seen.jaxpr
     assert "stablehlo" in seen.stablehlo and "HloModule" in seen.hlo and "HloModule" in seen.hlo_before
     for text in (seen.stablehlo, seen.hlo, seen.hlo_before):

@@ -23,7 +23,7 @@ from .fusion import fusion_document, kernels_document, unfused
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo_origins import computations_before
-from .instruments import look
+from .instruments import look, silent_about
 from .kernel_blocks import Blocks
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document, shared_cards
@@ -134,6 +134,8 @@ def _compilation_document(
         "recompilations": recompilations_document([row], title) if again is None else again,
         "cost": _cost(row, after, memory.result() if memory else {}),
     }
+    if silent := silent_about(row):
+        document["silent"] = silent
     communication = _communication(row)
     if communication is None:
         return document

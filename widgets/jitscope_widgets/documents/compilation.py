@@ -92,3 +92,5 @@ class CompilationDocument(TypedDict):
     cost: Cost
     instruments: NotRequired[Instruments]
     """What was looked at on demand."""
+    silent: NotRequired[list[str]]
+    """Instruments that have nothing to say of such a program, by name: no view offers them."""

@@ -177,6 +177,7 @@ export class Panes {
       selection,
       memory: memory?.stages,
       instrument: (name) => this.makeInstrument(name),
+      silent: compilation.silent ?? [],
     });
     return this.stages.element;
   }

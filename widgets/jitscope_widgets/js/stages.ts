@@ -30,6 +30,8 @@ const LOOKED_INTO: { id: string; title: string; hint: string; instrument: Instru
 interface StagesOptions extends Omit<TraceOptions, "memory"> {
   memory?: StagesMemory;
   instrument(name: InstrumentName): InstrumentPane;
+  /** Instruments that have nothing to say of this program. */
+  silent: string[];
 }
 
 export function stagesPane(options: StagesOptions): View {
@@ -53,7 +55,10 @@ export function stagesPane(options: StagesOptions): View {
     }
     for (const element of made.values()) element.hidden = element !== made.get(id);
   };
-  const stages = [{ id: "trace", title: "Trace", hint: "how the program was recorded, step by step" }, ...LOOKED_INTO];
+  const stages = [
+    { id: "trace", title: "Trace", hint: "how the program was recorded, step by step" },
+    ...LOOKED_INTO.filter(({ instrument }) => !options.silent.includes(instrument)),
+  ];
   const first = stages.some(({ id }) => id === memory?.stage) ? memory!.stage! : "trace";
   const element = h("div", { class: "jitscope-stages" }, choice("Stage of the compiler", stages, first, show), body);
   show(first);

@@ -43,6 +43,11 @@ def offers() -> list[dict[str, str]]:
     return [{"name": name, "button": o.button, "shows": o.shows, "costs": o.costs} for name, o in named]
 
 
+def silent_about(row: Row) -> list[str]:
+    """The instruments that have nothing to say of a row's program, whatever it is: those for our own, where it is another library's."""
+    return [name for name in instrument_names() if row.library and not offer_of(name).of_libraries]
+
+
 def look(row: Row, name: str, given: CallArguments | None = None, **options: Any) -> InstrumentDocument:
     """What an instrument says of a row's program. Raises ValueError for an unknown instrument, TypeError for an unknown option, and
     what the instrument raises."""

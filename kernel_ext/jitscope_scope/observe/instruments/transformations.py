@@ -10,4 +10,5 @@ OFFER = Offer(
     "The jaxpr before and after each transformation that was called while the function was traced: jvp, linearize, transpose, vmap.",
     "The function's Python code runs once more, on tracers, without what it prints; nothing is compiled or run.",
     "jitscope_scope.observe.transformations",
+    of_libraries=False,
 )
