@@ -158,6 +158,10 @@ def _function(found: object) -> FunctionType | None:
         found = found.__func__
     if isinstance(found, type) and found.__module__ in ("__main__", "cell"):
         found = vars(found).get("__init__")
+    for _ in range(8):  # what a library's transformations made of a function of the user's keeps it so
+        if not callable(found) or words.of_users(found) or not hasattr(found, "__wrapped__"):
+            break
+        found = found.__wrapped__
     return found if isinstance(found, FunctionType) else None
 
 

@@ -144,7 +144,7 @@ def counterpart(value: object, math_too: bool = True) -> str | None:
 def of_users(value: object) -> bool:
     """Whether a value is a function that Python code of a cell made."""
     return isinstance(value, FunctionType) and (
-        value.__code__.co_filename.startswith("<cell") or value.__module__ == "__main__"
+        value.__code__.co_filename.startswith("<cell") or value.__globals__.get("__name__") == "__main__"
     )
 
 

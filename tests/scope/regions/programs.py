@@ -509,6 +509,16 @@ A = rng.normal(size=(6, 6)).astype(np.float32) * 0.1; x = jnp.ones(6)
 ---
 for i in range(30):
     x = jnp.tanh(A @ x + 0.1)
+=== a derivative that was made before, arrays of NumPy kept
+import jitscope, jitscope.numpy as jnp
+def f(x): return jnp.stack([x[0] ** 2 + x[1] - 3.0, jnp.exp(x[0]) - x[1] - 1.0])
+J = jitscope.jacfwd(f); starts = rng.uniform(0.5, 2, size=(5, 2)).astype(np.float32); roots = []
+---
+for s in starts:
+    x = jnp.asarray(s)
+    for _ in range(4):
+        x = x - jnp.linalg.solve(J(x), f(x))
+    roots.append(np.asarray(x))
 === names of the compiler's that stand for something else in the cell
 import statistics as jnp
 lax = ["air", "port"]; x = rng.normal(size=9); after = 0.0

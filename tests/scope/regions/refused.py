@@ -464,4 +464,15 @@ while queue:
     if v < 20:
         queue.append(v + 1)
     reached[v] = 1.0
+=== a derivative of a function that counts its calls -> effect @ 2
+import jitscope, jitscope.numpy as jnp
+calls = 0
+def f(x):
+    global calls
+    calls += 1
+    return jnp.sum(x ** 2)
+slope = jitscope.grad(f); x = jnp.ones(3)
+---
+for i in range(20):
+    x = x - 0.1 * slope(x)
 """)

@@ -28,7 +28,7 @@ from tests.scope.regions.refused import CUT
 
 def names_of(program: Program, seed: int) -> dict[str, object]:
     """The names at the start of a program's cell."""
-    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(seed), "__name__": "cell"}
+    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(seed), "__name__": "__main__"}
     exec(compile(program.before, "<cell 1>", "exec"), names)
     return names
 
@@ -38,7 +38,7 @@ def watched(program: Program, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Reg
     monkeypatch.setattr(pricing, "LEAST_COMPILE", 0.0)
     monkeypatch.setattr(pricing, "pays", lambda *_: True)
     monkeypatch.setattr(finding, "harmless", lambda _: False)
-    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "cell"}
+    names: dict[str, object] = {"np": np, "rng": np.random.default_rng(0), "__name__": "__main__"}
     watch = finding.Watch(names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -92,7 +92,7 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
     for n, v in after.items():
         same(plain[n], v, n)
     for seed in (0, 7):
-        plain, edited = names_of(program, seed), {"np": np, "rng": np.random.default_rng(seed), "__name__": "cell"}
+        plain, edited = names_of(program, seed), {"np": np, "rng": np.random.default_rng(seed), "__name__": "__main__"}
         with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(program.cell, "<plain>", "exec"), plain)
         with contextlib.redirect_stdout(io.StringIO()) as also:
