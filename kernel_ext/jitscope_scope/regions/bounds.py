@@ -228,7 +228,7 @@ class Bounds:
         if word == "abs" and len(args) == 1 and parts[0] is not None:
             return (0, max(map(abs, parts[0])))
         if word in ("len", "argmax", "argmin") or (word == "sum" and self._is_truth(name.rpartition(".")[0], args)):
-            return (0, 2**31 - 1)
+            return (0, 2**30)
         if word == "int" and len(args) == 1:
             return parts[0] if parts[0] is not None else (-(2**52), 2**52) if self._floats(args[0]) else None
         return None

@@ -18,7 +18,7 @@ MISSING = object()
 _AVERAGES = frozenset("mean median std var average nanmean".split())
 _PLACES = frozenset(("searchsorted", "digitize"))
 """Functions whose places are of 64 bits in NumPy, and of 32 in the compiled counterparts."""
-_OF_LISTS = frozenset(
+OF_LISTS = frozenset(
     "array asarray stack vstack sum mean max min amax amin argmax argmin median std var prod any all cumsum sort argsort norm".split()
 )
 """Functions of NumPy that take a list as the array of its elements."""
@@ -158,7 +158,7 @@ class Expressions(ast.NodeTransformer):
     def _independent(self, node: ast.Call, found: object) -> ast.expr | None:
         """`vmap` in place of a list of independent values that is made into an array at once: `np.array([f(i) for i in range(n)])`."""
         name = getattr(found, "__name__", "")
-        if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in _OF_LISTS:
+        if not (getattr(found, "__module__", None) or "").startswith("numpy") or name not in OF_LISTS:
             return None
         return self._mapped(node.args[0]) if node.args else None
 

@@ -80,20 +80,24 @@ def _size(places: list[tuple[ast.stmt, ...]], body: naming.Statements) -> str | 
     """How many elements these places append at most, as an expression of what the statements leave alone."""
     moving, parts = naming.bound(body) | naming.stored_into(body), []
     for loops in places:
-        factors = []
-        for loop in loops:
-            over = loop.iter if isinstance(loop, ast.For) else None
-            if over is None or naming.loaded([over]) & moving:
-                return None
-            match over:
-                case ast.Name() | ast.Call(func=ast.Name(id="range")):
-                    factors.append(f"len({ast.unparse(over)})")
-                case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=rows)]):
-                    factors.append(f"len({rows})")
-                case _:
-                    return None
-        parts.append(" * ".join(factors))
+        factors = [length(loop.iter, moving) if isinstance(loop, ast.For) else None for loop in loops]
+        known = [f for f in factors if f is not None]
+        if len(known) < len(factors):
+            return None
+        parts.append(" * ".join(known))
     return " + ".join(parts) if all(parts) else None
+
+
+def length(over: ast.expr, moving: set[str]) -> str | None:
+    """How many elements a loop goes through, as an expression of names that are not `moving`; None where that is not known."""
+    if naming.loaded([over]) & moving:
+        return None
+    match over:
+        case ast.Name() | ast.Call(func=ast.Name(id="range")):
+            return f"len({ast.unparse(over)})"
+        case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=rows)]):
+            return f"len({rows})"
+    return None
 
 
 def _like(before: object, after: object) -> np.ndarray | None:

@@ -9,7 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import ends, growing, in_place, kinds, list_buffers, masks, naming, number_lists, texts, words
+from . import (
+    ends,
+    growing,
+    in_place,
+    kinds,
+    list_buffers,
+    made_lists as lists_made,
+    masks,
+    naming,
+    number_lists,
+    texts,
+    words,
+)
 from .answers import CannotCompile
 from .arguments import StoringCalls
 from .bounds import Bounds
@@ -155,6 +167,9 @@ def _translated(
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> EditText:
+    seen = dict(visit.values)
+    made_lists = lists_made.as_arrays(body, visit, seen) if home.numpy else lists_made.MadeLists(body, visit)
+    body, visit, live = made_lists.body, made_lists.visit, live | made_lists.longer.keys()
     numbers = number_lists.number_lists(body, visit) if home.numpy else {}
     body = number_lists.as_arrays(body, numbers)
     letters = texts.letters(body, visit.values) if home.numpy else set()
@@ -235,7 +250,7 @@ def _translated(
     for n in written_names:
         if n in numbers:
             number_lists.bounded(n, numbers[n], body, visit)
-        _counts_only(n, body, visit)
+        _counts_only(n, *(made_lists.elements or (body, visit.values)), visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
     definition = [
@@ -245,15 +260,18 @@ def _translated(
         f"    {name}_code, {name}_compiled = {name}.__code__, {home.library}.jit({name}{f', static_argnames={tuple(fixed)!r}' if fixed else ''})",
     ]
     given = {n: f"{n}={n}" for n in fixed} | {n: f"numpy.asarray({n})" for n in numbers}
+    given |= made_lists.given
     given |= {n: texts.as_codes(n) for n in letters} | at_ends
     given |= {n: f"{n}={text}" if n in fixed else text for n, text in functions.kept.items()}
     passed = ", ".join(given.get(n, n) for n in [n for n in reads if n not in fixed] + fixed)
     call = [
-        *_call(name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows, numbers),
+        *_call(
+            name, passed, outs, {n: columns.get(n) for n in appended}, visit, home, body, in_rows, numbers, made_lists
+        ),
         *again,
     ]
     imports = [
-        *(["import numpy"] if (numbers.keys() | letters) & set(reads) else []),
+        *(["import numpy"] if (numbers.keys() | letters | made_lists.given.keys()) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
     return EditText(
@@ -363,11 +381,11 @@ def _goes_in(value: object, name: str, lists: list[str]) -> bool:
     )
 
 
-def _counts_only(name: str, body: naming.Statements, visit: Visit) -> None:
+def _counts_only(name: str, body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
     """Refuses Python's whole numbers that grow by more than counting: they have no bound, compiled ones have."""
     if type(visit.after.get(name)) is not int:
         return
-    bounds = Bounds(body, visit.values, visit.after)
+    bounds = Bounds(body, values, visit.after)
     if bounds.stays(name) or bounds.adds(name):
         return
     for s in [n for b in body for n in ast.walk(b) if isinstance(n, ast.stmt)]:
@@ -387,6 +405,7 @@ def _call(
     body: naming.Statements,
     in_rows: list[str],
     numbers: Mapping[str, int],
+    made_lists: lists_made.MadeLists,
 ) -> list[str]:
     """Calls the function and puts its results where the cell had them: into the arrays themselves, or as new values of the same types."""
     if not home.numpy:
@@ -412,7 +431,11 @@ def _call(
     for k, n in enumerate(outs):
         final, value = visit.ends[n], visit.after[n]
         first = objects.get(id(final)) if isinstance(final, np.ndarray) else None
-        if first is not None:
+        if n in made_lists.texts:
+            same = seen.setdefault(id(final), n)
+            tail += made_lists.kept_again(n, visit)
+            binds.append(f"{n} = {same}" if same != n else made_lists.bound(n, f"{result}[{k}]"))
+        elif first is not None:
             source = f"{name}_{first}" if first in moved else first
             if first in changed:
                 lines.append(f"{source}[...] = {result}[{k}]")
@@ -441,7 +464,8 @@ def _call(
             raise CannotCompile(0, "object", f"`{n}` becomes a {type(value).__name__}", n)
     for k, n in enumerate(lists, len(outs)):
         end = f"[:{result}[{len(outs) + len(lists) + in_rows.index(n)}]]" if n in in_rows else ""
-        binds.append(growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
+        again = made_lists.extended(n, f"{result}[{k}]") if n in made_lists.rows else None
+        binds.append(again or growing.afterwards(n, f"{result}[{k}]{end}", visit.after[n], None, home))
     ends = [f"{name}_{first}" for first in moved]
     return [*lines, *binds, *tail, f"del {', '.join([result, *ends])}"]
 

@@ -475,4 +475,37 @@ slope = jitscope.grad(f); x = jnp.ones(3)
 ---
 for i in range(20):
     x = x - 0.1 * slope(x)
+=== Pascal's triangle, whole numbers that grow -> object @ 2
+start = 1
+---
+for n in range(6):
+    row = [1]
+    for k in range(5):
+        row.append(row[-1] * (n - k) // (k + 1))
+    total = row[-1]
+=== a list of arrays that are stored into later -> object @ 4
+u = rng.random(4); s = 0.0
+---
+for t in range(4):
+    kept = []
+    for k in range(3):
+        kept.append(u)
+        u[k] = u[k] * 0.5 + 1
+    s = s + np.sum(kept)
+=== two names of one list -> effect @ 3
+s = 0.0
+---
+for t in range(4):
+    a = [0.0] * 5
+    b = a
+    for k in range(5):
+        a[k] = k * 0.5 + t
+    s = s + b[3]
+=== a row that is changed after it was kept -> object
+rows = []
+---
+for i in range(4):
+    row = [0.0] * 3
+    rows.append(row)
+    row[1] = i * 0.5
 """)

@@ -21,6 +21,7 @@ from jitscope_scope.regions.homes import attributes_of, data_of, is_array, is_us
 from tests.scope.regions.programs import COMPILED, Program
 from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
+from tests.scope.regions.programs_with_lists import WITH_LISTS
 from tests.scope.regions.programs_with_loops import WITH_LOOPS
 from tests.scope.regions.programs_with_objects import WITH_OBJECTS
 from tests.scope.regions.refused import CUT
@@ -81,7 +82,9 @@ def applied(source: str, regions: list[Region], cell: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("program", [*COMPILED, *IN_PARTS, *IN_PLACE, *WITH_LOOPS, *WITH_OBJECTS], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "program", [*COMPILED, *IN_PARTS, *IN_PLACE, *WITH_LISTS, *WITH_LOOPS, *WITH_OBJECTS], ids=lambda p: p.name
+)
 def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     regions, after = watched(program, monkeypatch)
     good = [r for r in regions if r.verdict == "compile"]

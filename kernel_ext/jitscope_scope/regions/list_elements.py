@@ -1,0 +1,103 @@
+"""Lists of whole numbers that a region makes: whether their elements stay within 64 bits."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+
+from . import naming
+from .answers import CannotCompile
+from .bounds import Bounds
+from .parts import placed_at
+from .watching import Visit
+
+
+def of_copy(value: ast.expr) -> ast.expr:
+    """What a copy is of."""
+    match value:
+        case (
+            ast.Call(func=ast.Name(id="list"), args=[of])
+            | ast.Subscript(value=of)
+            | ast.Call(func=ast.Attribute(value=of))
+        ):
+            return of
+    return value
+
+
+def in_elements(
+    found: Mapping[str, str], body: naming.Statements, visit: Visit
+) -> tuple[naming.Statements, dict[str, object]]:
+    """The region with any element of each list as one number, `x[]`, and the values that these have before."""
+    empty = {n for n, v in visit.values.items() if type(v) is list and not v}
+    inside = [t for s in body for t in _Elements({n: f"{n}[]" for n in found}, empty).written(copy.deepcopy(s))]
+    return tuple(inside), {**visit.values, **{f"{n}[]": visit.values[n] for n in found if n in visit.values}}
+
+
+def bounded(found: Mapping[str, str], body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
+    """Raises CannotCompile where whole numbers without a bound are kept in one of the lists. `body` has elements as numbers."""
+    bounds = Bounds(body, values, visit.after)
+    for n in (n for n in found if any(type(v) is int for v in visit.after[n])):  # type: ignore[attr-defined]
+        if not bounds.stays(f"{n}[]") and not bounds.adds(f"{n}[]"):
+            n = n.removeprefix("whole_of_")
+            said = f"`{n}` holds Python whole numbers, which have no bound; compiled ones wrap around"
+            line = naming.line_of(body, n) or naming.line_of(body, f"{n}[]") or body[0].lineno
+            raise CannotCompile(line, "object", said)
+
+
+class _Elements(ast.NodeTransformer):
+    """Any element of each list as one number."""
+
+    def __init__(self, elements: Mapping[str, str], empty: set[str]) -> None:
+        self.elements, self.empty = elements, empty
+
+    def written(self, s: ast.stmt) -> list[ast.stmt]:
+        one = self.visit(s)
+        return one if isinstance(one, list) else [one]
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.elements:
+                bind = lambda v: placed_at(ast.Assign([ast.Name(self.elements[name], ast.Store())], v), node)
+                match value:
+                    case ast.List(elts=[ast.Starred(value=first)]):
+                        return [bind(first)] if ast.unparse(first) not in self.empty else []
+                    case ast.List(elts=parts) | ast.BinOp(left=ast.List(elts=parts)):
+                        return [bind(p) for p in parts]
+                    case ast.Call(args=[ast.Call(func=ast.Name(id="range")) as of]) | ast.ListComp(elt=of):
+                        return [bind(of)]
+                root = naming.root_of(of_copy(value))
+                return [bind(ast.Name(self.elements.get(root or "", root or ""), ast.Load()))]
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item]) if (
+                name in self.elements
+            ):
+                return placed_at(ast.Assign([ast.Name(self.elements[name], ast.Store())], item), node)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.For(target=ast.Name() as target, iter=ast.Name(id=name)) if name in self.elements:
+                first = ast.Assign([target], ast.Name(self.elements[name], ast.Load()))
+                node.iter = placed_at(ast.parse("range(1)", mode="eval").body, node)
+                node.body = [placed_at(first, node), *node.body]
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id in self.elements:
+            return ast.copy_location(ast.Name(self.elements[node.value.id], node.ctx), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="min" | "max"), args=[ast.Name(id=name)]) if name in self.elements:
+                return ast.copy_location(ast.Name(self.elements[name], ast.Load()), node)
+        return node

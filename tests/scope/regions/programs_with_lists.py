@@ -1,0 +1,101 @@
+"""Small programs whose turns make lists of Python's, read while they grow."""
+
+from tests.scope.regions.programs import parsed
+
+
+WITH_LISTS = parsed("""
+=== edit distance, a row of Python's in each turn
+a = "kitten sits"; b = "sitting there"; prev = list(range(len(b) + 1))
+---
+for i in range(1, len(a) + 1):
+    cur = [i]
+    for j in range(1, len(b) + 1):
+        cost = 0 if a[i - 1] == b[j - 1] else 1
+        cur.append(min(prev[j] + 1, cur[j - 1] + 1, prev[j - 1] + cost))
+    prev = cur
+dist = prev[-1]
+=== curves of parameters, a list for each
+params = rng.uniform(0.5, 1.5, size=4); curves = []
+---
+for k in params:
+    y, ys = 1.0, []
+    for t in range(15):
+        y = y + 0.05 * k * y * (1 - y / 3)
+        ys.append(y)
+    curves.append(np.array(ys))
+=== means of a list in each turn
+X = rng.normal(size=(12, 3)); y = X @ np.ones(3); w = np.zeros(3); hist = []
+---
+for epoch in range(5):
+    losses = []
+    for i in range(12):
+        e = X[i] @ w - y[i]
+        w = w - 0.05 * e * X[i]
+        losses.append(e ** 2)
+    hist.append(np.mean(losses))
+    worst = max(losses)
+    first, last, count = losses[0], losses[-1], len(losses)
+=== rows of constants that are stored into
+prices = rng.random(8); room = 11; best = [0.0] * (room + 1); weights = [2, 3, 1, 4, 5, 2, 3, 4]
+---
+for k in range(8):
+    new = best[:]
+    for c in range(weights[k], room + 1):
+        new[c] = max(best[c], best[c - weights[k]] + prices[k])
+    best = new
+=== stages of a step in a list
+A = rng.normal(size=(3, 3)); s = rng.random(3); coef = [0.5, 0.25, 0.125]
+---
+for t in range(6):
+    stages = []
+    for c in coef:
+        stages.append(A @ s * c)
+    s = s + 0.1 * np.sum(stages, axis=0) + 0.01 * np.array(stages).max(axis=0)
+=== a comprehension in each turn
+v = [float(k * k) for k in range(9)]; s = 0.0
+---
+for t in range(5):
+    new = [0.5 * (v[(i - 1) % 9] + v[(i + 1) % 9]) for i in range(9)]
+    s += sum(new)
+    v = new
+=== a growing list that is read from its end and its start, the first element of another kind
+x = rng.random(6); out = np.zeros(6)
+---
+for k in range(6):
+    f = [1.0, x[k]]
+    for m in range(2, 8):
+        f.append(((2 * m - 1) * x[k] * f[-1] - (m - 1) * f[m - 2]) / m)
+    out[k] = f[-1] + f[2]
+=== a table of rows, a list for each
+xs = np.linspace(-2, 1, 9); ys = np.linspace(-1, 1, 7); table = []
+---
+for y in ys:
+    row = []
+    for x in xs:
+        z, n = 0.0, 0
+        zi = 0.0
+        while z * z + zi * zi < 4 and n < 20:
+            z, zi = z * z - zi * zi + x, 2 * z * zi + y
+            n += 1
+        row.append(n)
+    table.append(row)
+=== a list of before that is read while it grows
+f = [1.0, 1.0]; w = rng.random(20)
+---
+for k in range(2, 20):
+    f.append(0.5 * f[k - 1] + w[k] * f[k - 2])
+=== the longest rising part, a list of before
+x = rng.integers(0, 50, 40); best = []
+---
+for i in range(40):
+    b = 1
+    for j in range(i):
+        if x[j] < x[i]:
+            b = max(b, best[j] + 1)
+    best.append(b)
+=== states of before, a list of arrays
+y0 = rng.random(3); A = rng.normal(size=(3, 3)) * 0.3; states = [y0, A @ y0]
+---
+for k in range(10):
+    states.append(states[k] * 0.5 + A @ states[k + 1])
+""")
