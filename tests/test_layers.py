@@ -17,6 +17,7 @@ COMPILER = ROOT / "compiler" / "jitscope"
 SCOPE = ROOT / "kernel_ext" / "jitscope_scope"
 # Each room imports only from those before it (DESIGN: "Inside the compiler").
 LAYERS = [
+    "named_tuple",
     "xla",
     "core",
     "symbolic",

@@ -103,6 +103,8 @@ if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
         version as version,
     )
     from .api.environment import __version__ as __version__, print_environment_info as print_environment_info
+    from .api.jacobians import hessian as hessian, jacfwd as jacfwd, jacobian as jacobian, jacrev as jacrev
+    from .api.linear_transpose import linear_transpose as linear_transpose
     from .api.many_devices import (
         device_put_replicated as device_put_replicated,
         device_put_sharded as device_put_sharded,

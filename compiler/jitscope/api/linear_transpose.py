@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.stages import ShapeDtypeStruct
@@ -16,7 +16,13 @@ from ._flat import as_values, check_callable
 from .linear_maps import refuse_reduce_axes
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Callable[[Any], tuple]:
+if TYPE_CHECKING:
+    from ..typing import PyTree
+
+
+def linear_transpose(
+    fun: Callable[..., PyTree], *primals: PyTree, reduce_axes: Sequence[Hashable] = ()
+) -> Callable[[PyTree], tuple[PyTree, ...]]:
     """The transpose of `fun`, which is linear in all its arguments: a function from cotangents of its result to a tuple
     of cotangents of its arguments.
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import tree
 from ..core.messages import message_here
+from ..named_tuple import NamedTuple
 from ._flat import as_values
+from .markers import Marker
 
 
 __all__ = ["NotNeeded", "NotSaveable"]
 
 
-@dataclasses.dataclass(frozen=True)
-class NotNeeded:
+class NotNeeded(Marker):
     """Stands for an argument that the way back does not need."""
 
 
-@dataclasses.dataclass(frozen=True)
-class NotSaveable:
+class NotSaveable(Marker):
     """Stands for an argument that the way back needs and that was not to be kept."""
 
 
-for _kind in (NotNeeded, NotSaveable):
-    tree.register_pytree_node(_kind, lambda _: ((), None), lambda *_, kind=_kind: kind())
-
-
-@dataclasses.dataclass(frozen=True)
-class ResidualPlaces:
+class ResidualPlaces(NamedTuple):
     """Where each residual is: (True, i) for leaf number `i` of the arguments, (False, i) for number `i` of the others."""
 
     places: tuple[tuple[bool, int], ...]

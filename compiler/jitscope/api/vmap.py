@@ -196,12 +196,9 @@ def _sizes_that_differ(fun: Any, leaves: list, dims: list, names: list[str], siz
 
 def _called(fun: Any, name: str) -> str:
     """An argument's name in the function, in place of its number where that is known."""
-    number = _NUMBER.match(name)
+    number = re.match(r"argument (\d+)", name)
     own = Parameters(fun).name(int(number[1])) if number and Parameters(fun).names else ""
     return f"argument {own}{name[number.end() :]}" if number and own else name
-
-
-_NUMBER = re.compile(r"argument (\d+)")
 
 
 def _place(fun: Any, axis: BatchAxis, x: Any, dim: int | None, wanted: int | None, sum_match: bool) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from .. import tree
@@ -10,34 +9,29 @@ from ..control.refs import Ref, addupdate
 from ..core.folding import folding
 from ..core.messages import message_here
 from ..core.references import ReferenceAval
+from .markers import Marker
 
 
 __all__ = ["DidntWant", "DontWant", "GradRef", "GradValue"]
 
 
-@dataclasses.dataclass(frozen=True)
-class GradValue:
+class GradValue(Marker):
     """The cotangent is given back."""
 
 
-@dataclasses.dataclass(frozen=True)
-class GradRef:
+class GradRef(Marker):
     """Stands in a result for a cotangent that was added to a reference."""
 
 
-@dataclasses.dataclass(frozen=True)
-class DontWant:
+class DontWant(Marker):
     """The cotangent is not computed."""
 
 
-@dataclasses.dataclass(frozen=True)
-class DidntWant:
+class DidntWant(Marker):
     """Stands in a result for a cotangent that was not computed."""
 
 
 _PLACES = (GradValue, GradRef, DontWant, DidntWant)
-for _kind in _PLACES:
-    tree.register_pytree_node(_kind, lambda _: ((), None), lambda *_, kind=_kind: kind())
 
 
 class BoundPullback:

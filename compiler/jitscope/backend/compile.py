@@ -9,7 +9,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, walk
 from ..core.trace import Tracer, leaked
+from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static
 from ..symbolic.solving import Solution, solve
 from ..xla import client, donations, mappings, mlir, processes

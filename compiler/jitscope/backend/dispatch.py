@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .. import tree
 from ..control.call import call
@@ -33,6 +33,7 @@ from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating
 from ..core.words import root_of
 from ..core.wrapping import own_name, stand_for
+from ..named_tuple import NamedTuple
 from ..xla import client
 from ..xla.errors import XlaError, translate
 from ..xla.garbage import collect, due

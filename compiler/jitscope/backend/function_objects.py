@@ -8,11 +8,12 @@ import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..core import source
+from ..named_tuple import NamedTuple
 from .contents import MOST, globals_read, numbers_in, parts_of_partial
 from .signature import code_of, short_repr
 

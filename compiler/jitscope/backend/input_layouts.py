@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..core.avals import ShapedArray, physical
 from ..core.formats import Format, Layout
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.staging import trace_to_jaxpr
+from ..named_tuple import NamedTuple
 from ..xla import client
 from ..xla.spread import Spread, called
 from .array import Array, Shard, is_put, sharding_of, shards_of, stays

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.messages import advice_of, place, with_advice
 from ..core.words import cut, sentence
+from ..named_tuple import NamedTuple
 from ..ops import elementwise, indexing, linear, rng
 from .watching import is_key
 

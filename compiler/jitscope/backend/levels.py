@@ -10,9 +10,9 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Var
+from ..named_tuple import NamedTuple
 from ..ops.nan_of_max import loses_nan
 from ..ops.reduce import reduce_max_p
 

@@ -12,9 +12,10 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from ..named_tuple import NamedTuple
 from ..ops.conv_forms import form_of
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import CONVOLUTIONS_WITHOUT_LIBRARY, LIBRARY_FLAG, SUMS_WITHOUT_LIBRARY, library_types_without

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes import AxisType, Mesh
 from ..core.shardings import NamedSharding, PartitionSpec
 from ..core.varying import inside
+from ..named_tuple import NamedTuple
 from ..xla import mlir
 from ..xla.partitioning import TARGET, Values, configuration
 from .lowering import Module

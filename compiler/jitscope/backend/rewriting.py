@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..core import call_sites, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Jaxpr, Var
+from ..named_tuple import NamedTuple
 from ..xla import mlir
 from .levels import levels_of
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuple import NamedTuple
 
 
 _TOKEN = re.compile(r"\s*(\.\.\.\d*|[A-Za-z]\w*|[()])")

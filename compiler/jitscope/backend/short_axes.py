@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var
+from ..named_tuple import NamedTuple
 from ..ops.families import Elementwise, add_any_p
 from ..ops.linear import convert_element_type_p, copy_p
 from ..symbolic.dimension import is_static

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 import types
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..core.config import Settings
 from ..core.dtypes import short_name
 from ..core.references import ReferenceAval
 from ..core.words import cut
+from ..named_tuple import NamedTuple
 from .contents import content_of, numbers_in
 
 
@@ -174,9 +174,7 @@ def message_of(error: BaseException, most: int = 200) -> str:
     return cut(text.partition("\n")[0], most)
 
 
-_OPTIONS = tuple(
-    field.name for field in dataclasses.fields(Settings) if field.name not in ("enable_x64", "disable_jit")
-)
+_OPTIONS = tuple(name for name in Settings._fields if name not in ("enable_x64", "disable_jit"))
 
 
 def options_text(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core import call_sites, notices, records, source, users_source
@@ -20,6 +20,7 @@ from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.unfinished_traces import keep_numbers
 from ..core.varying import manual
+from ..named_tuple import NamedTuple
 from .arguments import Arguments
 from .caches import TraceEntry
 from .function_objects import made

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from ..xla.choice import RECOMPUTED, Choice
 from ..xla.cpu_tuning import SWITCHES
 from .disk import tuning_records as on_disk

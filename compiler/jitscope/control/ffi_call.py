@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import canonicalize
 from ..core.effects import Effect
 from ..core.primitive import Primitive
+from ..named_tuple import NamedTuple
 from ..ops.linear import reshape
 from .bodies import check_leaves
 from .fori_loop import map as map_one_by_one

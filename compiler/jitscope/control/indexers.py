@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.references import Reference
 from ..core.slices import Slice
 from ..core.staging import trace_to_jaxpr
+from ..named_tuple import NamedTuple
 from ..ops.families import add_tangents
 from ..ops.linear import convert
 from ..symbolic.dimension import reach

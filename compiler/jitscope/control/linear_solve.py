@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core import call_sites, source
@@ -13,6 +13,7 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.primitive import HigherOrder
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.zeros import Zero, is_linear, is_zero
+from ..named_tuple import NamedTuple
 from ..ops.families import add_tangents
 from ..ops.linear import instantiate, neg_p
 from ..transforms.jvp import jvp_jaxpr

@@ -9,7 +9,9 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuple import NamedTuple
 
 
 __all__ = ["Offloadable", "Recompute", "Saveable", "checkpoint_policies"]

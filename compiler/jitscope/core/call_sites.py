@@ -8,8 +8,9 @@ import itertools
 from contextvars import ContextVar
 from operator import itemgetter
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from ..xla import tracebacks
 from .source import Position, is_internal, is_stdlib, position_in
 

@@ -4,7 +4,6 @@
 stand in a cache key. `options.OPTIONS` is the table of all options, with what each means.
 """
 
-import dataclasses
 import os
 import warnings
 from contextlib import ContextDecorator
@@ -12,6 +11,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
+from ..named_tuple import NamedTuple
 from ..xla import client
 from . import jax_options
 from .options import OPTIONS, Option, read_text
@@ -27,8 +27,7 @@ __all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast
            "transfer_guard_device_to_host", "transfer_guard_host_to_device"]  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Settings:
+class Settings(NamedTuple):
     """The options in force that decide what a program is; `OPTIONS` says what they mean. Interned: equal options are one
     object."""
 
@@ -53,14 +52,15 @@ class Settings:
     user_contexts: tuple = ()
     mesh: Any = None
 
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
-_TRACED = tuple(field.name for field in dataclasses.fields(Settings))
+
+_TRACED = Settings._fields
 _interned: dict[tuple, Settings] = {}
 
 
 def _intern(value: Settings) -> Settings:
-    key = tuple((type(v), v) for v in (getattr(value, name) for name in _TRACED))
-    return _interned.setdefault(key, value)
+    return _interned.setdefault(tuple((type(v), v) for v in value), value)
 
 
 # The process's values -------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class _Scope:
     def settings(self) -> Settings:
         if self.base is not unscoped:
             traced = {name: value for name, value in self.given.items() if name in _TRACED}
-            self.found, self.base = _intern(dataclasses.replace(unscoped, **traced)), unscoped
+            self.found, self.base = _intern(unscoped._replace(**traced)), unscoped
         return self.found
 
 
@@ -228,7 +228,7 @@ class Config:
         _count_places({option.name: _unscoped_value(option.name)}, -1)
         _count_places({option.name: value}, 1)
         if option.name in _TRACED:
-            unscoped = _intern(dataclasses.replace(unscoped, **{option.name: value}))
+            unscoped = _intern(unscoped._replace(**{option.name: value}))
         elif option.name == "num_cpu_devices":
             client.set_device_count(value)
         else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..named_tuple import NamedTuple
 from ..xla import tracebacks
 from .avals import ShapedArray
 from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effect

@@ -7,11 +7,12 @@ import math
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ..named_tuple import NamedTuple
 from ..xla.devices import all_devices
 from .config import override
 from .meshes_in_force import a_mesh_is_made, abstract, concrete, mesh_in_force, summed_later

@@ -72,11 +72,8 @@ def conversion_message(tracer: Tracer, wanted: str, advice: str, asked: str = "n
 
 def argument_of(tracer: Tracer) -> str:
     """The argument that a traced value is, by name; "" for what was computed."""
-    root = _ARGUMENT.match(tracer.origin())
+    root = re.match(r"argument ([A-Za-z_]\w*)\b", tracer.origin())
     return root[1] if root else ""
-
-
-_ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
 
 
 def ambiguous_message(tracer: Tracer) -> str:

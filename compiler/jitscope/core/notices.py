@@ -9,10 +9,11 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..named_tuple import NamedTuple
 from . import call_sites, records
 from .dtypes import short_name
 from .source import Position

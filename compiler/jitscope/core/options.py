@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from ..xla import client
 
 

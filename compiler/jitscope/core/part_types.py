@@ -8,9 +8,10 @@ cotangents of all devices are to be summed (`reduced`). Both marks say over whic
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakValueDictionary
 
+from ..named_tuple import NamedTuple
 from .avals import ShapedArray
 
 

@@ -6,8 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ..named_tuple import NamedTuple
 from . import call_sites, source
 from .effects import Effects, no_effects
 from .jaxpr import ClosedJaxpr, subjaxprs

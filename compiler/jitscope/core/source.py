@@ -9,7 +9,8 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import NamedTuple
+
+from ..named_tuple import NamedTuple
 
 
 _INTERNAL = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]

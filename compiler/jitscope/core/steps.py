@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .avals import aval_of
 from .jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from .staging import jaxpr_as_fun, trace_to_jaxpr

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .effects import Effects
 from .meshes_in_force import abstract
 from .part_types import NO_SUMS, laid_of, nothing, sums_of, varying, with_mark

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .avals import ShapedArray, aval_of
 from .axes import current_axes, use_axes
 from .effects import no_effects

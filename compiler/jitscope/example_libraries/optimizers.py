@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from .. import numpy as jnp, tree
+from ..named_tuple import NamedTuple
 from ..tree import leaves
 
 

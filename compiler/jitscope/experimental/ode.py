@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp, tree
 from ..api.gradients import vjp
@@ -18,6 +18,7 @@ from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..flatten_util import ravel_pytree
+from ..named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:

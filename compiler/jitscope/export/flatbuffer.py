@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuple import NamedTuple
 
 
 class Number(NamedTuple):

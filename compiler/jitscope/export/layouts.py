@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes import AbstractMesh, Mesh
 from ..core.messages import with_advice
 from ..core.shardings import NamedSharding
+from ..named_tuple import NamedTuple
 from ..xla.spread import Spread
 
 

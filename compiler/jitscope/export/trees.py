@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import tree
+from ..named_tuple import NamedTuple
 from .flatbuffer import Number, Reader, Table
 
 

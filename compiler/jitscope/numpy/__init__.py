@@ -22,23 +22,16 @@ from .creation import *
 from .dtypes import *
 from .dtypes import integer_ as _integer
 from .editing import *
-from .einstein import *
-from .grids import *
 from .joining import *
 from .linear import *
 from .logic import *
 from .methods import API_VERSION as _API_VERSION
-from .neighbours import *
-from .padding import *
-from .polynomials import *
-from .quantiles import *
 from .ranges import *
 from .reductions import *
 from .repeating import *
 from .rounding import *
 from .running import *
 from .selecting import *
-from .sets import *
 from .sorting import *
 from .statistics import *
 from .structure import *
@@ -62,12 +55,19 @@ __array_api_version__ = _API_VERSION
 # What most programs never touch is loaded when first used.
 if _TYPE_CHECKING:  # what is loaded late, for editors and type checkers
     from . import fft as fft, linalg as linalg
+    from .einstein import *
     from .files import *
     from .fitting import poly as poly, polydiv as polydiv, polyfit as polyfit, roots as roots
     from .floats import frexp as frexp, ldexp as ldexp, spacing as spacing
+    from .grids import *
     from .histograms import histogram2d as histogram2d, histogramdd as histogramdd
     from .integers import gcd as gcd, lcm as lcm, packbits as packbits, unpackbits as unpackbits
     from .masks import mask_indices as mask_indices, place as place
+    from .neighbours import *
+    from .padding import *
+    from .polynomials import *
+    from .quantiles import *
+    from .sets import *
     from .special import i0 as i0
     from .standard import __array_namespace_info__ as __array_namespace_info__
     from .windows import (
@@ -83,13 +83,20 @@ else:
         {
             ".fft": ".",
             ".linalg": ".",
+            ".einstein": "einsum einsum_path",
             ".files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
             "set_printoptions",
             ".fitting": "poly polydiv polyfit roots",
             ".floats": "frexp ldexp spacing",
+            ".grids": "c_ index_exp ix_ mgrid ogrid r_ ravel_multi_index s_ unravel_index",
             ".histograms": "histogram2d histogramdd",
             ".integers": "gcd lcm packbits unpackbits",
             ".masks": "mask_indices place",
+            ".neighbours": "diff ediff1d gradient trapezoid unwrap",
+            ".padding": "pad",
+            ".polynomials": "convolve correlate polyadd polyder polyint polymul polysub polyval vander",
+            ".quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+            ".sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
             ".special": "i0",
             ".standard": "__array_namespace_info__",
             ".windows": "bartlett blackman hamming hanning kaiser",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..core.jax_values import jax_kind
 from ..core.messages import argument_of, message_here
 from ..core.slices import Slice
 from ..core.trace import Tracer, evaluating
+from ..named_tuple import NamedTuple
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
 

@@ -98,13 +98,11 @@ def fromfunction(
 # vectorize -----------------------------------------------------------------------------------------------------------
 
 _DIMENSIONS = r"\(\s*(?:\w+(?:\s*,\s*\w+)*)?\s*\)"
-_SIGNATURE = re.compile(
-    rf"^\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*->\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*$"
-)
+_SIDE = rf"\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*"
 
 
 def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    if not _SIGNATURE.match(signature):
+    if not re.fullmatch(f"{_SIDE}->{_SIDE}", signature):
         raise ValueError(f"vectorize: {signature!r} is not a signature such as '(n,m),(m)->(n)'")
     sides = signature.split("->")
     return tuple([tuple(re.findall(r"\w+", group)) for group in re.findall(_DIMENSIONS, side)] for side in sides)  # pyright: ignore[reportReturnType]

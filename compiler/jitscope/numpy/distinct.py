@@ -5,7 +5,7 @@ How many there are depends on values: outside any trace NumPy finds them; with `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
+from ..named_tuple import NamedTuple
 from ..ops.elementwise import and_p, ne_p, not_p
 from ..ops.families import scalar_like
 from ..ops.indexing import iota

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended, real_part
 from ..eager.functions import eager_jit
+from ..named_tuple import NamedTuple
 from ..ops import eigen, householder, linalg as ops, svd as singular
 from ..ops.elementwise import abs_p, sign_p
 from ..ops.indexing import iota

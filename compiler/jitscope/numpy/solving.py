@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
+from ..named_tuple import NamedTuple
 from ..ops import householder, linalg as ops
 from ..ops.elementwise import abs_p, div_p, eq_p, log_p, ne_p, real_p, sign_p, stop_gradient_p
 from ..ops.indexing import iota

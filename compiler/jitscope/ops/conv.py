@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static, max_dim, reach, size
 from .conv_forms import form_of
 from .elementwise import complex_p, imag_p, real_p

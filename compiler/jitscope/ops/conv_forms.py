@@ -12,9 +12,10 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
+from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import CONVOLUTIONS_AS_PRODUCTS, CONVOLUTIONS_BY_ELEMENTS, Tuning
 from .dot import dot_general_p

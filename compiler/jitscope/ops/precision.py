@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.config import settings
+from ..named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ a pytree of arrays, so that a step can be compiled, scanned, mapped and differen
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import numpy as jnp, tree
+from ..named_tuple import NamedTuple
 
 
 if TYPE_CHECKING:

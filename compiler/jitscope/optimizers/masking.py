@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import numpy as jnp, tree
+from ..named_tuple import NamedTuple
 from .base import (
     GradientTransformation,
     GradientTransformationExtraArgs,

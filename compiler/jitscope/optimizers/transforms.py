@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import lax, numpy as jnp
+from ..named_tuple import NamedTuple
 from .base import (
     EmptyState,
     GradientTransformation,

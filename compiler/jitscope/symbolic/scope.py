@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from ..core.call_sites import here
 from ..core.messages import with_advice
+from ..named_tuple import NamedTuple
 from .bounds import Enough, Facts
 from .dimension import Dim
 from .parsing import parse

@@ -8,10 +8,11 @@ function is called with known shapes, at once; in the program, by shape assertio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.errors import InconclusiveDimensionOperation
 from ..core.messages import with_advice
+from ..named_tuple import NamedTuple
 from .dimension import Dim, UnknownVariable, evaluated, variable
 
 

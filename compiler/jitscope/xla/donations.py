@@ -2,7 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuple import NamedTuple
 
 
 class Story(NamedTuple):

@@ -11,8 +11,9 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
+from ..named_tuple import NamedTuple
 from . import profiler, progress
 from .cpu_tuning import HAS_OLDER_EMITTER
 from .program import Executable, compile_options, to_the_end

@@ -10,14 +10,11 @@ from . import donations
 __all__ = ["CompileOptionError", "DeletedBufferError", "ForkedProcessError", "XlaError"]
 
 
-_STATUS = re.compile(r"^([A-Z_]+): ")
-
-
 class XlaError(RuntimeError):
     """XLA refused a program or failed while running it. `status` is its code, such as "INVALID_ARGUMENT", or ""."""
 
     def __init__(self, message: str):
-        found = _STATUS.match(message)
+        found = re.match(r"([A-Z_]+): ", message)
         self.status = found.group(1) if found else ""
         super().__init__(_readable(message))
 

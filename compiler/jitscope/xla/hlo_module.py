@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .devices import get_client
 from .errors import translate
 from .mlir import to_bytecode

@@ -9,8 +9,9 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from . import client
 
 

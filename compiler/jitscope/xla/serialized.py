@@ -8,8 +8,9 @@ function is taken for an instruction's that is not among the symbols the form it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .errors import translate
 from .runtime import RuntimeFailure
 

@@ -7,8 +7,9 @@ once for what they say, so that `is` compares.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from .runtime import xc
 
 

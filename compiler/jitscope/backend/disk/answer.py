@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...core.words import duration
+from ...named_tuple import NamedTuple
 from .entry import DamagedEntry, told
 
 

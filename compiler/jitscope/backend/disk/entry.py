@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.digest import blake2b
+from ...named_tuple import NamedTuple
 from .key import Key
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.config import value_of
+from ...named_tuple import NamedTuple
 from ...xla import client
 from .answer import differences, short_name
 from .entry import DamagedEntry, Head, told

@@ -12,8 +12,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
+from ...named_tuple import NamedTuple
 from .entry import HEAD, DamagedEntry, Entry, Head, read_head, unpack
 from .folder import open_mine, prepare, replace_by
 

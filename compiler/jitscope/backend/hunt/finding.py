@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, source
 from ...core.jaxpr import JaxprEqn
 from ...core.messages import with_advice
+from ...named_tuple import NamedTuple
 from ..watching import numbers
 
 

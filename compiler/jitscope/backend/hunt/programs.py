@@ -6,7 +6,7 @@ All are jaxprs made from the one that is looked at, and compiled as that was: wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal
 from ...core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ...core.trace import current_trace, evaluation, using
 from ...core.varying import summed
+from ...named_tuple import NamedTuple
 from ...ops.elementwise import and_p, eq_p, imag_p, is_finite_p, ne_p, not_p, or_p, real_p
 from ...ops.indexing import dynamic_slice_p
 from ...ops.linear import broadcast_in_dim_p, concatenate_p, reshape_p, select_n_p

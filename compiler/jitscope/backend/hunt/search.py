@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...control.callbacks import calls_python
 from ...core import call_sites
 from ...core.jaxpr import Atom, ClosedJaxpr, Literal, Var
+from ...named_tuple import NamedTuple
 from ..array import to_array
 from ..watching import WHAT, Test, is_bad, nans
 from .finding import BadInput, Finding, Step, message

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core import dtypes
 from ...core.avals import ShapedArray
+from ...named_tuple import NamedTuple
 from ...symbolic.dimension import max_dim
 from ..families import check_kind
 

@@ -7,10 +7,11 @@ was (J. Nocedal and S. Wright, Numerical Optimization, 2nd ed., algorithms 3.5 a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import lax, numpy as jnp
 from ...api.gradients import value_and_grad
+from ...named_tuple import NamedTuple
 from ...numpy import finfo
 
 

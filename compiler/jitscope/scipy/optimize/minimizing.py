@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...api.jit import jit
+from ...named_tuple import NamedTuple
 from .bfgs import minimize_bfgs
 from .lbfgs import minimize_lbfgs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ... import lax, numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, real_part, to_inexact
 from ...eager.functions import eager_jit
+from ...named_tuple import NamedTuple
 from ...numpy.fft import ifft, irfft
 from ...numpy.operands import lenient, one_axis
 from ...numpy.structure import array_operand

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core.dtypes import complex_of, real_part
 from ...eager.functions import eager_jit
+from ...named_tuple import NamedTuple
 from ...numpy.fft import fft, rfft
 from ...numpy.operands import broadcast_shape, lenient, one_axis, promoted
 from ...numpy.structure import array_operand

@@ -4,9 +4,10 @@ M. Schultz, SIAM J. Sci. Stat. Comput. 7, 1986; Y. Saad, Iterative Methods for S
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import lax, numpy as jnp, tree
+from ...named_tuple import NamedTuple
 from ...numpy import linalg
 from ...ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..linalg import solve_triangular

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...eager.functions import eager_jit
+from ...named_tuple import NamedTuple
 from ...numpy.operands import lenient
 from . import quaternions
 from .rotations import Rotation

@@ -7,13 +7,14 @@ are not there, TypeError for what is not an array.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...eager.functions import eager_jit
+from ...named_tuple import NamedTuple
 from ...numpy.operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 
