@@ -1,6 +1,6 @@
 """`typing.NamedTuple`, cheap to define.
 
-Python's checks the annotation of each field and compiles one function for each class. Half of a hundred such classes took a sixth of the
+Python's checks the annotation of each field and compiles one function for each class. Fifty such classes took a sixth of the
 time that importing jitscope takes. Here a class is defined by its getters and a copy of the one function that makes tuples of so many
 fields; everything else is inherited.
 """
