@@ -4,12 +4,13 @@ another one now), and which loops outside of jit it compiles again and again."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+import functools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
-from jitscope_scope.observe.recompiling.stale import Stale, keeps, passed, stale, traced_anew
+from jitscope_scope.observe.recompiling.stale import Stale, is_made_of, keeps, kept, passed, stale, traced_anew
 
 from .eager_loops import remade
 
@@ -23,59 +24,102 @@ class CellRemarks:
 
     def lines(self, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> list[str]:
         """What is to be told of a cell, by its text and by what ran since a moment."""
-        rows = [row for row in self._ledger if row.signature is not None]
-        called = {
-            row.signature.function
-            for row in rows
-            if row.signature and row.last_record <= since.record and _ran(row, since, cell, names)
-        }
-        found = stale(row for row in rows if row.signature and row.signature.function in called) if called else []
-        given = _given(cell)
-        return [*(line for one in found for line in self._lines(one, given)), *remade(self._ledger.since(since))]
+        text = _Text(cell, names)
+        rows = [row for row in self._ledger if row.signature is not None and _ran(row, since, text)]
+        return [
+            *(line for one in stale(rows) for line in self._lines(one, since, text)),
+            *remade(self._ledger.since(since)),
+        ]
 
-    def _lines(self, one: Stale, given: Set[str]) -> Iterator[str]:
-        """What is told of one of them; a value that the cell itself gave is told at its line, by the look."""
-        assert one.row.signature is not None
-        for function in one.functions:
-            key = one.row.signature.function, function.now
+    def _lines(self, one: Stale, since: observe.Mark, text: _Text) -> Iterator[str]:
+        """What is told of one of them; a value that the cell itself gave is told at its line, by the look, but where a loop gave it: the
+        calls of the loop had others. Of what the cell itself traced there is no more to tell than that."""
+        row, before = one.row, one.row.last_record <= since.record
+        assert row.signature is not None
+        for function in one.functions if before else ():
+            key = row.signature.function, function.now
             if key not in self._told:
                 self._told.add(key)
-                yield f"{one.row.function} {keeps(function, one.row)}. {traced_anew(one.row)}"
-        for before, now in one.changes:
-            key = one.row.signature.function, (before.name, now.text)
-            if before.text != now.text and before.name not in given and key not in self._told:
+                yield f"{row.function} {keeps(function, row)}. {traced_anew(one)}"
+        given = text.given()
+        for change in one.changes:
+            key = row.signature.function, (change.name, change.now.text)
+            told = text.gives_in_a_loop(change.name, row) if change.name in given else before
+            if change.certain and told and key not in self._told:
                 self._told.add(key)
-                yield f"{one.row.function} keeps {before.name} = {before.text}, with which it was traced; {before.name} is {now.text} now. {passed(one)}"
+                yield f"{kept(change, row)}. {passed(one._replace(changes=[change]))}"
 
 
-def _given(cell: str) -> set[str]:
-    """The names that a cell gives a value."""
-    tree = _tree(cell)
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+def _ran(row: observe.Row, since: observe.Mark, text: _Text) -> bool:
+    if row.library:
+        return text.calls(row)
+    return row.calls > since.calls.get(row.id, 0 if row.last_record > since.record else row.calls)
 
 
-def _ran(row: observe.Row, since: observe.Mark, cell: str, names: Mapping[str, Any]) -> bool:
-    return row.calls > since.calls.get(row.id, row.calls) or (bool(row.library) and _calls(cell, row, names))
+class _Text:
+    """The text of a cell, read when it is asked, and what its names mean."""
+
+    def __init__(self, cell: str, names: Mapping[str, Any]) -> None:
+        self._cell, self._names = cell, names
+
+    @functools.cached_property
+    def _tree(self) -> ast.Module:
+        python = python_of(self._cell)
+        try:
+            return ast.parse(python.text if python else "")
+        except (SyntaxError, ValueError):
+            return ast.Module([], [])
+
+    def given(self) -> set[str]:
+        """The names, attributes and elements that the cell gives a value."""
+        return {path for node in ast.walk(self._tree) if (path := _stored(node))}
+
+    def calls(self, row: observe.Row, inside: ast.AST | None = None) -> bool:
+        """Whether the cell, or a part of it, calls what was made of a row's function, by a name of the user's."""
+        called = self._called if inside is None else _called(inside)
+        return any(is_made_of(self._names.get(name), row) for name in called)
+
+    @functools.cached_property
+    def _called(self) -> set[str]:
+        return _called(self._tree)
+
+    def gives_in_a_loop(self, path: str, row: observe.Row) -> bool:
+        """Whether each turn of a loop gives a path a value and calls what was made of a row's function, which another cell defines, after
+        that."""
+        if any(isinstance(one, ast.FunctionDef) and one.name == row.function for one in self._tree.body):
+            return False
+        for loop in _below(self._tree):
+            if not isinstance(loop, ast.For | ast.While) or any(isinstance(one, _ENDS) for one in ast.walk(loop)):
+                continue
+            target = {_stored(one) for one in ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
+            given = [i for i, part in enumerate(loop.body) if path in {_stored(one) for one in _below(part)}]
+            first = -1 if path in target else min(given, default=len(loop.body))
+            if any(self.calls(row, part) for part in loop.body[first + 1 :] if not isinstance(part, _CHOICES)):
+                return True
+        return False
 
 
-def _calls(cell: str, row: observe.Row, names: Mapping[str, Any]) -> bool:
-    """Whether the text of a cell calls what jax made of a row's function, by a name of the user's."""
-    assert row.signature is not None
-    function = row.signature.made.object() if row.signature.made.object is not None else None
-    return function is not None and any(
-        getattr(names.get(name), "__wrapped__", None) is function for name in _called(cell)
-    )
+def _called(node: ast.AST) -> set[str]:
+    """The names that are called."""
+    return {one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
 
 
-def _called(cell: str) -> set[str]:
-    return {
-        node.func.id for node in ast.walk(_tree(cell)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
+_ENDS = (ast.Break, ast.Continue)
+_CHOICES = (ast.If, ast.Try, ast.While, ast.Match, ast.FunctionDef, ast.ClassDef)
+_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def _tree(cell: str) -> ast.Module:
-    python = python_of(cell)
-    try:
-        return ast.parse(python.text if python else "")
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
+def _below(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and those below it that run with it."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _OWN):
+            yield from _below(child)
+
+
+def _stored(node: ast.AST) -> str:
+    """`scale`, `model.k`, `options['lr']` where a node gives that a value, or adds to it; "" for all else."""
+    match node:
+        case ast.Name() | ast.Attribute() | ast.Subscript() if not isinstance(node.ctx, ast.Load):
+            return ast.unparse(node)
+    return ""

@@ -14,6 +14,7 @@ from jitscope_scope import jaxwatch, observe
 from jitscope_scope.jaxwatch import marks
 from jitscope_widgets import validate
 from tests.kernel_ext.conftest import bare_shell, fresh_kernel, shell  # noqa: F401
+from tests.scope import stale_values
 from tests.scope.redefinitions import CHANGES
 
 
@@ -334,6 +335,21 @@ def test_a_helper_that_was_defined_again_is_told(cells, name):
     assert bool([one for one in again.documents if one.get("cards")]) is not bool(said), (
         "what was advised is no recompilation to mend"
     )
+
+
+@pytest.mark.parametrize("name", stale_values.CHANGES)
+def test_a_value_that_changed_is_told_below_the_cell_that_calls_what_keeps_it(cells, name):
+    program, change, said = stale_values.CHANGES[name]
+    cells.cell("x = jnp.ones(3)")
+    for text in (program, change):
+        ran = cells.cell(text)
+        assert (ran.error, ran.stderr) == ("", ""), ran
+    told = cells.cell("f(x)").stderr
+    told = told.replace("Net.act keeps", "act keeps").replace("of Net.act", "of act")  # as jax names a method
+    assert bool(said) is told.startswith(said or "nothing"), told
+    assert told.count("\n") == bool(said)
+    if said:
+        assert cells.cell("f(x)").stderr == "", "it is told once"
 
 
 def test_a_function_and_a_partial_of_it_are_two(cells):

@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+from tests.scope.stale_values import CHANGES
+
 
 RAGGED = "rows = [np.ones((n, 2), np.float32) for n in (3, 5, 9, 11)]\nfor x in rows:\n    total(x)"
 PADDED = {
@@ -58,3 +60,72 @@ def test_a_number_that_is_another_one_now_is_told_below_the_cell_that_calls_what
 def test_a_number_that_the_cell_itself_gives_is_told_at_its_line(shell) -> None:
     shell.cell("%%jit --quiet\nSHIFT = 2.0\ndef shifted(x):\n    return x + SHIFT\nshifted(jnp.ones(3));")
     assert shell.cell("SHIFT = 3.0\nshifted(jnp.ones(3));").stderr == ""
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_value_that_changed_is_told_below_the_cell_that_calls_what_keeps_it(shell, name: str) -> None:
+    program, change, said = CHANGES[name]
+    shell.cell("jax = jx\nimport functools\nx = jnp.ones(3)")
+    for text in (program, change):
+        ran = shell.cell(text)
+        assert (ran.error, ran.stderr) == ("", ""), ran
+    assert bool(said) is (told := shell.cell("f(x)").stderr).startswith(said or "nothing"), told
+    assert told.count("\n") == bool(said)
+    if said:
+        assert shell.cell("f(x)").stderr == "", "it is told once"
+
+
+LOOPS = {
+    "a name": ("LR = 0.5\n@jx.jit\ndef f(x): return x * LR", "for LR in (0.2, 0.3):\n    y = f(x)", "f keeps LR = 0.2"),
+    "an element": (
+        "hp = {'lr': 0.5}\n@jx.jit\ndef f(x): return x * hp['lr']",
+        "for k in range(3):\n    hp['lr'] *= 0.5\n    y = f(x)",
+        "f keeps hp['lr'] = 0.25",
+    ),
+    "after the call": (
+        "LR = 0.5\n@jx.jit\ndef f(x): return x * LR",
+        "for k in range(1):\n    y = f(x)\n    LR = 0.1",
+        "",
+    ),
+    "which is left": (
+        "LR = 0.5\n@jx.jit\ndef f(x): return x * LR",
+        "for LR in (0.2, 0.3):\n    if LR > 0.2: break\n    y = f(x)",
+        "",
+    ),
+    "in the cell that defines it, at its line": (
+        "pass",
+        "LR = 0.5\n@jx.jit\ndef f(x): return x * LR\nfor LR in (0.2, 0.3):\n    y = f(x)",
+        "",
+    ),
+    "of another function": ("LR = 0.5\n@jx.jit\ndef f(x): return x * LR\ng = lambda x: x", "y = f(x)\nfor LR in (0.2, 0.3):\n    y = g(x)", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_value_that_a_loop_gives_is_told_below_its_cell(shell, name: str) -> None:
+    program, loop, said = LOOPS[name]
+    assert not shell.cell(f"x = jnp.ones(3)\n{program}").error
+    told = shell.cell(loop).stderr
+    assert told.startswith(said) and bool(told) is bool(said), told
+
+
+def test_what_autoreload_changed_in_place_is_told(shell, tmp_path, monkeypatch) -> None:
+    text = "import jitscope as jx\nRATE = {0}\nclass Net:\n    def act(self, x):\n        return x * {0}\n    def __call__(self, x):\n        return self.act(x)\n"
+    text += "def loss(x):\n    return x * {0}\n"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "a_net.py"
+    file.write_text(text.format(2.0))
+    shell.cell("%load_ext autoreload\n%autoreload 2\nimport a_net\nnet = a_net.Net()")
+    shell.cell("called, lost = jx.jit(lambda x: net(x)), jx.jit(a_net.loss)\ncalled(jnp.ones(3)), lost(jnp.ones(3))")
+    assert shell.cell("called(jnp.ones(3)), lost(jnp.ones(3))").stderr == ""
+    file.write_text("# more\n" + text.format(31.0))
+    ran = shell.cell("called(jnp.ones(3)), lost(jnp.ones(3))")
+    first, second = ran.stderr.splitlines()
+    assert first.startswith("<lambda> keeps the self.act that it was traced with; self.act was defined again in ")
+    assert second.startswith("loss keeps the code that it was traced with; loss was defined again in ")
+    assert second.endswith("Call lost.clear_cache(): loss is traced anew then."), second
+    after = shell.cell(
+        "called.clear_cache(), lost.clear_cache()\nfloat(called(jnp.ones(3))[0]), float(lost(jnp.ones(3))[0])"
+    )
+    assert (after.result, after.stderr) == ((31, 31), "")

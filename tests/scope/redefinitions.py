@@ -104,5 +104,37 @@ CHANGES = {
         "def act(x): return x * 3",
         [],
     ),
+    "a method of a class": (
+        "class Net:\n    def act(self, x): return x * 2\n    def __call__(self, x): return self.act(x) + 1\nnet = Net()\n"
+        "@jax.jit\ndef f(x): return net(x)\nf(1.0)",
+        "def act(self, x): return x * 3\nNet.act = act",
+        ["keeps the self.act that it was traced with; self.act was defined again"],
+    ),
+    "what an object does when it is called": (
+        "class Net:\n    def __call__(self, x): return x * 2\nnet = Net()\n@jax.jit\ndef f(x): return net(x)\nf(1.0)",
+        "Net.__call__ = lambda self, x: x * 3",
+        ["keeps the net.__call__ that it was traced with, __call__; net.__call__ is a lambda now"],
+    ),
+    "the code of the function itself": (
+        "def act(x): return x * 2\nf = jax.jit(act)\nf(1.0)",
+        "def other():\n    def act(x): return x * 3\n    return act\nact.__code__ = other().__code__.replace(co_qualname='act')",
+        ["keeps the code that it was traced with; act was defined again"],
+    ),
+    "a method's code": (
+        "class Net:\n    def act(self, x): return x * 2\nnet = Net()\nf = jax.jit(net.act)\nf(1.0)",
+        "class New:\n    def act(self, x): return x * 3\nNet.act.__code__ = New.act.__code__.replace(co_qualname='Net.act')",
+        ["keeps the code that it was traced with; act was defined again"],
+    ),
+    "a method of another object of the class": (
+        "class Net:\n    def act(self, x): return x * 2\n    def other(self, x): return x\nnet = Net()\nf = jax.jit(net.act)\nf(1.0)",
+        "Net.other = lambda self, x: x * 3",
+        [],
+    ),
+    "a function that an object holds": (
+        "class Net:\n    def __init__(self): self.act = lambda x: x * 2\n    def run(self, x): return (lambda y: y + 1)(self.act(x))\n"
+        "net = Net()\nf = jax.jit(net.run)\nf(1.0)",
+        "act = lambda x: x * 3",
+        [],
+    ),
 }  # fmt: skip
 """By what happens: the program, what comes after it, and what is said of `f`."""

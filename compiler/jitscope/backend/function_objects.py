@@ -96,14 +96,14 @@ def made(fun: Any) -> FunctionObject:
             kind, given = kind or "partial", given + len(args)
             names = _parameters(inner)
             found += [
-                _capture(names[i] if i < len(names) else f"argument {i}", "argument", value)
+                capture_of(names[i] if i < len(names) else f"argument {i}", "argument", value)
                 for i, value in enumerate(args)
             ]
-            found += [_capture(name, "argument", value) for name, value in keywords.items()]
+            found += [capture_of(name, "argument", value) for name, value in keywords.items()]
             fun = inner
         elif bound is not None:
             kind, given = kind or "method", given + 1
-            found.append(_capture("self", "self", bound[1]))
+            found.append(capture_of("self", "self", bound[1]))
             fun = bound[0]
         elif isinstance(held, dict) and "__wrapped__" in held:
             wrappers.append(_wrapper(fun))
@@ -111,7 +111,7 @@ def made(fun: Any) -> FunctionObject:
     code = getattr(fun, "__code__", None)
     if not isinstance(code, types.CodeType):
         if callable(fun) and not isinstance(fun, type):
-            found.append(_capture("self", "self", fun))
+            found.append(capture_of("self", "self", fun))
         return FunctionObject(
             kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner), tuple(wrappers)
         )
@@ -178,21 +178,22 @@ def _reference(fun: Any) -> Callable[[], Any] | None:
 def _captured(fun: Any, code: types.CodeType) -> Iterator[Capture]:
     for name, cell in zip(code.co_freevars, fun.__closure__ or ()):
         try:
-            yield _capture(name, "closure", cell.cell_contents)
+            yield capture_of(name, "closure", cell.cell_contents)
         except ValueError:  # not given a value yet
             continue
     defaults = fun.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     given = [*zip(names[len(names) - len(defaults) :], defaults), *(fun.__kwdefaults__ or {}).items()]
     for name, value in given:
-        yield _capture(name, "default", value)
+        yield capture_of(name, "default", value)
     around = fun.__globals__
     for name in globals_read(code):
         if name in around and not isinstance(around[name], (types.ModuleType, type, types.BuiltinFunctionType)):
-            yield _capture(name, "global", around[name])
+            yield capture_of(name, "global", around[name])
 
 
-def _capture(name: str, how: str, value: Any) -> Capture:
+def capture_of(name: str, how: str, value: Any) -> Capture:
+    """What is kept of a value that a function reads by this name; `how` see `Capture`."""
     kind = type(value)
     if kind in _PLAIN or kind is bool or (kind is tuple and all(type(part) in _PLAIN for part in value)):
         return Capture(name, how, short_repr(value), hash((kind, value)))
@@ -267,7 +268,7 @@ def _number(value: Any) -> int:
     try:
         reference = weakref.ref(value, functools.partial(_forget, at))
     except TypeError:
-        parts = [_capture("", "", part).token for part in value[:MOST]] if isinstance(value, tuple) else [at]
+        parts = [capture_of("", "", part).token for part in value[:MOST]] if isinstance(value, tuple) else [at]
         return hash((type(value), *parts))
     _numbers[at] = reference, next(_next)
     return _numbers[at][1]

@@ -37,6 +37,7 @@ from .differences import UNKNOWN, Difference, closest, together
 from .positions import CellOf, no_cell, positions_of
 from .small import Small
 from .stacks import Stacks
+from .values_read import ValueRead, traced_with
 
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Row:
     `looked`: it was made to be looked at. `led`: the line of the running cell that led to the call, where another one stands in between.
     `direct`: the user's own line called the function, and not a library's. `rules`: the transformations that made it outside jit, the last
     one first; `called`: none did, it was compiled for a call, with a trace that was there; `not_first`: such a program of the function
-    was compiled before; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
+    was compiled before; `values`: what it read from outside when it was traced; `bases`: what wraps the functions that were jitted by this name. `library`: whose program it is where it is not jitscope's
     own, such as "jax". `cell_of`: which cell a file is, as its ledger knows.
     """
 
@@ -95,6 +96,7 @@ class Row:
     shares: dict[str, float] | None = None
     at: float = 0.0
     thread: int = 0
+    values: tuple[ValueRead, ...] = ()
     cell: Cell | None = None
     run: int = 0
     last_record: int = 0
@@ -391,6 +393,8 @@ class Ledger:
         row.captures = any(isinstance(c, Tracer) for c in traced.closed.consts)
         self._explain(row)
         self._history[row.identity].append(row)
+        if not record.detail.get("known"):
+            row.values = traced_with(traced.signature.made)
         row._closed = weakref.ref(traced.closed)
         self._keep(row, traced.closed.jaxpr)
 

@@ -16,6 +16,6 @@ def kept(rows: Iterable[Row]) -> list[Diagnostic]:
         for function in one.functions:
             message = f"{one.row.function} {keeps(function, one.row)}."
             where = function.where
-            fix = Fix(traced_anew(one.row))
+            fix = Fix(traced_anew(one))
             found.append(Diagnostic("stale-capture", where.file, Span.of(where), message, fix, (), "run"))
     return found

@@ -18,7 +18,9 @@ from jitscope.core.source import Position
 from jitscope.xla import tracebacks
 
 from ..ledger import Row
+from ..paths_read import NOTHING, PathRead, attribute, meaning, paths_read
 from ..stacks import is_installed
+from ..values_read import functions_traced
 
 
 _DEEPEST = 8
@@ -41,21 +43,16 @@ class Redefinition(NamedTuple):
         return self.before.co_name != self.now.co_name
 
 
-class _NameRead(NamedTuple):
-    path: str
-    called: bool
-    where: Position
-
-
 def redefined(row: Row) -> list[Redefinition]:
     """What the function of a row called when it was traced and would not call now."""
     assert row.signature is not None
     made = row.signature.made
-    function = python_function(made.object() if made.object is not None else None)
-    if not isinstance(function, types.FunctionType):
-        return []
     known = {one.name: one.inside for one in made.captures if one.how in ("global", "closure") and one.inside}
-    return list(_Search(_codes(row)).of(function, known))
+    search = _Search(_codes(row))
+    found: list[Redefinition] = []
+    for function, owner in functions_traced(made):
+        found += [*search.itself(function), *search.of(function, owner, known)]
+    return found
 
 
 def python_function(found: Any) -> Any:
@@ -87,27 +84,42 @@ class _Search:
             if not source.is_internal(code.co_filename) and not is_installed(code.co_filename):
                 self._by_name.setdefault(code.co_qualname, []).append(code)
 
-    def of(self, function: types.FunctionType, known: dict[str, Inside], depth: int = 0) -> Iterator[Redefinition]:
-        """What is another one of what a function reads; `known` is what it captured when it was traced."""
+    def itself(self, function: types.FunctionType) -> Iterator[Redefinition]:
+        """Whether a function was given other code than it was traced with, as what reloads a module does."""
+        now = function.__code__
+        if (
+            now not in self._ran
+            and "<lambda>" not in now.co_qualname
+            and (before := self._other(now.co_qualname, now)) is not None
+        ):
+            yield Redefinition("", now.co_name, position_of_code(now), before, now)
+
+    def of(
+        self, function: types.FunctionType, owner: Any, known: dict[str, Inside], depth: int = 0
+    ) -> Iterator[Redefinition]:
+        """What is another one of what a function reads; `known` is what it captured when it was traced, `owner` the object whose method it
+        is."""
         if function.__code__ in self._met or depth > _DEEPEST:
             return
         self._met.add(function.__code__)
         for read in _reads(function.__code__):
-            found = _value(read.path, function)
+            found = meaning(read, function, owner)
             if isinstance(found, type):
                 yield from self._of_class(read, found, function) if read.called else ()
                 continue
-            called = python_function(found)
+            called = python_function(_bound(found))
             if not isinstance(called, types.FunctionType):
                 continue
-            before = self._before(read, found, called, known.get(read.path), function)
+            name = _name(read, found, function, owner)
+            before = self._before(name, found, called, known.get(read.path), function)
             if before is None:
-                yield from self.of(called, {}, depth + 1)
+                yield from self.of(called, _owner(found), {}, depth + 1)
             else:
-                yield Redefinition(read.path, function.__name__, read.where, before, called.__code__)
+                path = read.path if _bound(found) is found else f"{read.path}.__call__"
+                yield Redefinition(path, function.__name__, _place(read), before, called.__code__)
 
     def _before(
-        self, read: _NameRead, found: Any, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
+        self, name: str, found: Any, now: types.FunctionType, known: Inside | None, reader: types.FunctionType
     ) -> types.CodeType | None:
         """What ran under a name, if that was another function than the one of today. Of a decorated function (`found` is what the
         decorator made of `now`) the wrapper was captured, and the function by itself ran."""
@@ -119,16 +131,16 @@ class _Search:
                 return (now.__code__ if decorated else known.code) if ran else None
             if not decorated:
                 return None
-        return self._other(read.path.rpartition(".")[2], now.__code__)
+        return self._other(name, now.__code__)
 
-    def _of_class(self, read: _NameRead, now: type, reader: types.FunctionType) -> Iterator[Redefinition]:
+    def _of_class(self, read: PathRead, now: type, reader: types.FunctionType) -> Iterator[Redefinition]:
         """The methods that ran of a class of which the code makes an object."""
         for name, method in vars(now).items():
             method = python_function(method)
             if isinstance(method, types.FunctionType):
                 before = self._other(f"{now.__name__}.{name}", method.__code__)
                 if before is not None:
-                    yield Redefinition(read.path, reader.__name__, read.where, before, method.__code__)
+                    yield Redefinition(read.path, reader.__name__, _place(read), before, method.__code__)
                     return
 
     def _other(self, name: str, now: types.CodeType) -> types.CodeType | None:
@@ -150,42 +162,48 @@ def _branches(code: types.CodeType) -> bool:
 
 
 @functools.lru_cache(512)
-def _reads(code: types.CodeType) -> tuple[_NameRead, ...]:
-    """The names and attributes of names that code, and the code inside it, reads from outside."""
-    found: dict[str, _NameRead] = {}
-    for read in _reads_at_once(code):
+def _reads(code: types.CodeType) -> tuple[PathRead, ...]:
+    """The paths that code, and the code inside it, reads from outside, once each."""
+    found: dict[str, PathRead] = {}
+    for read in paths_read(code):
         known = found.get(read.path)
         found[read.path] = read._replace(called=read.called or (known is not None and known.called))
     return tuple(found.values())
 
 
-def _reads_at_once(code: types.CodeType) -> Iterator[_NameRead]:
-    path, called, at = "", False, 0
-    for one in dis.get_instructions(code):
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-            if path:
-                yield _NameRead(path, called, source.position_in(code, at))
-            path, at = str(one.argval), one.offset
-            called = one.opname == "LOAD_GLOBAL" and bool((one.arg or 0) & 1)
-        elif path and one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            path, called, at = f"{path}.{one.argval}", False, one.offset
-        elif path and one.opname != "CACHE":
-            yield _NameRead(path, called, source.position_in(code, at))
-            path = ""
-    for part in code.co_consts:
-        if isinstance(part, types.CodeType):
-            yield from _reads_at_once(part)
+def _place(read: PathRead) -> Position:
+    return source.position_in(read.code, read.offset)
 
 
-def _value(path: str, function: types.FunctionType) -> Any:
-    """What a path means now; None where that takes more than looking into modules and classes."""
-    name, *rest = path.split(".")
-    found = function.__globals__.get(name)
-    if name in function.__code__.co_freevars:
-        cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
-        found = cell.cell_contents if cell != types.CellType() else None
-    for attr in rest:
-        if not isinstance(found, types.ModuleType):
-            return None
-        found = vars(found).get(attr)
-    return found
+def position_of_code(code: types.CodeType) -> Position:
+    """Where code begins."""
+    line = code.co_firstlineno
+    return Position(code.co_filename, line, line, 0, 0, code.co_name)
+
+
+def _bound(found: Any) -> Any:
+    """What runs when something is called: of an object of the user's its `__call__`."""
+    plain = isinstance(found, (types.FunctionType, types.MethodType, functools.partial, types.ModuleType))
+    method = NOTHING if plain or hasattr(found, "__wrapped__") else attribute(found, "__call__")
+    return method if isinstance(method, types.MethodType) else found
+
+
+def _owner(found: Any) -> Any:
+    bound = _bound(found)
+    return bound.__self__ if isinstance(bound, types.MethodType) else NOTHING
+
+
+def _name(read: PathRead, found: Any, reader: types.FunctionType, owner: Any) -> str:
+    """The qualified name of what a path names: of a method with the class that has it, of a function that an object holds its own; "" where
+    the path tells no name."""
+    bound, (kind, last) = _bound(found), read.steps[-1]
+    if isinstance(bound, types.MethodType):
+        name = "__call__" if bound is not found else str(last)
+        its = next((one for one in type(bound.__self__).__mro__ if name in one.__dict__), None)
+        return f"{its.__qualname__}.{name}" if its is not None else ""
+    if len(read.steps) == 1 or isinstance(
+        meaning(read._replace(steps=read.steps[:-1]), reader, owner), types.ModuleType
+    ):
+        return str(last)
+    name = getattr(getattr(python_function(found), "__code__", None), "co_qualname", "")
+    return "" if "<lambda>" in name or kind == "item" else name

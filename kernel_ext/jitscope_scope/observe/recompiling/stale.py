@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import linecache
 import sys
 import types
@@ -10,15 +9,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitscope.backend.function_objects import Capture, made
+from jitscope.backend.function_objects import Capture
 from jitscope.core import source
 
 from ..differences import Difference
 from ..fixes import fix_document
 from ..ledger import Row
+from ..paths_read import functions_of
 from ..positions import position_document
 from ..timing import quantity
-from .redefined import Redefinition, python_function, redefined
+from ..values_read import ValueChange, changed, functions_traced
+from .redefined import Redefinition, redefined
 
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Stale(NamedTuple):
     functions: what it captured, before and now, and what it called."""
 
     row: Row
-    changes: list[tuple[Capture, Capture]]
+    changes: list[ValueChange]
     functions: list[Redefinition]
 
 
@@ -41,7 +42,7 @@ def stale(rows: Iterable[Row]) -> list[Stale]:
         if _is_kept(row):
             assert row.signature is not None
             latest[row.signature.function] = row
-    found = [Stale(row, list(_changed(row)), redefined(row)) for row in latest.values()]
+    found = [Stale(row, _changed(row), redefined(row)) for row in latest.values()]
     return [one for one in found if one.changes or one.functions]
 
 
@@ -50,7 +51,7 @@ def renewed(row: Row) -> list[Difference]:
     old program dropped for it."""
     if row.signature is None or not row.signature.made.alive:
         return []
-    values = [Difference("redefined", name.name, name.text, now.text, _DROPPED) for name, now in _changed(row)]
+    values = [Difference("redefined", one.name, one.before.text, one.now.text, _DROPPED) for one in _changed(row)]
     return values + [_renewed(one, row) for one in redefined(row)]
 
 
@@ -79,12 +80,33 @@ def _is_kept(row: Row) -> bool:
 
 def _is_kept_elsewhere(row: Row) -> bool:
     """Whether a compiled function of another library, of a global name, still has programs of the row's function."""
-    assert row.signature is not None
-    function = row.signature.made.object() if row.signature.made.object is not None else None
-    own = [
-        value for value in getattr(function, "__globals__", {}).values() if type(value).__module__.startswith(_WATCHED)
-    ]
-    return any(getattr(value, "__wrapped__", None) is function and _programs(value) for value in own)
+    return any(
+        type(value).__module__.startswith(_WATCHED) and _programs(value)
+        for _, value in _compiled_as(row, "__wrapped__")
+    )
+
+
+def is_made_of(compiled: Any, row: Row) -> bool:
+    """Whether something is what was compiled of a row's function, or of the method of its object."""
+    if isinstance(compiled, type) or not hasattr(compiled, "__wrapped__") or row.signature is None:
+        return False
+    own = {(id(function), id(owner)) for function, owner in functions_traced(row.signature.made)}
+    return any((id(function), id(owner)) in own for function, owner in functions_of(compiled.__wrapped__))
+
+
+def _compiled_as(row: Row, mark: str) -> Iterator[tuple[str, Any]]:
+    """What was compiled of a row's function and has a certain attribute, under the names that the user, or else the module of the function,
+    has for it."""
+    function = (
+        next((one for one, _ in functions_traced(row.signature.made)), None) if row.signature is not None else None
+    )
+    main = getattr(sys.modules.get("__main__"), "__dict__", {})
+    own = function.__globals__ if function is not None else main
+    module = own.get("__name__", "")
+    for names, before in ((main, ""), (own, "" if own is main or module not in sys.modules else f"{module}.")):
+        for name, value in list(names.items()):
+            if not name.startswith("_") and hasattr(value, mark) and is_made_of(value, row):
+                yield f"{before}{name}", value
 
 
 _WATCHED = ("jax", "flax.", "equinox.")
@@ -97,45 +119,18 @@ def _programs(compiled: Any) -> int:
     return size() if size is not None else 0
 
 
-def _changed(row: Row) -> Iterator[tuple[Capture, Capture]]:
-    """The captured values when the function was traced and as they are now, where they differ."""
+def _changed(row: Row) -> list[ValueChange]:
+    """What the function read when it was traced and would read otherwise now."""
     assert row.signature is not None
-    before = row.signature.made
-    function = before.object() if before.object is not None else None
-    now = {(capture.name, capture.how): capture for capture in made(function).captures}
-    read = _read(function)
-    for capture in before.captures:
-        other = now.get((capture.name, capture.how))
-        if other is None or (capture.text, capture.token) == (other.text, other.token):
-            continue
-        if capture.name in read and capture.how in ("global", "closure") and not _is_code(capture, other):
-            yield capture, other
-
-
-def _read(function: Any) -> set[str]:
-    """The names that a function, and those inside it, read from their globals and closures."""
-    code = getattr(python_function(function), "__code__", None)
-    return _names(code) if isinstance(code, types.CodeType) else set()
-
-
-def _names(code: types.CodeType) -> set[str]:
-    found = {one.argval for one in dis.get_instructions(code) if one.opname in _LOADS}
-    return found.union(*(_names(part) for part in code.co_consts if isinstance(part, types.CodeType)))
-
-
-_LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
-
-
-def _is_code(*captures: Capture) -> bool:
-    """Whether one is a function or an object, of which it is not known whether it is another one in what counts."""
-    return any(capture.text.startswith(("function ", "object of ")) for capture in captures)
+    return changed(row.values, row.signature.made, row.jaxpr)
 
 
 def _card(one: Stale) -> RecompilationCard:
     row = one.row
     where = position_document(row.position, row.cell_of)
     captured = " and ".join(
-        f"`{before.name}` was {before.text} and is {_other(before, now)} now" for before, now in one.changes
+        f"`{change.name}` was {change.before.text} and is {_other(change.before, change.now)} now"
+        for change in one.changes
     )
     said = [
         f"not traced again though what it captured changed: {captured}; the program keeps the value that it was traced with"
@@ -157,29 +152,48 @@ def _card(one: Stale) -> RecompilationCard:
 
 
 def _fix(one: Stale) -> str:
-    return passed(one) if one.changes else traced_anew(one.row)
+    return passed(one) if one.changes else traced_anew(one)
 
 
 def passed(one: Stale) -> str:
     """What to do about the values that a function keeps."""
-    row = one.row
-    names = ", ".join(f"`{before.name}`" for before, _ in one.changes)
+    names = ", ".join(dict.fromkeys(f"`{change.name}`" for change in one.changes))
+    functions = " and ".join(dict.fromkeys([one.row.function, *(c.read.helper for c in one.changes if c.read.helper)]))
     it = "it" if len(one.changes) == 1 else "them"
-    return f"Pass {names} as an argument of {row.function}: it reads {it} at each call then."
+    if any(change.read.path.how == "self" for change in one.changes):
+        how = f"Pass {names}, or the object with its class registered as a pytree, as an argument of {functions}"
+    else:
+        how = f"Pass {names} as an argument of {functions}"
+    return f"{how}: {'they read' if ' and ' in functions else 'it reads'} {it} at each call then."
+
+
+def kept(change: ValueChange, row: Row) -> str:
+    """`step keeps cfg['lr'] = 0.1, with which it was traced; cfg['lr'] is 0.5 now`."""
+    name, before, now = change.name, change.before.text, change.now.text
+    how = f"which {change.read.helper} read when it was traced" if change.read.helper else "with which it was traced"
+    if before == now:
+        return f"{row.function} keeps the values of {name} ({before}), {how}; they are others now"
+    return f"{row.function} keeps {name} = {before}, {how}; {name} is {now} now"
 
 
 def keeps(function: Redefinition, row: Row) -> str:
     """`keeps the act that it was traced with; act was defined again in In [4]`."""
     path = function.path
     place = _place(function.now, row)
+    if not path:
+        return f"keeps the code that it was traced with; {function.reader} was defined again{place and f' in {place}'}"
     if function.renamed:
         return f"keeps the {path} that it was traced with, {_named(function.before)}; {path} is {_named(function.now)} now{place and f', of {place}'}"
     return f"keeps the {path} that it was traced with; {path} was defined again{place and f' in {place}'}"
 
 
-def traced_anew(row: Row) -> str:
-    """What has a function traced again, whatever it calls."""
-    cell = row.cell_of(row.position.file) if row.position is not None else None
+def traced_anew(one: Stale) -> str:
+    """What has a function traced again with the functions of today: to run its cell would give it those again that this cell defines."""
+    row = one.row
+    own = row.position is not None and all(
+        function.before.co_filename != row.position.file for function in one.functions
+    )
+    cell = row.cell_of(row.position.file) if row.position is not None and own else None
     name = _compiled_name(row)
     how = [f"run {cell[0]} again" if cell is not None else "", f"call {name}.clear_cache()" if name else ""]
     said = ", or ".join(filter(None, how)) or "compile it anew, with jit"
@@ -187,19 +201,8 @@ def traced_anew(row: Row) -> str:
 
 
 def _compiled_name(row: Row) -> str:
-    """The name under which the user, or else the module of a function, has what was compiled of it; "" where it is not known."""
-    found = row.signature.made.object() if row.signature is not None and row.signature.made.object is not None else None
-    function = python_function(found)
-    if not isinstance(function, types.FunctionType):
-        return ""
-    main, own = getattr(sys.modules.get("__main__"), "__dict__", {}), function.__globals__
-    module = own.get("__name__", "")
-    places = [(main, ""), (own, "" if own is main or module not in sys.modules else f"{module}.")]
-    for names, before in places:
-        for name, value in list(names.items()):
-            if not name.startswith("_") and hasattr(value, "clear_cache") and python_function(value) is function:
-                return f"{before}{name}"
-    return ""
+    """The name under which there is what was compiled of a row's function; "" where it is not known."""
+    return next((name for name, _ in _compiled_as(row, "clear_cache")), "")
 
 
 def _named(code: types.CodeType) -> str:
