@@ -25,7 +25,7 @@ from ._ufunc import kind_of
 from .at import At
 from .operands import broadcast, cast, check_whole, checked, integer, one_axis, scalar_of
 from .selecting import concrete_value, is_unknown, needs_size, nonzero, take
-from .structure import array_operand, moveaxis
+from .structure import array_operand, broadcast_to, moveaxis
 
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def unique(
     """The distinct elements (slices along `axis`) in ascending order; on demand also, as a tuple, where each stands first,
     which of them each element is (in the shape of `ar`; with an axis, a vector), and how often each stands.
 
-    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (default: the least element).
+    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (default: the least element), which
+    broadcasts to the shape of a slice.
     They come in order whatever `sorted` says. Raises ConcretizationTypeError while tracing without `size`, ValueError
     where nothing is there to fill up with.
     """
@@ -131,10 +132,10 @@ def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: A
     shape, index = aval_of(x).shape, dtypes.default_int()
     rows = reshape(x, (aval_of(x).size,)) if axis is None else moveaxis(x, axis, 0)
     total, *rest = aval_of(rows).shape
-    filler = None if fill_value is None else cast(*checked("unique", fill_value), aval_of(x).dtype)
+    filler = None if fill_value is None else _filler(fill_value, aval_of(x).dtype, rest)
     if 0 in (total, *rest):
         values = full((size, *rest), 0, aval_of(x).dtype)
-        values = values if filler is None or 0 in rest else broadcast(filler, (), (size, *rest))
+        values = values if filler is None or 0 in rest else broadcast(filler, tuple(rest), (size, *rest))
         counts = full((size,), 0, index)
         inverse = full(shape if axis is None else (total,), 0, index)
         return UniqueAll(values if axis is None else moveaxis(values, 0, axis), counts, inverse, counts)
@@ -145,7 +146,8 @@ def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: A
     values = take(rows, where, 0, mode="clip")
     if filler is not None:
         there = lead(first, size, len(rest))
-        values = choose(broadcast(there, aval_of(there).shape, aval_of(values).shape), values, filler)
+        every = broadcast(filler, tuple(rest), (size, *rest))
+        values = choose(broadcast(there, aval_of(there).shape, aval_of(values).shape), values, every)
     inverse = At(full((total,), 0, index))[order].set(group, unique_indices=True)
     return UniqueAll(
         values if axis is None else moveaxis(values, 0, axis),
@@ -153,6 +155,17 @@ def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: A
         reshape(inverse, shape) if axis is None else inverse,
         _counts(first, size, index),
     )
+
+
+def _filler(value: Any, dtype: Any, rest: list[int]) -> Any:
+    """What stands in missing slices, of shape `rest`."""
+    x = cast(*checked("unique", value), dtype)
+    shape, wanted = aval_of(x).shape, tuple(rest)
+    if len(shape) > len(wanted) or any(n not in (1, m) for n, m in zip(shape[::-1], wanted[::-1])):
+        if aval_of(x).size != 1:
+            raise ValueError(f"unique: a fill_value of shape {shape} does not fit slices of shape {wanted}")
+        x = reshape(x, ())
+    return broadcast_to(x, wanted)
 
 
 def lead(mask: Any, size: int, extra: int = 0) -> Any:

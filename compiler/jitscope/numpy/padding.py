@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
@@ -162,16 +162,22 @@ def _continued(size: Any, low: Any, high: Any, mode: str) -> Any:
 
 
 def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:
-    dtype, rank = aval_of(x).dtype, aval_of(x).ndim
+    aval = aval_of(x)
+    rank = aval.ndim
     pairs = _each_side(values, rank)
     if all(low is high for low, high in pairs) and all(pair[0] is pairs[0][0] for pair in pairs) and rank:
-        value = cast(*checked("pad", pairs[0][0]), dtype)
-        return pad_p(x, reshape(value, ()), padding_config=tuple((low, high, 0) for low, high in widths))
+        value = _value_like(aval, pairs[0][0])
+        return pad_p(x, value, padding_config=tuple((low, high, 0) for low, high in widths))
     for axis, ((low, high), pair) in enumerate(zip(widths, pairs)):
         for value, width in zip(pair, ((low, 0, 0), (0, high, 0))):
             config = tuple(width if i == axis else (0, 0, 0) for i in range(rank))
-            x = pad_p(x, reshape(cast(*checked("pad", value), dtype), ()), padding_config=config)
+            x = pad_p(x, _value_like(aval, value), padding_config=config)
     return x
+
+
+def _value_like(aval: ShapedArray, value: Any) -> Any:
+    """A scalar of the dtype of what is padded, weak where that is."""
+    return reshape(cast(*checked("pad", value), aval.dtype, aval.weak_type), ())
 
 
 def _each_side(values: Any, rank: int) -> list[tuple[Any, Any]]:
