@@ -296,9 +296,12 @@ class ClosedJaxpr(Jaxpr):
         """`consts`, by JAX's older name."""
         return self.consts
 
-    def replace(self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None) -> ClosedJaxpr:
-        """A copy with another `jaxpr` or other `consts`."""
-        return ClosedJaxpr(self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts)
+    def replace(
+        self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None, **changes: object
+    ) -> ClosedJaxpr:
+        """A copy with another `jaxpr`, other `consts`, or other parts of the jaxpr (as `Jaxpr.replace` has it)."""
+        jaxpr = self.jaxpr if jaxpr is None else jaxpr
+        return ClosedJaxpr(jaxpr.replace(**changes) if changes else jaxpr, self.consts if consts is None else consts)
 
     @property
     def eqns(self) -> list[JaxprEqn]:

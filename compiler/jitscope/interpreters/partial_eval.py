@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.avals import aval_of
 from ..core.jaxpr import DebugInfo, Jaxpr
@@ -71,14 +71,17 @@ def trace_to_jaxpr_dynamic(fun: WrappedFun, in_avals: Sequence[Any]) -> tuple[Ja
     return closed.jaxpr, closed.out_avals, closed.consts
 
 
+Program = TypeVar("Program", bound=Jaxpr)
+
+
 def dce_jaxpr(
-    jaxpr: Jaxpr, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False
-) -> tuple[Jaxpr, list[bool]]:
+    jaxpr: Program, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[Program, list[bool]]:
     """A program without the results that are not marked in `used_outputs`, and without the equations and arguments that nothing reads
     then; and for each argument whether it is left. Those marked in `instantiate` are. Captured values stay as they are."""
     wanted = [used_outputs] * len(jaxpr.outvars) if isinstance(used_outputs, bool) else used_outputs
     kept = [instantiate] * len(jaxpr.invars) if isinstance(instantiate, bool) else instantiate
-    smaller = jaxpr.replace(outvars=[x for x, w in zip(jaxpr.outvars, wanted, strict=True) if w])
+    smaller: Any = jaxpr.replace(outvars=[x for x, w in zip(jaxpr.outvars, wanted, strict=True) if w])
     equations, read = smaller.live()
     used = [v in read or k for v, k in zip(jaxpr.invars, kept, strict=True)]
     invars = [v for v, u in zip(jaxpr.invars, used) if u]

@@ -200,6 +200,16 @@ def test_programs_without_what_nobody_reads() -> None:
     assert pe.dce_jaxpr(closed.jaxpr, True)[1] == [True] * 3
 
 
+def test_a_program_keeps_its_values_when_parts_of_it_go() -> None:
+    held = np.arange(3.0, dtype=np.float32)
+    whole = jx.make_jaxpr(lambda x, y: (jnp.sin(x) * held, jnp.cos(y)))(1.0, 2.0)
+    less, used = pe.dce_jaxpr(whole, [True, False])
+    assert used == [True, False]
+    np.testing.assert_allclose(core.eval_jaxpr(less, less.consts, 3.0)[0], np.sin(3.0) * held, rtol=1e-6)
+    with pytest.raises(TypeError):
+        whole.replace(outvar=[])
+
+
 def test_what_somebody_sees_stays() -> None:
     seen = []
     closed = jx.make_jaxpr(lambda x: (jx.debug.callback(seen.append, x), x + 1)[1])(1.0)
