@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..backend.stages import ShapeDtypeStruct
-from ..control.bodies import check_leaves, name_of
+from ..control.bodies import check_leaves
 from ..control.transposing import LinearFunction
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from ..typing import PyTree
 
 
-def linear_transpose(
-    fun: Callable[..., PyTree], *primals: PyTree, reduce_axes: Sequence[Hashable] = ()
-) -> Callable[[PyTree], tuple[PyTree, ...]]:
+def linear_transpose(fun: Callable[..., PyTree], *primals: PyTree, reduce_axes: Sequence[Hashable] = ()) -> Transpose:
     """The transpose of `fun`, which is linear in all its arguments: a function from cotangents of its result to a tuple
-    of cotangents of its arguments.
+    of cotangents of its arguments, and a pytree of what `fun` captured.
 
     `primals` say what the arguments are like (arrays, or ShapeDtypeStructs: the values are not read). Complex functions
     are transposed without conjugation. Raises TypeError, naming the line, if `fun` is not linear, or if arguments and
@@ -41,16 +39,36 @@ def linear_transpose(
         fun, in_tree, check_leaves(leaves, primals, "linear_transpose was called with, at arguments")
     )
 
-    def transposed(cotangent: Any) -> tuple:
+    captured, linear.closed = linear.closed.consts, linear.closed.replace(consts=())  # which may be another trace's
+    return Transpose(linear, captured)
+
+
+class Transpose:
+    """From a cotangent of a linear function's result (its structure, shapes and dtypes) to a tuple of cotangents of its arguments.
+
+    A pytree, whose leaves are the values that the function captured: compiled functions may take and give it.
+    """
+
+    __slots__ = ("captured", "linear")
+
+    def __init__(self, linear: LinearFunction, captured: Sequence[Any]):
+        self.linear, self.captured = linear, captured
+
+    def __call__(self, cotangent: PyTree) -> tuple[PyTree, ...]:
+        linear = self.linear
         cts, ct_tree = tree.flatten(cotangent)
         if ct_tree != linear.out_tree:
             raise TypeError(
-                f"the cotangent has structure {ct_tree}, the result of {name_of(fun)} {linear.out_tree}; they must agree"
+                f"the cotangent has structure {ct_tree}, the result of {linear.name} {linear.out_tree}; they must agree"
             )
-        given = [_fitting(ct, aval, name_of(fun)) for ct, aval in zip(as_values(cts), linear.closed.out_avals)]
-        return in_tree.unflatten(linear.transpose(given))
+        given = [_fitting(ct, aval, linear.name) for ct, aval in zip(as_values(cts), linear.closed.out_avals)]
+        return linear.in_tree.unflatten(linear.transpose(given, self.captured))
 
-    return transposed
+    def __repr__(self) -> str:
+        return f"<the transpose of {self.linear.name}>"
+
+
+tree.register_pytree_node(Transpose, lambda f: (f.captured, f.linear), Transpose)
 
 
 def _described(x: Any) -> Any:

@@ -79,7 +79,9 @@ def make_jaxpr(
             return closed, out_tree.unflatten([struct_of(a) for a in closed.out_avals])
         return closed
 
-    jaxpr_of.__name__ = f"make_jaxpr({name_of(fun)})"
+    jaxpr_of.__name__, jaxpr_of.__qualname__ = (
+        f"make_jaxpr({name})" for name in (name_of(fun), getattr(fun, "__qualname__", name_of(fun)))
+    )
     return jaxpr_of
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from ..core.parameters import Parameters
+from ..core.wrapping import own_name
 from ..tree import is_tree_node
 
 
@@ -38,7 +39,7 @@ class StaticSpec:
         donate_argnames: Any = None,
     ):
         self.parameters = Parameters(fun)
-        self.called = getattr(fun, "__name__", None) or repr(fun)
+        self.called = own_name(fun) or type(fun).__name__
         self.positions, self.names = self._complete(static_argnums, static_argnames, "static")
         donated = self._complete(donate_argnums, donate_argnames, "donate")
         self.donated = tuple(sorted(map(str, donated[1])) or sorted(map(str, donated[0])))

@@ -104,9 +104,10 @@ class LinearFunction:
             )
         )
 
-    def transpose(self, cts: Sequence[Any]) -> list[Any]:
-        """Cotangents of the flat arguments, from those of the flat results."""
-        jaxpr, consts = self.closed.jaxpr, self.closed.consts
+    def transpose(self, cts: Sequence[Any], consts: Sequence[Any] | None = None) -> list[Any]:
+        """Cotangents of the flat arguments, from those of the flat results. `consts`: the values the function captured, where they
+        are not the ones it was traced with."""
+        jaxpr, consts = self.closed.jaxpr, self.closed.consts if consts is None else consts
         args = [UndefinedPrimal(a) for a in self.closed.in_avals]
         try:
             transpose_step(jaxpr, consts, args, cts, self.name)

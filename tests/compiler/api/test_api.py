@@ -292,6 +292,23 @@ def test_transformed_functions_look_like_the_function():
     assert float(jx.grad(partial)(3.0)) == 2.0 and float(jx.jacrev(partial)(3.0)) == 2.0
 
 
+def test_what_says_nothing_of_itself_is_called_by_its_type() -> None:
+    class Silent:
+        def __call__(self, x, n):
+            return x * n
+
+        def __repr__(self):
+            raise ValueError("nothing to say")
+
+    silent = Silent()
+    compiled = jx.jit(silent, static_argnums=1)
+    assert repr(compiled) == "<jit of Silent>" and compiled(3.0, 2) == 6
+    with pytest.raises(ValueError, match="static argument n of Silent is a list"):
+        compiled(3.0, [2])
+    assert jx.make_jaxpr(silent).__qualname__ == jx.make_jaxpr(silent).__name__ == "make_jaxpr(Silent)"
+    assert jx.make_jaxpr(Silent.__call__).__qualname__.endswith("Silent.__call__)")
+
+
 def test_tangents_have_the_dtype_of_their_primals() -> None:
     half = np.float16(1)
     for value, tangent in ((half, 1.0), (1j, 1.0), (half, np.float32(1))):

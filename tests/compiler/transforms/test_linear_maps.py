@@ -103,3 +103,16 @@ def test_arguments_that_a_pullback_does_not_keep(saveable: Any) -> None:
 def test_what_saveable_args_must_be(saveable: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         jx.vjp(lambda x, w: x @ w, jnp.ones((3, 4)), jnp.ones((4, 4)), saveable_args=saveable)
+
+
+def test_compiled_functions_give_and_take_a_transpose() -> None:
+    scaled = jx.jit(lambda a: jx.linear_transpose(lambda x: a * x, jnp.ones(3)))
+    transposed = scaled(jnp.arange(3.0))
+    assert jx.tree.leaves(transposed)[0].shape == (3,)  # what the function captured
+    np.testing.assert_array_equal(transposed(jnp.full(3, 2.0))[0], [0, 2, 4])
+    np.testing.assert_array_equal(jx.jit(lambda f, ct: f(ct)[0])(transposed, jnp.ones(3)), [0, 1, 2])
+    np.testing.assert_array_equal(scaled(jnp.arange(3.0) + 5)(jnp.ones(3))[0], [5, 6, 7])
+    both = jx.vmap(lambda a: jx.linear_transpose(lambda x: a * x, 1.0))(jnp.array([3.0, 4.0]))
+    np.testing.assert_array_equal(jx.vmap(lambda f: f(2.0)[0])(both), [6, 8])
+    with pytest.raises(TypeError, match=r"of <lambda> is f32\[3\] and its cotangent f32\[2\]"):
+        transposed(jnp.ones(2))
