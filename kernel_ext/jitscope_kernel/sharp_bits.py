@@ -102,7 +102,12 @@ class SharpBits:
         try:
             where = traces[0].where
             fixes = repaired(error, one.id, where) if one is not None and where is not None else []
-            if not fixes and one is not None and one.fix.text and jaxwatch.raised_by_jax(error):
+            if (
+                not fixes
+                and one is not None
+                and one.fix.text
+                and (jaxwatch.raised_by_jax(error) or _says_who(one, error))
+            ):
                 fixes = [Fix(one.fix.text)]  # in words: what jax raises does not say what to do
             tried = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
             made = [fix for fix in tried if fix is not None]
@@ -115,7 +120,7 @@ class SharpBits:
         view = one.id == "item-assignment" and isinstance(
             error, ValueError
         )  # NumPy's of an array: see advise.run.readonly
-        own = one.fix.text and (known or type(error).__module__.startswith("jax"))
+        own = one.fix.text and (known or type(error).__module__.startswith("jax") or _says_who(one, error))
         cell = next((cell for cell in self._cells.values() if cell.file == one.file), None)
         if cell is None or not (own or view or (one.fix.edits and _holds_outside(one, error))):
             return None
@@ -217,6 +222,11 @@ class SharpBits:
         told = [(cell, one) for cell, one in found if one.origin != "miss" and not (failed and one.severity == "error")]
         items = [_item(cell, one) for cell, one in told]
         return _document(items) if items else None
+
+
+def _says_who(one: Diagnostic, error: BaseException) -> bool:
+    """Whether it tells what kept a tracer, which the error itself does not."""
+    return one.id == "tracer-leak" and one.message not in str(error)
 
 
 def _holds_outside(one: Diagnostic, error: BaseException) -> bool:

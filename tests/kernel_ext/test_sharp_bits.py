@@ -217,3 +217,25 @@ def test_of_a_failed_trace_no_time_is_told(shell) -> None:
     assert "static_argnames='n'" in ran.error
     (text,) = shell.cell("%ledger").texts
     assert "failed: IndexError" in text and "0 equations" not in text
+
+
+def test_the_cache_that_kept_a_tracer_is_named(shell) -> None:
+    shell.cell("import functools, jitscope as jx, jitscope.numpy as jnp")
+    shell.cell(
+        "@functools.cache\ndef basis(n):\n    return jnp.arange(n) * jnp.ones(n)\n@jx.jit\ndef f(x):\n    return basis(3) + x\nf(jnp.ones(3))"
+    )
+    (item,) = shell.cell("basis(3) + 1").document["items"]
+    assert item["id"] == "tracer-leak" and item["message"].startswith("basis is cached by Python: ")
+    (fix,) = shell.cell("f(jnp.ones((2, 3)))").document["fixes"]
+    assert "basis.cache_clear()" in fix["text"]
+    assert float(shell.cell("basis.cache_clear()\nfloat(basis(3)[2])").result) == 2
+
+
+def test_a_test_that_lets_code_through_has_the_line_of_its_cell(shell) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp\n\n\n")
+    shell.cell(
+        "memo = {}\ndef basis(n):\n    if n not in memo:\n        memo[n] = jnp.arange(n) * jnp.ones(n)\n    return memo[n]"
+    )
+    shell.cell("@jx.jit\ndef f(x):\n    return basis(3) + x\nf(jnp.ones(3))")
+    (item,) = shell.cell("%sharpbits").document["items"]
+    assert item["message"].endswith("It is traced only where `n not in memo` (line 3) lets it.")

@@ -69,7 +69,7 @@ def _look(code: Code) -> list[Diagnostic]:
 
     def listen(event: Event, walk: Walk) -> None:
         for detector in OF_EVENTS:
-            found.extend(_as_sure(one, walk) for one in detector(event, walk))
+            found.extend(_as_sure(one, event, walk) for one in detector(event, walk))
 
     walk = Walk(code, listen)
     walk.run()
@@ -78,9 +78,9 @@ def _look(code: Code) -> list[Diagnostic]:
     return heard([one.in_names(code.names) for one in distinct(found)], code.text)
 
 
-def _as_sure(one: Diagnostic, walk: Walk) -> Diagnostic:
+def _as_sure(one: Diagnostic, event: Event, walk: Walk) -> Diagnostic:
     """What raises only where a test of the program lets it through, which no look can know, is not certain."""
     if CATALOGUE[one.id].severity != "error" or one.severity == "info" or not walk.conditions:
         return one
-    line, test = walk.conditions[-1].lineno, short(walk.code, walk.conditions[-1])
-    return replace(one, message=f"{one.message} It is traced only where `{test}` (line {line}) lets it.", lower="info")
+    where, test = walk.code.line_told(walk.conditions[-1], event.node), short(walk.code, walk.conditions[-1])
+    return replace(one, message=f"{one.message} It is traced only where `{test}` ({where}) lets it.", lower="info")

@@ -30,6 +30,7 @@ from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
+from .caches import cached_tracer
 from .nans import told_of_failure
 from .refused_values import refused
 from .unknown_values import unknown_value
@@ -54,6 +55,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
         return None
+    if known == "tracer-leak" and (kept := cached_tracer(error, cause, [frame for frame, _ in frames])) is not None:
+        return Diagnostic(known, kept.where.file, Span.of(kept.where), kept.said, Fix(kept.fix), (), "trace")
     one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names, frame)
     return one.in_names(names)
 

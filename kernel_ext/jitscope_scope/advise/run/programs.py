@@ -17,6 +17,7 @@ from ...observe.ledger import Row
 from ...observe.stacks import is_installed
 from ..diagnostic import Diagnostic, Fix, Span
 from .broadcasts import broadcast
+from .static_indices import of_indices
 
 
 UNROLLED = 50
@@ -33,6 +34,8 @@ def of_program(row: Row) -> Iterator[Diagnostic]:
     yield from _unrolled(jaxpr, row)
     yield from _captured(jaxpr, row)
     yield from broadcast(jaxpr, row)
+    if row.library:
+        yield from of_indices(jaxpr, row)
     if row.entry is not None and type(getattr(row.entry.executable, "device", None)) is Spread:
         from .devices import of_devices  # where there are several
 

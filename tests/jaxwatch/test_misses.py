@@ -1,0 +1,80 @@
+"""Wrong results of jax's that nobody raises for: what a notebook tells of them unasked."""
+
+import jax
+import pytest
+
+from jitscope_scope import jaxwatch
+from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
+
+
+@pytest.fixture
+def cells(bare_shell):  # noqa: F811
+    jax.clear_caches()
+    assert not bare_shell.cell("%load_ext jitscope").error
+    setup = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nfrom jax import lax\nx, m = jnp.arange(3.), jnp.ones((3, 3))"
+    assert not bare_shell.cell(setup).error
+    watcher = jaxwatch.current()
+    yield bare_shell
+    assert not watcher.faults, list(watcher.faults)
+
+
+def told(cells) -> list[tuple[str, int, str]]:
+    """What %sharpbits lists: id, line, message."""
+    items = [one for document in cells.cell("%sharpbits").documents for one in document.get("items", ())]
+    return [(one["id"], one["position"]["line"], one["message"]) for one in items]
+
+
+INDICES = {
+    "x[5] + 1": "index 5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "x[-5] + 1": "index -5 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "m[:, 3].sum()": "index 3 is outside of axis 1, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "x.at[4].set(1.0)": "index 4 is outside of axis 0, which has size 3: what is written is dropped, whatever the arguments are.",
+    "jax.grad(lambda x: x[4] ** 2)(x)": "index 4 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "lax.dynamic_slice(x, (2,), (3,))": "the window 2:5 is outside of axis 0, which has size 3: it is moved until it fits, whatever the arguments are.",
+    "jnp.take(x, 7)": "index 7 is outside of axis 0, which has size 3: NaN (of whole numbers the least or the largest) is read, whatever the "
+    "arguments are.",
+    "x.at[4].get(mode='fill')": "",
+    "jnp.take(x, 7, mode='clip')": "",
+    "(x[2], x[-1], x[-3], x[2:9], x[5:], x.at[-1].add(2.0), m[0, -3])": "",
+    "lax.cond(x[0] > 5, lambda: x[7], lambda: x[0])": "",
+    "x[n]": "",
+    "x[jnp.minimum(n, 2)]": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_an_index_outside_of_its_axis_whatever_the_arguments_are_is_told(cells, index: str) -> None:
+    assert not cells.cell(f"@jax.jit\ndef f(x, m, n):\n    return {index}\nf(x, m, 9)").error
+    said = INDICES[index]
+    assert told(cells) == ([("oob-index", 3, said)] if said else [])
+
+
+def test_an_index_is_told_at_the_line_that_calls_the_library_each_time(cells) -> None:
+    text = "@jax.jit\ndef f(x):\n    return jnp.take(x, 7)\nf(x)\n@jax.jit\ndef g(x):\n    y = x * 2\n    return jnp.take(y, 8)\ng(x)"
+    assert not cells.cell(text).error
+    assert [(id, line) for id, line, _ in told(cells)] == [("oob-index", 3), ("oob-index", 8)]
+
+
+CACHED = {
+    "a function": (
+        "basis",
+        "@functools.lru_cache(maxsize=None)\ndef basis(n):\n    return jnp.arange(n) * jnp.ones(n)\n@jax.jit\ndef f(x):\n    return basis(3) + x\nf(x);",
+    ),
+    "a method": (
+        "Table.rows",
+        "class Table:\n    @functools.cache\n    def rows(self, n):\n        return jnp.arange(n) * jnp.ones(n)\n"
+        "table = Table()\n@jax.jit\ndef f(x):\n    return table.rows(3) + x\nf(x);",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CACHED)
+def test_the_cache_that_kept_a_tracer_is_named(cells, name: str) -> None:
+    cached, program = CACHED[name]
+    assert not cells.cell(program).error
+    ran = cells.cell("f(jnp.ones((2, 3)))")
+    assert ran.error.startswith("UnexpectedTracerError")
+    (item,) = ran.document["items"]
+    assert item["id"] == "tracer-leak" and item["message"].startswith(f"{cached} is cached by Python: ")
+    assert f"{cached}.cache_clear()" in item["fix"]["text"]
+    assert not cells.cell(f"{cached}.cache_clear()").error, "what it says can be done"
