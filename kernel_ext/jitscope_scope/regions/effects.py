@@ -161,7 +161,7 @@ def _function(found: object) -> FunctionType | None:
     for _ in range(8):  # what a library's transformations made of a function of the user's keeps it so
         if not callable(found) or words.of_users(found) or not hasattr(found, "__wrapped__"):
             break
-        found = found.__wrapped__
+        found = found.__wrapped__  # type: ignore[attr-defined]
     return found if isinstance(found, FunctionType) else None
 
 

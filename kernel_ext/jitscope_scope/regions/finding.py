@@ -23,8 +23,8 @@ from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
-from .watching import Observation, Recorder, compiles
-from .writing import EditText, written, written_apart, written_in_parts, written_mixed
+from .watching import Observation, Recorder, Visit, compiles
+from .writing import EditText, written, written_apart, written_by_turns, written_in_parts, written_mixed
 
 
 @dataclass
@@ -175,32 +175,7 @@ class Watch:
             live = set(seen.binds) | set(seen.visit.ends) if live is None else live | stored
             seen.visit.around = self.names
             name = f"region_{line + cell.first - 1}"
-            with contextlib.suppress(CannotCompile):
-                apart = written_apart(place.body, seen.visit, live, name, self.definitions)
-                if apart is not None:
-                    if eager * runs >= pricing.LEAST_COMPILE:
-                        one.proof = proof(place.body, apart[0], apart[1], live | set(), line)
-                        one.edit = apart[0]
-                    return one
-            with contextlib.suppress(CannotCompile):
-                edit = written_in_parts(place.body, seen.visit, live, name, self.definitions)
-                if edit is not None:
-                    if eager * runs >= pricing.LEAST_COMPILE:
-                        one.proof = proof(place.body, edit, seen.visit, live | set(), line)
-                        one.edit = edit
-                    return one
-            try:
-                edit = written(place.body, seen.visit, live, name, self.definitions)
-                if eager * runs >= pricing.LEAST_COMPILE:
-                    one.proof = proof(place.body, edit, seen.visit, live | set(), line)
-                    one.edit = edit
-            except CannotCompile:
-                edit = written_mixed(place.body, seen.visit, live, name, self.definitions)
-                if edit is None:
-                    raise
-                if eager * runs >= pricing.LEAST_COMPILE:
-                    one.proof = proof(place.body, edit, seen.visit, live | set(), line)
-                    one.edit = edit
+            self._write(one, seen.visit, live, name)
         except CannotCompile as reason:
             bound = naming.line_of(place.body, reason.of) if reason.of else None
             one.edit, one.cut = None, replace(reason.cut, line=bound or reason.cut.line or line)
@@ -210,6 +185,34 @@ class Watch:
                 Cut(line, "object", f"it was not understood ({type(error).__name__}: {str(error)[:100]})"),
             )
         return one
+
+    def _write(self, one: _Trial, visit: Visit, live: set[str], name: str) -> None:
+        """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
+        given = (one.place.body, visit, live, name, self.definitions)
+        line, dear = one.place.body[0].lineno, one.eager_s * one.runs >= pricing.LEAST_COMPILE
+
+        def holds(edit: EditText | None, seen: Visit = visit) -> bool:
+            if edit is not None and dear:
+                one.proof = proof(one.place.body, edit, seen, live | set(), line)
+                one.edit = edit
+            return edit is not None
+
+        with contextlib.suppress(CannotCompile):
+            if (apart := written_apart(*given)) is not None and holds(*apart):
+                return
+        with contextlib.suppress(CannotCompile):
+            if holds(written_in_parts(*given)):
+                return
+        try:
+            holds(written(*given))
+            return
+        except CannotCompile as reason:
+            first = reason
+        with contextlib.suppress(CannotCompile):
+            if dear and first.cut.why == "shape" and holds(written_by_turns(*given)):
+                return
+        if not holds(written_mixed(*given)):
+            raise first
 
     def _decided(self, tried: list[_Trial]) -> list[Region]:
         good = [t for t in tried if t.edit is not None and t.proof is not None and self._price(t)[0]]

@@ -52,6 +52,9 @@ def _roots(value: object, depth: int) -> set[str]:
         return {value.__name__.partition(".")[0]} & {"jax", "jitscope"}
     if is_array(value):
         return {"jax" if type(value).__module__.startswith("jax") else "jitscope"}
+    if hasattr(value, "__wrapped__"):  # what a transformation made of a function
+        module = getattr(value, "__globals__", {}).get("__name__") or type(value).__module__
+        return {"jax" if module.startswith("jax") else module.partition(".")[0]} & {"jax", "jitscope"}
     if depth and isinstance(value, (list, tuple, dict)):
         parts = list(value.values() if isinstance(value, dict) else value)[:20]
         return {root for v in parts for root in _roots(v, depth - 1)}

@@ -18,7 +18,7 @@ from .sizes import Parts
 
 _REDUCED = frozenset("sum mean max min any all prod std var".split())
 _FOUND = frozenset(("argmax", "argmin"))
-_ELEMENTWISE = frozenset(
+ELEMENTWISE = frozenset(
     "abs absolute sqrt exp log log2 log10 sin cos tan tanh sinh cosh arctan square sign maximum minimum power fabs where clip floor "
     "ceil expm1 log1p isnan isfinite logical_and logical_or logical_not conj real imag hypot arctan2".split()
 )
@@ -159,7 +159,7 @@ class _Masks(ast.NodeTransformer):
                     + sum(map(is_none, parts))
                     - sum(not isinstance(p, ast.Slice) and not is_none(p) for p in parts)
                 )
-            case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in _ELEMENTWISE:
+            case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in ELEMENTWISE:
                 return self._most(args)
             case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=[]) if name in _REDUCED and len(args) < 2:
                 return 0
@@ -275,7 +275,7 @@ class _Masks(ast.NodeTransformer):
             case ast.Compare(left=a, ops=[op], comparators=[b]):
                 return self._joined([a, b], lambda p: ast.Compare(p[0], [op], [p[1]]))
             case ast.Call(func=ast.Attribute(attr=name, value=ast.Name()) as f, args=args, keywords=[]) if (
-                name in _ELEMENTWISE
+                name in ELEMENTWISE
             ):
                 return self._joined(args, lambda p: ast.Call(f, p, []))
             case ast.Call(func=ast.Attribute(attr="outer", value=ast.Name()) as f, args=[a, b], keywords=[]):

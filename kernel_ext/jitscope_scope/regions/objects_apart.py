@@ -15,7 +15,6 @@ from . import naming, paths
 from .answers import CannotCompile
 from .functions import definition_of
 from .homes import attributes_of, is_number, is_users_object
-from .loops import indent
 from .parts import EditText, placed_at
 from .returns import at_the_end
 from .stand_ins import StandIns
@@ -211,9 +210,7 @@ class Apart:
             if self.visit.around.get(name) is not type(of):
                 raise CannotCompile(body[0].lineno, "object", f"the class of `{text}` has no name here")
             tests.append(f"type({text}) is {name}")
-        plain = [line for s in body for line in ast.unparse(s).splitlines()]
-        call = [f"if {' and '.join(tests)}:", *indent(list(edit.call)), "else:", *indent(plain)]
-        return replace(edit, call=tuple(call), tests=tuple(tests))
+        return edit.guarded(tests, body)
 
 
 class Method:

@@ -12,7 +12,6 @@ import numpy as np
 
 from . import naming
 from .homes import shares
-from .loops import indent
 from .parts import EditText
 from .watching import Visit
 
@@ -68,10 +67,8 @@ def where_they_are_parts(
 ) -> EditText:
     """The edit where the views are these parts, else the statements as they are. `ours` is the name of the module that tells."""
     tests = [f"{ours}.is_part({view}, {ast.unparse(part)})" for view, part in sorted(parts.items())]
-    plain = [line for s in body for line in ast.unparse(s).splitlines()]
-    call = [f"if {' and '.join(tests)}:", *indent(list(edit.call)), "else:", *indent(plain)]
     imports = dict.fromkeys([*edit.imports, f"import jitscope_scope.regions.compiled as {ours}"])
-    return replace(edit, imports=tuple(imports), call=tuple(call), tests=tuple(tests))
+    return replace(edit.guarded(tests, body), imports=tuple(imports))
 
 
 def _part(view: np.ndarray, owner: np.ndarray, name: str) -> ast.Subscript | None:

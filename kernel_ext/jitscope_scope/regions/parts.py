@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -40,6 +41,14 @@ class EditText:
     """What has to be true before the call, so that it is the compiled form that runs."""
     traced: bool = False
     """Whether it is traced where what it reads, beside what is handed in, is another than before."""
+
+    def guarded(self, tests: Sequence[str], body: Sequence[ast.stmt]) -> EditText:
+        """The edit where the tests are true, else the statements as they are."""
+        if not tests:
+            return self
+        plain = [line for s in body for line in ast.unparse(s).splitlines()]
+        call = [f"if {' and '.join(tests)}:", *(f"    {line}" for line in self.call)]
+        return replace(self, call=(*call, "else:", *(f"    {line}" for line in plain)), tests=(*self.tests, *tests))
 
 
 def placed_at(new: _Node, old: ast.AST) -> _Node:

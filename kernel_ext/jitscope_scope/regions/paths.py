@@ -24,6 +24,8 @@ _FIXED = frozenset((bool, float, complex, *NUMPYS))
 """Types of numbers of which an array holds the same."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 _PLAIN_TYPES = frozenset(_PLAIN)
+_KEYS = frozenset((str, int))
+_ONE = frozenset((bool, int, float, complex, *NUMPYS))
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,17 @@ def _walk(
     for inner, part in parts:
         if len(found) >= MOST:
             return
-        _walk(root, inner, part, depth - 1, found, known, lists)
+        if type(part) in _ONE:  # nothing is inside, which saves most of the time that long dicts take
+            found[inner] = Leaf(root, inner, part)
+        else:
+            _walk(root, inner, part, depth - 1, found, known, lists)
 
 
 def _parts(text: str, value: object) -> Iterable[tuple[str, object]] | None:
     """What a container or object holds; None for what is a value itself."""
     if is_users_object(value):
         return [(f"{text}.{n}", v) for n, v in attributes_of(value).items() if n.isidentifier()]
-    if type(value) is dict and all(isinstance(k, (str, int)) for k in value):
+    if type(value) is dict and (_KEYS.issuperset(map(type, value)) or all(isinstance(k, (str, int)) for k in value)):
         return ((f"{text}[{k!r}]", v) for k, v in value.items())
     if type(value) is list and not _are_numbers(value):
         return ((f"{text}[{k}]", v) for k, v in enumerate(value))

@@ -51,6 +51,8 @@ class Statements:
         """A name of a row of numbers, whose parts are copies."""
         self.after: Mapping[str, object] = {}
         """The values seen after the region."""
+        self.traced_turns = 0
+        """The line of a loop whose turns are traced one by one; 0 for none."""
         self.region: naming.Statements = ()
         """The statements of the whole region, or of the function that is written inside of it."""
         self.expressions = Expressions(values, moving, jnp, self._inlined, home)
@@ -477,6 +479,8 @@ class Statements:
         return f"{self.jnp}.where"
 
     def _for(self, s: ast.For, live: set[str], guard: str | None) -> list[str]:
+        if s.lineno == self.traced_turns:
+            return [f"for {ast.unparse(s.target)} in {self.text(s.iter)}:", *indent(self.block(s.body, live, guard))]
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
         if isinstance(s.iter, (ast.Tuple, ast.List)) and not naming.leaves(s.body):
@@ -559,6 +563,8 @@ class Statements:
     def _while(self, s: ast.While, live: set[str], guard: str | None) -> list[str]:
         if s.orelse:
             raise CannotCompile(s.lineno, "object", "the loop has an `else`")
+        if s.lineno == self.traced_turns:
+            return [f"while {self.text(s.test)}:", *indent(self.block(s.body, live, guard))]
         return self.loop(s, live, guard).by_value()
 
     def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:

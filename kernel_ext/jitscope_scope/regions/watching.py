@@ -79,7 +79,9 @@ def _equal(a: object, b: object) -> bool:
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.flags.c_contiguous and b.flags.c_contiguous and not a.dtype.hasobject:
-        return np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8))
+        whole = a.nbytes % 8 == 0 and a.dtype.itemsize in (1, 2, 4, 8, 16)
+        words = np.uint64 if whole else np.uint8  # by words: an eighth of the comparisons
+        return np.array_equal(a.reshape(-1).view(words), b.reshape(-1).view(words))
     return a.tobytes() == b.tobytes()
 
 

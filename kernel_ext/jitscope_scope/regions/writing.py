@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from . import (
+    counts,
     ends,
+    few_turns,
     growing,
     in_place,
     kinds,
@@ -19,6 +21,7 @@ from . import (
     masks,
     naming,
     number_lists,
+    shrinking,
     texts,
     words,
 )
@@ -31,6 +34,7 @@ from .homes import Home, home_of, is_number, shares
 from .library_statements import unchanged
 from .loop_ends import left
 from .loops import indent
+from .mixtures import as_of_numpy
 from .objects_apart import taken_apart
 from .owners import parts_of_owners, where_they_are_parts
 from .parts import EditText, allowed_in, free_name, imports_of, numpy_in
@@ -54,6 +58,28 @@ def written(
     Raises CannotCompile with the line that has no compiled form."""
     found = stand_ins(body, visit, definitions)
     edit = _written(found.body, found.visit, live | naming.bound(found.body) - naming.bound(body), name, definitions)
+    return replace(edit, call=(*found.before, *edit.call, *found.after))
+
+
+def written_by_turns(
+    body: naming.Statements,
+    visit: Visit,
+    live: set[str],
+    name: str,
+    definitions: Mapping[tuple[str, int], ast.FunctionDef],
+) -> EditText | None:
+    """The same with each turn of the loop traced for itself; None where it has many, or values decide how many."""
+    found = stand_ins(body, visit, definitions)
+    home = home_of(found.body, found.visit.values)
+    if not home.numpy or not few_turns.has_few(found.body, found.visit, definitions):
+        return None
+    static = few_turns.static_numbers(found.body, found.visit)
+    loop = found.body[-1]
+    assert isinstance(loop, (ast.For, ast.While))
+    if not few_turns.test_is_known(loop, found.visit, found.body, static):
+        return None
+    live = live | naming.bound(found.body) - naming.bound(body)
+    edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
@@ -112,11 +138,12 @@ def written_mixed(
 ) -> EditText | None:
     """The region of jitscope's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it."""
     found = stand_ins(body, visit, definitions)
-    used = naming.loaded(found.body)
-    if home_of(found.body, found.visit.values).arrays != "jitscope" or all(visit.values.get(n) is not np for n in used):
+    used = naming.loaded(found.body) | naming.stored_into(found.body)
+    of_numpy = any(visit.values.get(n) is np or isinstance(visit.values.get(n), np.ndarray) for n in used)
+    if home_of(found.body, found.visit.values).arrays != "jitscope" or not of_numpy:
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
-    edit = unchanged(found.body, found.visit, live, name, Home("mixed"), definitions)
+    edit = unchanged(as_of_numpy(found.body, found.visit), found.visit, live, name, Home("mixed"), definitions)
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
@@ -166,8 +193,10 @@ def _translated(
     name: str,
     home: Home,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    turns: tuple[int, frozenset[str]] = (0, frozenset()),
 ) -> EditText:
-    seen = dict(visit.values)
+    """`turns` are the line of a loop whose turns are traced one by one, and the whole numbers that are known in each."""
+    plain, seen = body, dict(visit.values)
     made_lists = lists_made.as_arrays(body, visit, seen) if home.numpy else lists_made.MadeLists(body, visit)
     body, visit, live = made_lists.body, made_lists.visit, live | made_lists.longer.keys()
     numbers = number_lists.number_lists(body, visit) if home.numpy else {}
@@ -177,21 +206,24 @@ def _translated(
     values = {n: np.asarray(v) if n in numbers else coded.get(n, v) for n, v in visit.values.items()}
     jnp, lax = free_name("jnp", visit, f"{home.library}.numpy"), free_name("lax", visit, f"{home.library}.lax")
     body = texts.in_codes(body, letters) if letters else body
+    body, shorter = shrinking.in_whole(body, values, visit.after, numpy_in(values)) if home.numpy else (body, set())
+    body, tests = counts.of_known_size(body, values) if home.numpy else (body, ())
     body, at_ends = ends.beside(body, values)
     changed = StoringCalls(values, definitions)
     body = changed.written(in_place.stores(body, values)) if home.numpy else body
     body, in_rows = list_buffers.in_rows(body, values, visit.after) if home.numpy else (body, [])
-    body, again, wholes = _unmasked(body, values, visit, jnp) if home.numpy else (body, [], {})
+    body, again, wholes = _unmasked(body, values, visit, jnp, turns[1]) if home.numpy else (body, [], {})
     if wholes:
         visit = replace(visit, after={**visit.after, **wholes}, ends={**visit.ends, **wholes})
         live = live | wholes.keys()
     used, stored = naming.loaded(body), naming.stored_into(body)
     _nothing_hidden(body, values, stored, visit)
-    _same_shapes(body, visit)
+    if not turns[0]:
+        _same_shapes(body, visit, shorter)
     made = naming.bound(body)
     arrays = {n for n in used | stored | made if n in values and is_number(values[n])}
     written_names = made | stored
-    static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names}
+    static = {n for n in arrays if isinstance(values[n], (int, bool)) and n not in written_names - turns[1]}
     moving = arrays - static
     functions = Functions(values, definitions)
     functions.changed = changed.of
@@ -215,6 +247,7 @@ def _translated(
     target_stored = _in_place(body, values)
     writer = Statements(values, set(moving), target_stored, jnp, lax, home, functions)
     given_in = naming.read_first(body) | naming.bound_or_not(body) | stored
+    writer.traced_turns = turns[0]
     writer.region, writer.after, writer.defined = (
         body,
         visit.after,
@@ -246,11 +279,12 @@ def _translated(
     for n in reads:
         if not (is_number(values[n]) or words.is_static(values[n])):
             raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}")
-    fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names]
+    fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names - turns[1]]
     for n in written_names:
         if n in numbers:
             number_lists.bounded(n, numbers[n], body, visit)
-        _counts_only(n, *(made_lists.elements or (body, visit.values)), visit)
+        if n not in turns[1]:
+            _counts_only(n, *(made_lists.elements or (body, visit.values)), visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
     definition = [
@@ -274,7 +308,7 @@ def _translated(
         *(["import numpy"] if (numbers.keys() | letters | made_lists.given.keys()) & set(reads) else []),
         *imports_of(home, jnp, lax, "\n".join(definition)),
     ]
-    return EditText(
+    edit = EditText(
         tuple(imports),
         tuple(definition),
         tuple(call),
@@ -282,12 +316,13 @@ def _translated(
         frozenset(functions.names),
         allowed_in(home),
     )
+    return edit.guarded(tests, plain)
 
 
 def _unmasked(
-    body: naming.Statements, values: dict[str, object], visit: Visit, jnp: str
+    body: naming.Statements, values: dict[str, object], visit: Visit, jnp: str, known: frozenset[str]
 ) -> tuple[tuple[ast.stmt, ...], list[str], dict[str, np.ndarray]]:
-    moving = naming.bound(body) | naming.stored_into(body)
+    moving = (naming.bound(body) | naming.stored_into(body)) - known
     return masks.unmasked(body, values, visit.after, jnp, moving, numpy_in(values))
 
 
@@ -345,12 +380,12 @@ def _nothing_hidden(body: naming.Statements, values: Mapping[str, object], store
                 )
 
 
-def _same_shapes(body: naming.Statements, visit: Visit) -> None:
+def _same_shapes(body: naming.Statements, visit: Visit, but: Collection[str]) -> None:
     """Refuses arrays that a turn of a loop makes of their own earlier form, in another shape."""
     for k, s in enumerate(body):
         if not isinstance(s, (ast.For, ast.While)):
             continue
-        for n in (naming.bound(s.body) & naming.read_first(s.body)) - naming.bound(body[:k]):
+        for n in (naming.bound(s.body) & naming.read_first(s.body)) - naming.bound(body[:k]) - set(but):
             first, last = visit.values.get(n), visit.after.get(n)
             if isinstance(first, np.ndarray) and isinstance(last, np.ndarray) and first.ndim and first.size > last.size:
                 made = [t for b in s.body for t in ast.walk(b) if isinstance(t, ast.stmt)]

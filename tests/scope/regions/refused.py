@@ -318,7 +318,7 @@ for k in range(1, 30):
 === an array that grows -> shape
 x = np.zeros(1)
 ---
-for k in range(9):
+for k in range(29):
     x = np.append(x, k * 1.0)
 === a file -> input or output @ 2
 import os
@@ -508,4 +508,22 @@ for i in range(4):
     row = [0.0] * 3
     rows.append(row)
     row[1] = i * 0.5
+=== sizes that a value decides -> shape
+x = rng.random(16); k = 8
+---
+for t in range(3):
+    k = k - int(x[0] > 2)
+    x = x[:k] * 0.5
+=== a part that gets shorter and is summed up -> shape @ 2
+x = rng.random(30); s = 0.0
+---
+for k in range(25):
+    x = x[1:] * 0.5
+    s = s + x.sum()
+=== counts of what values decide -> shape @ 3
+x = rng.random(40); s = 0.0
+---
+for t in range(6):
+    x = 3.7 * x * (1 - x)
+    s = s + np.bincount((x * 10).astype(int)).max()
 """)

@@ -10,7 +10,7 @@ from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, same, watched
 
 
-CALLED, OTHER_CLASS, WHOLE, VIEW = parsed("""
+CALLED, OTHER_CLASS, WHOLE, VIEW, VOTES = parsed("""
 === an object that is called, handed on to a function
 class Field:
     def __init__(self, s): self.s = s
@@ -46,6 +46,12 @@ u = rng.random((6, 7)); seen = u[2]; s = 0.0
 for k in range(5):
     seen[:] = 0.5 * seen + 1
     s = s + u.sum()
+=== votes, of which there may be more
+y = rng.integers(0, 3, 20); seen = np.zeros((4, 4)); s = 0.0
+---
+for k in range(4):
+    s = s + np.bincount(y[5 * k:5 * k + 5]).argmax()
+    seen[k] = np.bincount(y, minlength=4)
 """)
 
 
@@ -84,3 +90,9 @@ def test_an_object_that_is_used_as_a_whole_is_left_whole(monkeypatch) -> None:
 
 def test_a_view_of_another_place_is_that_of_the_run(monkeypatch) -> None:
     _run_again(VIEW, "seen = u[:, 3]", monkeypatch)
+
+
+def test_counts_that_would_be_longer_are_those_of_the_run(monkeypatch) -> None:
+    _run_again(VOTES, "y = y + 1; y[:5] = 3", monkeypatch)
+    with pytest.raises(ValueError, match="could not broadcast"):
+        _run_again(VOTES, "y = y + 2", monkeypatch)

@@ -14,10 +14,10 @@ def found(before: str, cell: str, patch: pytest.MonkeyPatch) -> list[Region]:
 
 
 def test_a_shape_that_changes_is_named_with_its_array_and_line(monkeypatch) -> None:
-    cell = "for k in range(6):\n    s = V.sum()\n    V = 0.5 * (V[1:] + V[:-1])\n"
-    (region,) = found("V = rng.normal(size=20); s = 0.0", cell, monkeypatch)
+    cell = "for k in range(26):\n    s = V.sum()\n    V = 0.5 * (V[1:] + V[:-1])\n"
+    (region,) = found("V = rng.normal(size=40); s = 0.0", cell, monkeypatch)
     assert (
-        region.reason == "line 3: `V` has [20] before the loop and [14] after it: its shape changes from turn to turn"
+        region.reason == "line 3: `V` has [40] before the loop and [14] after it: its shape changes from turn to turn"
     )
     assert [(c.line, c.why) for c in region.cuts] == [(3, "shape")]
 

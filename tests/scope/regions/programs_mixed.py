@@ -1,0 +1,44 @@
+"""Small programs of NumPy's arrays and of jitscope's together."""
+
+from tests.scope.regions.programs import parsed
+
+
+MIXED = parsed("""
+=== gradients of jitscope, weights of NumPy
+import jitscope, jitscope.numpy as jnp
+X = rng.normal(size=(20, 3)).astype(np.float32); y = (X @ np.ones(3)).astype(np.float32); w = np.zeros(3, np.float32); losses = []
+def loss(w): return jnp.mean((X @ w - y) ** 2)
+g = jitscope.grad(loss)
+---
+for i in range(30):
+    w = w - 0.1 * np.asarray(g(w))
+    losses.append(float(loss(w)))
+=== NumPy's inputs among jitscope's arrays
+import jitscope, jitscope.numpy as jnp
+x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2
+---
+for i in range(30):
+    u = np.sin(i * 0.1)
+    x = jnp.tanh(A @ x + u)
+=== jitscope's arrays read by NumPy's functions
+import jitscope, jitscope.numpy as jnp
+x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2; norms = []
+---
+for i in range(30):
+    x = jnp.tanh(A @ x + 1)
+    norms.append(np.linalg.norm(x))
+=== rows of NumPy's that jitscope fills
+import jitscope, jitscope.numpy as jnp
+x = jnp.ones(4); out = np.zeros((30, 4), np.float32)
+---
+for i in range(30):
+    x = jnp.sin(x) + 0.1
+    out[i] = x
+=== NumPy's state, stored into, of jitscope's values
+import jitscope, jitscope.numpy as jnp
+x = rng.random(6).astype(np.float32); f = jitscope.jit(lambda v: jnp.sin(v) * 0.9)
+---
+for i in range(30):
+    x[1:-1] = f(x)[1:-1]
+    x[0] += 0.01
+""")

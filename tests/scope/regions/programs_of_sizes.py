@@ -1,0 +1,104 @@
+"""Small programs whose arrays have another size in each turn."""
+
+from tests.scope.regions.programs import parsed
+
+
+OF_SIZES = parsed("""
+=== a Fourier transform whose sizes double
+x = rng.normal(size=16) + 1j * rng.normal(size=16); n = 16; size = 2
+---
+while size <= n:
+    half = size // 2
+    step = np.exp(-2j * np.pi * np.arange(half) / size)
+    for start in range(0, n, size):
+        even = x[start:start + half].copy()
+        odd = x[start + half:start + size] * step
+        x[start:start + half] = even + odd
+        x[start + half:start + size] = even - odd
+    size *= 2
+=== a sum by halves
+x = rng.normal(size=32); turns = 0
+---
+while len(x) > 1:
+    x = x[::2] + x[1::2]
+    turns += 1
+=== a Fourier transform by stages
+x = rng.normal(size=16) + 0j; n = 16
+---
+for stage in range(1, 5):
+    size = 2 ** stage
+    half = size // 2
+    w = np.exp(-2j * np.pi * np.arange(half) / size)
+    x = x.reshape(-1, size)
+    even, odd = x[:, :half], x[:, half:] * w
+    x = np.concatenate([even + odd, even - odd], axis=1).ravel()
+=== a pyramid of averages
+img = rng.random((16, 16)); sums = 0.0; level = 0
+---
+while img.shape[0] > 1:
+    img = 0.25 * (img[::2, ::2] + img[1::2, ::2] + img[::2, 1::2] + img[1::2, 1::2])
+    sums = sums + img.max() * level
+    level += 1
+=== an option tree, a value for each strike
+strikes = np.linspace(80, 120, 5); N = 12; S0, u, r = 100.0, 1.02, 0.001; d = 1 / u; q = (1 + r - d) / (u - d); prices = np.zeros(5)
+---
+for j in range(5):
+    S = S0 * u ** np.arange(N, -N - 1, -2.0)
+    V = np.maximum(strikes[j] - S, 0.0)
+    for k in range(N):
+        S = S[:-1] / u
+        V = np.maximum((q * V[:-1] + (1 - q) * V[1:]) / (1 + r), strikes[j] - S)
+    prices[j] = V[0]
+=== the points of a curve by de Casteljau
+P = rng.normal(size=(6, 2)); ts = np.linspace(0, 1, 7); out = np.zeros((7, 2))
+---
+for i, t in enumerate(ts):
+    pts = P.copy()
+    while len(pts) > 1:
+        pts = (1 - t) * pts[:-1] + t * pts[1:]
+    out[i] = pts[0]
+=== differences of differences, their first elements kept
+x = rng.normal(size=12); n = 12; firsts = np.zeros(8); firsts[0] = x[0]
+---
+for k in range(1, 8):
+    x = x[1:] - x[:-1]
+    firsts[k] = x[0]
+=== three points at a time
+x = rng.random(30)
+---
+for k in range(9):
+    x = 0.25 * x[:-2] + 0.5 * x[1:-1] + 0.25 * x[2:]
+=== a part that is used up before the loop ends
+x = rng.random(30); y = rng.random(25)
+---
+for k in range(33):
+    x = x[1:] * 0.5
+while y.size > 2:
+    y = y[3:] + y[:-3]
+=== a part that gets shorter, beside an array of its length
+x = rng.random(30); w = rng.random(29)
+---
+for k in range(1):
+    x = x[1:] * w
+=== means of groups by counts of the nearest
+X = rng.normal(size=(30, 2)); C = X[:4].copy(); K = 4
+---
+for _ in range(6):
+    d = ((X[:, None, :] - C[None, :, :]) ** 2).sum(-1)
+    lab = d.argmin(1)
+    n = np.maximum(np.bincount(lab, minlength=4), 1)
+    C = np.stack([np.bincount(lab, weights=X[:, k], minlength=K) / n for k in range(2)], axis=1)
+=== votes of neighbours
+X = rng.normal(size=(20, 2)); y = rng.integers(0, 3, 20); Q = rng.normal(size=(7, 2)); said = np.zeros(7, int)
+---
+for i in range(7):
+    near = np.argsort(((X - Q[i]) ** 2).sum(1))[:5]
+    said[i] = np.bincount(y[near]).argmax()
+=== counts of words in each turn, whole numbers as weights
+z = rng.integers(0, 5, size=40); w = rng.integers(0, 9, size=40); pi = np.ones(5) / 5; K = 5; s = 0.0
+---
+for t in range(6):
+    n = np.bincount(z, w, minlength=K)
+    pi = 0.5 * pi + 0.5 * n / n.sum()
+    s = s + np.bincount((z + t) % 3, minlength=4)[2]
+""")
