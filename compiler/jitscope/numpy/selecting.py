@@ -22,7 +22,7 @@ from ..ops.indexing import (
     ScatterDimensionNumbers,
     gather,
     iota,
-    scatter,
+    scatter_max,
 )
 from ..ops.linear import broadcast_in_dim_p, convert, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cumsum_p, reduce_or_p
@@ -263,24 +263,21 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
         own = [f if dtypes.is_inexact(aval_of(f).dtype) else convert(f, index) for f in given]
         return tuple(broadcast(_strong(f), (), (size,)) for f in own)
     mask = reshape(mask, (total,))
-    count = cumsum_p(convert(mask, index), axis=0, reverse=False)
-    # The n-th element that is not zero writes its place to the result, at n; the others write out of bounds.
+    counted = convert(mask, index)
+    count = cumsum_p(counted, axis=0, reverse=False)
+    # Each element writes its place to the result, at the number of elements before it that are not zero: of those that write to one place
+    # the last is not zero itself. (To have zeros write nothing would be to ask of each whether it is one.)
     number = lambda n: scalar_of(n, index, False)
-    to = choose(mask, sub_p(count, number(1)), number(size))
-    places = iota(index, (total,))
+    to = reshape(sub_p(count, counted), (total, 1))
     numbers = ScatterDimensionNumbers((), (0,), (0,))
-    flat = scatter(full((size,), 0, index), reshape(to, (total, 1)), places, numbers)
+    flat = scatter_max(full((size,), 0, index), to, iota(index, (total,)), numbers)
     found = lt_p(iota(index, (size,)), broadcast(slice_in_dim(count, total - 1, total), (1,), (size,)))
     columns = []
     for i, n in enumerate(shape):
         rest = math.prod(shape[i + 1 :])
         column = flat if rest == 1 else div_p(flat, number(rest))
         columns.append(column if i == 0 else rem_p(column, number(n)))
-    # Zeros are there already.
-    return tuple(
-        column if isinstance(f, np.integer) and f == 0 else _strong(chosen("nonzero", found, column, f))
-        for column, f in zip(columns, fills)
-    )
+    return tuple(_strong(chosen("nonzero", found, column, f)) for column, f in zip(columns, fills))
 
 
 def _strong(x: Any) -> Any:

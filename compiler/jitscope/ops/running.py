@@ -1,12 +1,13 @@
 """Running sums, products, maxima and minima: along an axis that is not the last as a loop over its rows, a row being as many elements as
-lie behind that axis, and added to the one before in vectors; along the last axis as a loop over its elements, in a function of its own that
-XLA compiles in one piece, as it does small loops.
+lie behind that axis, and added to the one before in vectors; along the last axis as a loop over its elements, eight at a time, in a function
+of its own that XLA compiles in one piece, as it does small loops. (The total is kept in memory from turn to turn. The sums of the eight alone
+are known before it is there, and it is added to each of them.)
 
 Integers, maxima and minima are what they are in any order. Floats are added from the first to the last within blocks of some √n rows,
 and the totals of the blocks likewise: the result at row i is off by no more than (b + i / b + 2) eps times the sum of the magnitudes up
 to there, b rows being a block (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 4.2); for products, that
 share of the product. Along the last axis rows of more than 4,096 elements have blocks in blocks, of b² and b = ∛n elements:
-(n / b² + 2 b + 3) eps; those of up to 64 are summed from the first to the last, n eps. XLA's own way, sums of 16 numbers, sums of 16
+(n / b² + 2 b + 3) eps; those of up to 64 are one block, n eps. XLA's own way, sums of 16 numbers, sums of 16
 such, and so on, is bounded by 15 eps times the number of these levels.
 """
 
@@ -26,6 +27,8 @@ from ..xla.cpu_tuning import IN_ONE_PIECE, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
 
 _DTYPES = frozenset(("float32", "float64", "int32", "int64", "uint32", "uint64"))
 _COUNT = ShapedArray((), np.dtype(np.int32))
+_TOGETHER = 8
+"""Elements taken in by one turn."""
 
 
 def runs_by_rows(x: ShapedArray, axis: int, platform: str) -> bool:
@@ -73,13 +76,12 @@ def by_rows(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any],
 
 def runs_by_elements(ctx: Any, axis: int) -> bool:
     """Whether a running reduction is such a loop: in programs for one device."""
-    x, least = ctx.avals_in[0], RUNNING_BY_ELEMENTS.value
+    x = ctx.avals_in[0]
     if not RUNNING_BY_ELEMENTS.holds(ctx.module.platform) or ctx.module.meshes.group is not None:
         return False
     if not is_static(x.shape) or x.dtype.name not in _DTYPES or math.prod(x.shape[axis + 1 :]) != 1:
         return False
-    many = dtypes.is_float(x.dtype) and x.size > x.shape[axis]
-    return least["row" if many else "length"] <= x.shape[axis] and x.size < 2**31
+    return x.shape[axis] >= RUNNING_BY_ELEMENTS.value and x.size < 2**31
 
 
 def by_elements(ctx: Any, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axis: int, reverse: bool) -> Any:
@@ -118,20 +120,36 @@ class _Elements:
         """The total of the elements from `first` to `end` of a row, and `out` with the running ones, those `before` taken in; by blocks of
         these sizes, in each other."""
 
-        def element(i: Any, total: Any, out: Any) -> list[Any]:
-            at = self.hlo.subtract(self.number(self.length - 1), i) if self.reverse else i
-            at = self.hlo.add(start, at)
-            total = self.combine(total, self.hlo.dynamic_slice(x, [at], self.ctx.ints([1])))
-            here = total if before is None else self.combine(before, total)
-            return [total, self.hlo.dynamic_update_slice(out, here, [at])]
+        def elements(many: int) -> Callable[..., list[Any]]:
+            """Takes so many elements in, of which the running ones are known before the total is."""
+
+            def take(i: Any, total: Any, out: Any) -> list[Any]:
+                places, running = [], []
+                for n in range(many):
+                    at = self.hlo.add(i, self.number(n)) if n else i
+                    at = self.hlo.subtract(self.number(self.length - 1), at) if self.reverse else at
+                    places.append(self.hlo.add(start, at))
+                    x_n = self.hlo.dynamic_slice(x, [places[n]], self.ctx.ints([1]))
+                    running.append(self.combine(running[-1], x_n) if n else x_n)
+                running = [self.combine(total, one) for one in running]
+                for at, one in zip(places, running):
+                    here = one if before is None else self.combine(before, one)
+                    out = self.hlo.dynamic_update_slice(out, here, [at])
+                return [running[-1], out]
+
+            return take
 
         def block(i: Any, total: Any, out: Any) -> list[Any]:
             until = self.hlo.minimum(self.hlo.add(i, self.number(blocks[0])), end)
             more, out = self.part(x, start, i, until, self.combine(before, total), out, blocks[1:])
             return [self.combine(total, more), out]
 
-        step, body = (blocks[0], block) if blocks else (1, element)
-        return self.loop(first, end, step, [self.one, self.vector], [self.nothing, out], body)
+        avals, state = [self.one, self.vector], [self.nothing, out]
+        if blocks:
+            return self.loop(first, end, blocks[0], avals, state, block)
+        last = self.hlo.subtract(end, self.hlo.remainder(self.hlo.subtract(end, first), self.number(_TOGETHER)))
+        state = self.loop(first, last, _TOGETHER, avals, state, elements(_TOGETHER))
+        return self.loop(last, end, 1, avals, state, elements(1))
 
     def loop(
         self, first: Any, end: Any, step: int, avals: Any, values: Any, body: Callable[..., list[Any]]
