@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
-from jitscope.core.source import Position, position_of_function
+from jitscope.core.source import Position
 
 
 class CachedTracer(NamedTuple):
@@ -22,12 +22,13 @@ class CachedTracer(NamedTuple):
 def cached_tracer(error: BaseException, cause: Position | None, frames: Iterable[FrameType]) -> CachedTracer | None:
     """The cached function that made what an error of a leaked tracer speaks of; None where no such function did, or it is not to be
     found by the names that the frames of the error have."""
-    made = {(cause.file, cause.function)} if cause is not None else set()
-    made |= {(file, name) for file, name in _PLACE.findall(str(error))}
+    made = {(cause.file, cause.function): cause} if cause is not None else {}
+    for file, line, name in _PLACE.findall(str(error)):
+        made[file, name] = Position(file, int(line), int(line), 0, 0, name)
     for name, cached in _cached(frames):
         code = getattr(cached.__wrapped__, "__code__", None)
-        where = position_of_function(cached.__wrapped__)
-        if where is not None and code is not None and (code.co_filename, code.co_name) in made:
+        where = made.get((code.co_filename, code.co_name)) if code is not None else None
+        if where is not None:
             said = (
                 f"{name} is cached by Python: it was called while a function was traced, keeps the tracer of that trace, which has no value "
                 "since that has ended, and gives it to each call with the same arguments."
@@ -40,7 +41,7 @@ def cached_tracer(error: BaseException, cause: Position | None, frames: Iterable
     return None
 
 
-_PLACE = re.compile(r"^(.+?):\d+:\d+ \((?:[\w.<>]+\.)?(\w+)\)$", re.MULTILINE)
+_PLACE = re.compile(r"^(.+?):(\d+):\d+ \((?:[\w.<>]+\.)?(\w+)\)$", re.MULTILINE)
 """How jax lists the frames in which a tracer was made."""
 
 

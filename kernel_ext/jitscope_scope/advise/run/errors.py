@@ -30,7 +30,7 @@ from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
-from .caches import cached_tracer
+from .caches import CachedTracer, cached_tracer
 from .nans import told_of_failure
 from .refused_values import refused
 from .unknown_values import unknown_value
@@ -55,10 +55,17 @@ def explained(error: BaseException) -> Diagnostic | None:
         known, cause = "pytree-init-validates", None
     if known not in CATALOGUE:
         return None
-    if known == "tracer-leak" and (kept := cached_tracer(error, cause, [frame for frame, _ in frames])) is not None:
-        return Diagnostic(known, kept.where.file, Span.of(kept.where), kept.said, Fix(kept.fix), (), "trace")
-    one = _confirmed(known, cause or where, names) or _made(known, cause or where, error, names, frame)
+    one = _confirmed(known, cause or where, names)
+    if one is None and known == "tracer-leak":
+        one = _of_cache(cached_tracer(error, cause, [frame for frame, _ in frames]))
+    one = one or _made(known, cause or where, error, names, frame)
     return one.in_names(names)
+
+
+def _of_cache(kept: CachedTracer | None) -> Diagnostic | None:
+    if kept is None:
+        return None
+    return Diagnostic("tracer-leak", kept.where.file, Span.of(kept.where), kept.said, Fix(kept.fix), (), "trace")
 
 
 def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
