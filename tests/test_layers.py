@@ -107,6 +107,7 @@ OPS = [
     "tridiagonal",
     "fft",
     "generators",
+    "counter_based",
     "rng",
     "collective",
     "exchanges",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitscope.core.dtypes import bool_, int32, uint32
-from jitscope.ops import elementwise as el, generators, indexing as ix, linear as li, rng
+from jitscope.ops import counter_based, elementwise as el, generators, indexing as ix, linear as li, rng
 
 from .indexing import CLIP, FILL, scattered
 from .registry import SHAPES, Draw, Sample, samples
@@ -59,6 +59,59 @@ def _(draw, dtype):
         yield Sample(label, [draw.bits(shape) for _ in range(4)], _cipher, result=[uint32, uint32])
     args = [draw.bits(()), draw.bits(()), draw.bits((4,)), draw.bits((4,))]
     yield Sample("scalar keys", args, _cipher, result=[uint32, uint32])
+
+
+def _mod(*words: Any) -> list[np.ndarray]:
+    return [np.asarray(w, np.uint64) & np.uint64(2**32 - 1) for w in np.broadcast_arrays(*words)]
+
+
+def _as_words(words: Sequence[Any]) -> list[np.ndarray]:
+    return [np.asarray(w).astype(np.uint32) for w in words]
+
+
+def _philox2x32(k, a, b):
+    k, a, b = _mod(k, a, b)
+    for i in range(10):
+        product, (bumped,) = a * np.uint64(0xD256D193), _mod(k + np.uint64(i * 0x9E3779B9))
+        a, b = _mod((product >> np.uint64(32)) ^ b ^ bumped, product)
+    return _as_words([a, b])
+
+
+def _philox4x32(k, l, a, b, c, d):
+    k, l, a, b, c, d = _mod(k, l, a, b, c, d)
+    for i in range(10):
+        first, second = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        k_now, l_now = _mod(k + np.uint64(i * 0x9E3779B9), l + np.uint64(i * 0xBB67AE85))
+        shift = np.uint64(32)
+        a, b, c, d = _mod((second >> shift) ^ b ^ k_now, second, (first >> shift) ^ d ^ l_now, first)
+    return _as_words([a, b, c, d])
+
+
+def _threefry4x32(*words):
+    k, x = _mod(*words)[:4], _mod(*words)[4:]
+    k = [*k, k[0] ^ k[1] ^ k[2] ^ k[3] ^ np.uint64(0x1BD11BDA)]
+    x = _mod(*[a + b for a, b in zip(x, k)])
+    turns = [(10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20)]
+    for i in range(20):
+        for to, by, n in zip((0, 2), ((1, 3), (3, 1))[i % 2], turns[i % 8]):
+            x[to] = _mod(x[to] + x[by])[0]
+            x[by] = x[to] ^ _mod(x[by] << np.uint64(n) | x[by] >> np.uint64(32 - n))[0]
+        if i % 4 == 3:
+            t = i // 4 + 1
+            x = _mod(*[a + k[(t + j) % 5] + np.uint64(t if j == 3 else 0) for j, a in enumerate(x)])
+    return _as_words(x)
+
+
+for _hash, _oracle, _operands, _results in (
+    (counter_based.philox2x32_p, _philox2x32, 3, 2),
+    (counter_based.philox4x32_p, _philox4x32, 6, 4),
+    (counter_based.threefry4x32_p, _threefry4x32, 8, 4),
+):
+
+    @samples(_hash, "u")
+    def _(draw, dtype, oracle=_oracle, operands=_operands, results=_results):
+        for label, shape in SHAPES.items():
+            yield Sample(label, [draw.bits(shape) for _ in range(operands)], oracle, result=[uint32] * results)
 
 
 @samples(rng.random_seed_p, "iu")

@@ -23,21 +23,22 @@ from .linear import add_p, broadcast_in_dim, concatenate_p, convert, full, mul_p
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: uint32, 64: uint64}
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
+PARITY = np.uint32(0x1BD11BDA)
 
 
-def _rotate_left(x: Any, n: int) -> Any:
+def rotate_left(x: Any, n: int) -> Any:
+    """Words whose upper `n` bits became the lower ones."""
     return or_p(shift_left_p(x, np.uint32(n)), shift_right_logical_p(x, np.uint32(32 - n)))
 
 
 def threefry_rounds(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
     """The two words of the cipher: 20 rounds, the key injected after every fourth."""
-    keys = (k1, k2, xor_p(xor_p(k1, k2), _PARITY))
+    keys = (k1, k2, xor_p(xor_p(k1, k2), PARITY))
     x1, x2 = add_p(x1, k1), add_p(x2, k2)
     for i in range(5):
         for rotation in _ROTATIONS[i % 2]:
             x1 = add_p(x1, x2)
-            x2 = xor_p(x1, _rotate_left(x2, rotation))
+            x2 = xor_p(x1, rotate_left(x2, rotation))
         x1 = add_p(x1, keys[(i + 1) % 3])
         x2 = add_p(add_p(x2, keys[(i + 2) % 3]), np.uint32(i + 1))
     return [x1, x2]

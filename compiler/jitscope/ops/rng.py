@@ -14,6 +14,7 @@ from ..core.config import settings
 from ..core.dtypes import ExtendedDType, uint32, uint64
 from ..symbolic.dimension import is_symbolic_dim
 from ..xla.cpu_tuning import RANDOM_BITS_APART
+from .counter_based import CounterHash, philox2x32_p, philox4x32_p, threefry4x32_p
 from .elementwise import and_p, bitcast_convert_type_p, eq_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, pure
 from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p, threefry_stream
@@ -27,14 +28,16 @@ class KeyDType(ExtendedDType):
     type = dtypes.prng_key
     physical = uint32
 
-    def __init__(self, impl: str, tag: str, words: int):
-        self.impl = impl
+    def __init__(self, impl: str, tag: str, words: int, hashed: CounterHash | None = None):
+        self.impl, self.hash = impl, hashed
         self.name = f"key<{tag}>"
         self.element_shape = (words,)
         self.itemsize = 4 * words
 
     def __reduce__(self) -> str:
-        return self.impl.removesuffix("2x32")  # the global below: each generator's dtype is one object
+        return (
+            "threefry" if self.impl == "threefry2x32" else self.impl
+        )  # the global below: each generator's dtype is one object
 
 
 threefry = KeyDType("threefry2x32", "fry", 2)
@@ -42,18 +45,23 @@ rbg = KeyDType("rbg", "rbg", 4)
 """XLA's own generator draws the bits, threefry makes the keys: of their words, two are one threefry key each."""
 unsafe_rbg = KeyDType("unsafe_rbg", "urbg", 4)
 """XLA's own generator does both; nothing is known of how independent its keys are."""
+threefry4x32 = KeyDType("threefry4x32", "fry4", 4, threefry4x32_p)
+philox2x32 = KeyDType("philox2x32", "phx2", 1, philox2x32_p)
+philox4x32 = KeyDType("philox4x32", "phx4", 2, philox4x32_p)
+GENERATORS = {dtype.impl: dtype for dtype in (threefry, threefry4x32, philox2x32, philox4x32, rbg, unsafe_rbg)}
+"""The dtypes of keys by the names of their generators."""
 
 
-def _words(data: Any) -> tuple[Any, Any]:
-    """The two words of keys, u32[..., 2] → u32[...] each."""
-    last = aval_of(data).ndim - 1
-    shape = aval_of(data).shape[:-1]
-    return tuple(reshape(slice_in_dim(data, i, i + 1, axis=last), shape) for i in range(2))  # pyright: ignore
+def _words(data: Any) -> list[Any]:
+    """The words of keys, u32[..., n] → u32[...] each."""
+    *shape, count = aval_of(data).shape
+    return [reshape(slice_in_dim(data, i, i + 1, axis=len(shape)), tuple(shape)) for i in range(count)]
 
 
-def _stack(x: Any, y: Any) -> Any:
-    shape = aval_of(x).shape
-    return concatenate_p(reshape(x, (*shape, 1)), reshape(y, (*shape, 1)), dimension=len(shape))
+def _stack(*words: Any) -> Any:
+    shape = aval_of(words[0]).shape
+    rows = [reshape(x, (*shape, 1)) for x in words]
+    return concatenate_p(*rows, dimension=len(shape)) if len(rows) > 1 else rows[0]
 
 
 def _halves(data: Any) -> Any:
@@ -80,9 +88,8 @@ def _each_key(data: Any, shape: Sequence[int]) -> tuple[list[Any], tuple[int, ..
     keys = aval_of(data).shape[:-1]
     whole = (*keys, *shape)
     own, rest = tuple(range(len(keys))), tuple(range(len(keys), len(whole)))
-    k1, k2 = (broadcast_in_dim(k, whole, own) for k in _words(data))
-    high, low = (broadcast_in_dim(c, whole, rest) for c in counters(shape))
-    return [k1, k2, high, low], whole
+    words = [broadcast_in_dim(k, whole, own) for k in _words(data)]
+    return [*words, *[broadcast_in_dim(c, whole, rest) for c in counters(shape)]], whole
 
 
 def _generated(state: Any, shape: Sequence[int], dtype: Any) -> Any:
@@ -144,6 +151,8 @@ class RandomSeed(KeyPrimitive):
             low = convert(and_p(bits, np.uint64(0xFFFFFFFF)), uint32)
         else:
             high, low = full(aval_of(seeds).shape, 0, uint32), convert(seeds, uint32)
+        if impl.hash:
+            return random_wrap_p(_stack(*impl.hash.seeded(high, low)), impl=impl)
         words = _stack(high, low)
         if impl is not threefry:
             words = concatenate_p(words, words, dimension=aval_of(words).ndim - 1)
@@ -151,7 +160,7 @@ class RandomSeed(KeyPrimitive):
 
 
 class RandomWrap(KeyPrimitive):
-    """Keys from their words, u32[..., 2] (4 for some generators)."""
+    """Keys from their words, u32[..., 2] (1 or 4 for some generators)."""
 
     def abstract(self, data, /, *, impl):
         if data.dtype != uint32 or data.shape[-1:] != impl.element_shape:
@@ -195,10 +204,15 @@ class RandomBits(Drawing):
         return pure(ShapedArray((*keys.shape, *shape), UINTS[bit_width]))
 
     def compute(self, keys, /, *, bit_width, shape, original=False):
-        if aval_of(keys).dtype is not threefry:
+        impl = aval_of(keys).dtype
+        if impl.hash:
+            *words, high, low = _each_key(random_unwrap_p(keys), shape)[0]
+            return impl.hash.bits(words, high, low, bit_width)
+        if impl is not threefry:
             return _drawn(random_unwrap_p(keys), shape, UINTS[bit_width])
         if original:
-            return self.older(*_words(random_unwrap_p(keys)), bit_width, tuple(shape))
+            k1, k2 = _words(random_unwrap_p(keys))
+            return self.older(k1, k2, bit_width, tuple(shape))
         operands, _ = _each_key(random_unwrap_p(keys), shape)
         high, low = threefry2x32_p(*operands)
         if bit_width == 64:
@@ -232,7 +246,10 @@ class RandomSplit(Drawing):
     def compute(self, keys, /, *, shape, original=False):
         impl, words = aval_of(keys).dtype, random_unwrap_p(keys)
         new_words = self.older if original else self.partitioned
-        if impl is unsafe_rbg:
+        if impl.hash:
+            *own, high, low = _each_key(words, shape)[0]
+            new = _stack(*impl.hash.keys(own, high, low))
+        elif impl is unsafe_rbg:
             new = self.unsafe(words, shape)
         elif impl is rbg:
             n, m = aval_of(keys).ndim, len(shape)  # keys × 2 × shape × 2 → keys × shape × 2 × 2
@@ -249,8 +266,8 @@ class RandomSplit(Drawing):
 
     def older(self, words, shape):
         """The same in JAX's older form."""
-        keys = aval_of(words).shape[:-1]
-        return reshape(threefry_stream(*_words(words), 2 * math.prod(shape)), (*keys, *shape, 2))
+        keys, (k1, k2) = aval_of(words).shape[:-1], _words(words)
+        return reshape(threefry_stream(k1, k2, 2 * math.prod(shape)), (*keys, *shape, 2))
 
     def unsafe(self, words, shape):
         """Every tenth draw of XLA's generator."""
@@ -289,7 +306,9 @@ class RandomFoldIn(KeyPrimitive):
 
     def compute(self, keys, data, /):
         impl, words = aval_of(keys).dtype, random_unwrap_p(keys)
-        if impl is unsafe_rbg:
+        if impl.hash:
+            new = _stack(*impl.hash.keys(_words(words), full(aval_of(data).shape, 0, uint32), data))
+        elif impl is unsafe_rbg:
             new = xor_p(words, self.last_draw(data))
         elif impl is rbg:
             shape = aval_of(data).shape

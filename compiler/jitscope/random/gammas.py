@@ -54,7 +54,7 @@ class RandomGamma(KeyPrimitive):
         each = random_split_p(keys, shape=(math.prod(shape[aval_of(keys).ndim :]),))
         each, flat = reshape(each, (math.prod(shape),)), reshape(a, (math.prod(shape),))
         one = lambda key, a: _gamma(key, a, log_space)
-        if aval_of(keys).dtype is threefry:
+        if aval_of(keys).dtype is threefry or aval_of(keys).dtype.hash:
             drawn = vmap(one)(each, flat)
         else:  # under vmap one key would draw for all
             drawn = loop(lambda pair: one(*pair), (each, flat))

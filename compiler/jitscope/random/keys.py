@@ -16,6 +16,7 @@ from ..eager.functions import eager_jit
 from ..numpy.operands import shape_of
 from ..ops.linear import add_p, convert, reshape, slice_in_dim
 from ..ops.rng import (
+    GENERATORS,
     KeyDType,
     random_clone_p,
     random_fold_in_p,
@@ -23,9 +24,6 @@ from ..ops.rng import (
     random_split_p,
     random_unwrap_p,
     random_wrap_p,
-    rbg,
-    threefry,
-    unsafe_rbg,
 )
 
 
@@ -40,20 +38,16 @@ __all__ = ["Key", "PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype",
 Key = NewType("Key", Array)
 """An array of keys, for annotations."""
 
-_IMPLEMENTATIONS = {dtype.impl: dtype for dtype in (threefry, rbg, unsafe_rbg)}
-
 
 def _implementation(impl: Any) -> KeyDType:
     if isinstance(impl, KeyDType):
         return impl
     name = settings().default_prng_impl if impl is None else impl
     if not isinstance(name, str):
-        raise TypeError(
-            f"a generator is given by name ({', '.join(map(repr, _IMPLEMENTATIONS))}) or dtype, not by {name!r}"
-        )
-    if name not in _IMPLEMENTATIONS:
-        raise ValueError(f"there is no generator {impl!r}; there are {', '.join(map(repr, _IMPLEMENTATIONS))}")
-    return _IMPLEMENTATIONS[name]
+        raise TypeError(f"a generator is given by name ({', '.join(map(repr, GENERATORS))}) or dtype, not by {name!r}")
+    if name not in GENERATORS:
+        raise ValueError(f"there is no generator {impl!r}; there are {', '.join(map(repr, GENERATORS))}")
+    return GENERATORS[name]
 
 
 def key_dtype(impl_spec: str | None = None) -> KeyDType:

@@ -15,6 +15,7 @@ import jitscope.numpy as jnp
 from jitscope import dtypes, lax, random
 from jitscope.backend import key_reuse
 from jitscope.core.errors import KeyReuseError, TypePromotionError
+from jitscope.ops import rng
 
 
 KEY = random.key(0)
@@ -81,7 +82,7 @@ def test_making_keys() -> None:
             wrong()
 
 
-@pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("impl", sorted(rng.GENERATORS))
 def test_no_keys_and_many(impl: str) -> None:
     key = random.key(1, impl=impl)
     none = random.split(key, 0)
@@ -314,7 +315,7 @@ def test_integers_of_four_bits():
             draw()
 
 
-@pytest.mark.parametrize("name", ["threefry2x32", "rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("name", sorted(rng.GENERATORS))
 def test_the_dtype_of_keys_by_the_name_of_their_generator(name: str) -> None:
     made = random.key(3, dtype=name)
     assert made.dtype == random.key_dtype(name) == random.key(3, impl=name).dtype

@@ -8,7 +8,7 @@ import pytest
 import jitscope as jx
 from jitscope import random
 from jitscope.backend.array import to_array
-from jitscope.ops import generators, rng
+from jitscope.ops import counter_based, generators, rng
 from tests.compiler.programs import steps
 from tests.oracle import there
 from tests.oracle.cases.random_draws import DRAWS, WIDE_DRAWS
@@ -191,6 +191,37 @@ def test_threefry_on_published_vectors():
     for words, wanted in vectors.items():
         out = generators.threefry2x32_p(*[np.uint32(w) for w in words])
         assert tuple(int(x) for x in out) == wanted
+
+
+KNOWN_ANSWERS = {
+    "philox2x32": [
+        ("00000000 00000000 00000000", "ff1dae59 6cd10df2"),
+        ("ffffffff ffffffff ffffffff", "2c3f628b ab4fd7ad"),
+        ("13198a2e 243f6a88 85a308d3", "dd7ce038 f62a4c12"),
+    ],
+    "philox4x32": [
+        ("0 0 0 0 0 0", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ("ffffffff " * 6, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        ("a4093822 299f31d0 243f6a88 85a308d3 13198a2e 03707344", "d16cfe09 94fdcceb 5001e420 24126ea1"),
+    ],
+    "threefry4x32": [
+        ("0 " * 8, "9c6ca96a e17eae66 fc10ecd4 5256a7d8"),
+        ("ffffffff " * 8, "2a881696 57012287 f6c7446e a16a6732"),
+        (
+            "a4093822 299f31d0 082efa98 ec4e6c89 243f6a88 85a308d3 13198a2e 03707344",
+            "59cd1dbb b8879579 86b5d00c ac8b6d84",
+        ),
+    ],
+}
+"""Of Random123, the program beside the paper of Salmon et al.: words of key and counter, and what they are hashed to."""
+
+
+@pytest.mark.parametrize("name", KNOWN_ANSWERS)
+def test_hashes_of_counters_on_published_vectors(name: str) -> None:
+    primitive = getattr(counter_based, f"{name}_p")
+    for words, wanted in KNOWN_ANSWERS[name]:
+        out = primitive(*[np.uint32(int(w, 16)) for w in words.split()])
+        assert [int(x) for x in out] == [int(w, 16) for w in wanted.split()]
 
 
 # Distributions --------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ _fill(DRAWS, SEEDS, FLOATS, INTEGERS, UNSIGNED)
 _fill(WIDE_DRAWS, SEEDS64, (np.dtype("float64"),), (np.dtype("int64"), np.dtype("uint64")), (np.dtype("uint64"),))
 WIDE_DRAWS = {f"x64 {name}": draw for name, draw in WIDE_DRAWS.items()}
 
-for _impl in ("rbg", "unsafe_rbg"):
+for _impl in ("rbg", "unsafe_rbg", "threefry4x32", "philox2x32", "philox4x32"):
     _key = lambda r, seed=3, impl=_impl: r.key(seed, impl=impl)
     DRAWS |= {
         f"{_impl} key": _key,
@@ -67,7 +67,10 @@ for _impl in ("rbg", "unsafe_rbg"):
         f"{_impl} randint": lambda r, key=_key: r.randint(key(r), (7,), 0, 1000),
         f"{_impl} a chain": lambda r, key=_key: r.bits(r.fold_in(r.split(r.split(key(r))[1], 3)[2], 8), (5,)),
     }
-WIDE_DRAWS |= {"x64 rbg bits": lambda r: r.bits(r.key(3, impl="rbg"), (4,), np.uint64)}
+WIDE_DRAWS |= {
+    f"x64 {_impl} bits": lambda r, impl=_impl: r.bits(r.key(2**40 + 3, impl=impl), (4,), np.uint64)
+    for _impl in ("rbg", "threefry4x32", "philox2x32", "philox4x32")
+}
 
 DRAWS |= {
     "split": lambda r: r.split(r.key(3)),
