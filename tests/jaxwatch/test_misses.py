@@ -78,3 +78,39 @@ def test_the_cache_that_kept_a_tracer_is_named(cells, name: str) -> None:
     assert item["id"] == "tracer-leak" and item["message"].startswith(f"{cached} is cached by Python: ")
     assert f"{cached}.cache_clear()" in item["fix"]["text"]
     assert not cells.cell(f"{cached}.cache_clear()").error, "what it says can be done"
+
+
+def test_an_object_of_nnx_that_a_trace_from_outside_would_change_is_told_with_what_to_do(cells) -> None:
+    assert not cells.cell("from flax import nnx\ndrop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))").error
+    ran = cells.cell("@jax.jit\ndef f(x):\n    return drop(x)\nf(x)")
+    assert ran.error.startswith("TraceContextError")
+    (item,) = ran.document["items"]
+    assert (item["id"], item["position"]["line"]) == ("trace-time-mutation", 3) and "nnx.jit" in item["fix"]["text"]
+    mended = cells.cell(
+        "@nnx.jit\ndef f(drop, x):\n    return drop(x)\nbool((f(drop, jnp.ones(64)) == f(drop, jnp.ones(64))).all())"
+    )
+    assert (mended.error, mended.result) == ("", False), "it draws anew at each call"
+
+
+MODULES = {
+    "a mean": "bn = nnx.BatchNorm(4, rngs=nnx.Rngs(0))\n@jax.jit\ndef f(bn, x):\n    return bn(x).sum()\nf(bn, jnp.ones((2, 4)) * 3);",
+    "a mask": "drop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))\n@jax.jit\ndef f(drop, x):\n    return drop(x)\nf(drop, jnp.ones(8));",
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_plain_jit_loses_of_a_module_is_told(cells, name: str) -> None:
+    assert not cells.cell("from flax import nnx").error
+    assert not cells.cell(MODULES[name]).error
+    ((id, line, said),) = told(cells)
+    assert (id, line) == ("trace-time-mutation", 4) and "gives no object back" in said
+    module = cells.names["bn" if name == "a mean" else "drop"]
+    state = module.mean[...] if name == "a mean" else module.rngs.count[...]
+    assert not state.any(), "it is as it was"
+
+
+def test_a_derivative_that_is_always_zero_is_told(cells) -> None:
+    ran = cells.cell("def loss(w):\n    return jnp.round(w).sum()\nprint(jax.jit(jax.grad(loss))(x))")
+    assert ran.stdout == "[0. 0. 0.]\n"
+    ((id, line, _),) = told(cells)
+    assert (id, line) == ("grad-zero", 2)

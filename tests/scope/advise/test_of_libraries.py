@@ -54,6 +54,40 @@ def step(model, x):
 """,
 }
 OBJECTS = {
+    "a mean of batches": """
+bn = nnx.BatchNorm(4, rngs=nnx.Rngs(0))
+@jax.jit
+def run(bn, x):
+    return bn(x).sum()  # <- trace-time-mutation
+run(bn, jnp.ones((2, 4)))
+""",
+    "masks of a module": """
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.linear = nnx.Linear(3, 4, rngs=rngs)
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+    def __call__(self, x):
+        return self.drop(self.linear(x))
+net = Net(nnx.Rngs(0))
+@jax.jit
+def run(net, x):
+    y = net(x)  # <- trace-time-mutation
+    return y.sum()
+run(net, jnp.ones((2, 3)))
+""",
+    "a count that a module keeps": """
+class Counter(nnx.Module):
+    def __init__(self):
+        self.n = nnx.Variable(jnp.array(0))
+    def __call__(self, x):
+        self.n[...] += 1
+        return x * 2
+counter = Counter()
+@jax.jit
+def run(counter, x):
+    return counter(x)  # <- trace-time-mutation
+run(counter, jnp.ones(3))
+""",
     "an optimizer of nnx under plain jit": """
 model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
 optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
@@ -129,6 +163,55 @@ class Scaled(eqx.Module):
 """,
 }
 OBJECTS_FINE = {
+    "a module that changes nothing": """
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.linear = nnx.Linear(3, 4, rngs=rngs)
+    def __call__(self, x):
+        return self.linear(x)
+net = Net(nnx.Rngs(0))
+@jax.jit
+def run(net, x):
+    return net(x).sum()
+run(net, jnp.ones((2, 3)))
+""",
+    "a module that is given back": """
+drop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+@jax.jit
+def run(drop, x):
+    y = drop(x)
+    return y, drop
+y, drop = run(drop, jnp.ones(3))
+""",
+    "masks under nnx.jit": """
+drop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+@nnx.jit
+def run(drop, x):
+    return drop(x)
+run(drop, jnp.ones(3))
+""",
+    "masks that are turned off": """
+drop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+drop.eval()
+@jax.jit
+def run(drop, x):
+    return drop(x)
+run(drop, jnp.ones(3))
+""",
+    "a count in a branch": """
+class Counter(nnx.Module):
+    def __init__(self):
+        self.n = nnx.Variable(jnp.array(0))
+    def __call__(self, x, train=False):
+        if train:
+            self.n[...] += 1
+        return x * 2
+counter = Counter()
+@jax.jit
+def run(counter, x):
+    return counter(x)
+run(counter, jnp.ones(3))
+""",
     "a stream of keys that is given, or made inside": """
 rngs = nnx.Rngs(0)
 noise = rngs.normal((3,))

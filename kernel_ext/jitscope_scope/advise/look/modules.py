@@ -32,7 +32,8 @@ def _lost(function: ast.FunctionDef, traced: TracedFunction, walk: Walk) -> Iter
     for name in parameters(function):
         if name in traced.static or not _is_of_nnx(function, name, walk) or _is_given_back(function, name):
             continue
-        if (change := _change_of(function, name, walk)) is not None:
+        change = _change_of(function, name, walk) or _run_that_changes(function, name, walk)
+        if change is not None:
             message = f"this changes a copy of `{name}`: jax.jit gives no object back, so the caller's stays as it was."
             fix = "Compile the function with nnx.jit, which gives changes back; or return the object and go on with that one."
             yield diagnostic(walk.code, "trace-time-mutation", change, message, fix)
@@ -58,9 +59,7 @@ def _makes_object(node: ast.expr, walk: Walk) -> bool:
     if owner is not None:
         return any(walk.code.dotted(base) == "flax.nnx.Module" for base in owner.bases)
     if isinstance(node, ast.Name):
-        scope = walk.code.scopes.binding(node.id, node)
-        binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()
-        made = [getattr(walk.code.parents.get(one), "value", None) for one in binders]
+        made = _values_of(node, walk)
         return bool(made) and all(isinstance(one, ast.Call) and _is_class_of_nnx(one, walk) for one in made)
     return isinstance(node, ast.Call) and _is_class_of_nnx(node, walk)
 
@@ -85,8 +84,17 @@ _CHANGING_METHODS = {"update", "reset"}
 
 
 def _is_given_back(function: ast.FunctionDef, name: str) -> bool:
+    """Whether it may be among what a function returns, or in what it is given to for that; what it computes is not it."""
     returns = [one for one in below(function) if isinstance(one, ast.Return) and one.value is not None]
-    return any(isinstance(one, ast.Name) and one.id == name for each in returns for one in below(each))
+    used = {
+        id(one.func if isinstance(one, ast.Call) else one.value)
+        for each in returns
+        for one in below(each)
+        if isinstance(one, ast.Call | ast.Attribute)
+    }
+    return any(
+        isinstance(one, ast.Name) and one.id == name and id(one) not in used for each in returns for one in below(each)
+    )
 
 
 def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | None:
@@ -100,6 +108,73 @@ def _change_of(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | No
                 if root_name(node) == name:
                     return node
     return None
+
+
+def _run_that_changes(function: ast.FunctionDef, name: str, walk: Walk) -> ast.AST | None:
+    """A call of an object of the arguments, `model(x)`, that counts a mask drawn, or takes in the mean of a batch: of a class of flax's that
+    does, or of one of this program whose `__call__` stores into `self` or calls such a member."""
+    if any(word in walk.code.text for word in _STILL):
+        return None
+    calls = [one for one in walk.code.of(ast.Call) if _given_at(one, function, name, walk)]
+    given = [value for one in calls for value in _given_at(one, function, name, walk)]
+    for node in walk.code.within(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            if given and all(_changes_when_run(value, walk) for value in given):
+                return node
+    return None
+
+
+_STILL = (".eval(", "deterministic", "use_running_average", "set_attributes", "nnx.view(")
+"""What has layers draw no mask, and take in no mean."""
+_COUNTING = {"flax.nnx.Dropout", "flax.nnx.BatchNorm"}
+
+
+def _changes_when_run(node: ast.expr, walk: Walk, depth: int = 4) -> bool:
+    """Whether the object that an expression gives changes itself when it is called."""
+    if isinstance(node, ast.Call) and walk.code.dotted(node.func) in _COUNTING:
+        return True
+    owner = walk.functions.instance(node, node)
+    if owner is None:
+        made = _values_of(node, walk)
+        return bool(made) and all(isinstance(one, ast.Call) and _changes_when_run(one, walk, depth) for one in made)
+    run = next((one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
+    if run is None or not depth or not run.args.args:
+        return False
+    own = run.args.args[0].arg
+    members = _members(owner, walk)
+    for part in (one for statement in run.body for one in _always(statement)):
+        match part:
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store(), value=ast.Attribute()):
+                if root_name(part) == own:
+                    return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=attr)) if base == own and attr in members:
+                if _changes_when_run(members[attr], walk, depth - 1):
+                    return True
+    return False
+
+
+def _always(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement that run whenever it is come to."""
+    if not isinstance(statement, ast.If | ast.For | ast.While | ast.Try | ast.Match | ast.FunctionDef | ast.ClassDef):
+        yield from (one for one in below(statement) if not isinstance(one, ast.Lambda | ast.IfExp))
+
+
+def _members(owner: ast.ClassDef, walk: Walk) -> dict[str, ast.expr]:
+    """What `__init__` gives attributes of `self`, once each."""
+    start = next((one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+    found: dict[str, list[ast.expr]] = {}
+    for node in below(start) if start is not None else ():
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value):
+                found.setdefault(attr, []).append(value)
+    return {attr: values[0] for attr, values in found.items() if len(values) == 1}
+
+
+def _values_of(node: ast.expr, walk: Walk) -> list[ast.expr | None]:
+    """What a name is given, wherever it is."""
+    scope = walk.code.scopes.binding(node.id, node) if isinstance(node, ast.Name) else None
+    binders = walk.code.scopes.binders(scope, node.id) if scope is not None and isinstance(node, ast.Name) else ()
+    return [getattr(walk.code.parents.get(one), "value", None) for one in binders]
 
 
 def outer_streams(walk: Walk) -> Iterator[Diagnostic]:
@@ -214,12 +289,8 @@ def _drops(node: ast.expr, walk: Walk, depth: int = 4) -> bool:
     if owner is not None:
         made = [one for one in below(owner) if isinstance(one, ast.Call)] if depth else []
         return any(_drops(one, walk, depth - 1) for one in made)
-    if isinstance(node, ast.Name):
-        scope = walk.code.scopes.binding(node.id, node)
-        binders = walk.code.scopes.binders(scope, node.id) if scope is not None else ()
-        made = [getattr(walk.code.parents.get(one), "value", None) for one in binders]
-        return bool(made) and all(isinstance(one, ast.Call) and _drops(one, walk, depth) for one in made)
-    return False
+    made = _values_of(node, walk)
+    return bool(made) and all(isinstance(one, ast.Call) and _drops(one, walk, depth) for one in made)
 
 
 # --- static fields --------------------------------------------------------------------------------------------------------------

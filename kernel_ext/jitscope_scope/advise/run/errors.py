@@ -162,6 +162,8 @@ TO_DO = {
     "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
     "static argument has a program of its own.",
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
+    "trace-time-mutation": "Pass the object as an argument of the traced function, and compile that with nnx.jit, which gives its changes back: it "
+    "was made outside, where the change of a trace cannot stay.",
     "tracer-leak": "Return the value from the traced function, and use what the call gives: an attribute, a list or a cache outside keeps "
     "what stood for it in the trace. Where a cache keeps it, make the value with NumPy.",
     "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
