@@ -11,13 +11,14 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
-from ..core.trace import Tracer
+from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
-from ..ops.linear import add_p, convert, convert_element_type_p, full, reduce_sum_p, reshape, sub_p, where
+from ..ops.linear import add_p, convert, convert_element_type_p, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where
 from ..ops.reduce import cumsum_p
 from ..ops.sort import sort_p
+from ..symbolic.dimension import is_static
 from .arithmetic import remainder
 from .at import At
 from .indexing import getitem
@@ -88,7 +89,20 @@ def delete(
             raise np.exceptions.AxisError(f"delete: {int(obj)} is out of bounds for axis {axis} of size {size}")
         if obj.dtype == np.bool_ and obj.shape != (size,):
             raise ValueError(f"delete: the mask has shape {obj.shape}, axis {axis} has size {size}")
-    return take(x, np.delete(np.arange(size), obj), axis, mode="clip")
+    return _picked(x, np.delete(np.arange(size), obj), axis)
+
+
+def _picked(x: Any, places: np.ndarray, axis: int) -> Any:
+    """The slices at known places, one after the other: a few stretches of them are cut out, others taken one by one. Outside of traces the
+    places are an argument, of one program for all."""
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
+    if evaluating() or not 0 < starts.size <= _STRETCHES:
+        return take(x, places, axis, mode="clip")
+    ends = np.append(places[starts[1:] - 1], places[-1]) + 1
+    return concatenate([slice_in_dim(x, int(a), int(b), axis=axis) for a, b in zip(places[starts], ends)], axis)
+
+
+_STRETCHES = 16
 
 
 @eager_jit(static="axis")
@@ -125,16 +139,16 @@ def insert(
     count = aval.size if aval.size != 1 else aval_of(v).shape[axis]
     known = concrete_value(places) if not is_traced(places) else places
     places = known if isinstance(known, Tracer) else np.asarray(known).astype(np.int32).reshape(-1)
-    return _inserted(x, places, v, axis, count)
+    if isinstance(places, Tracer) or evaluating() or not is_static((size, count)):
+        return _inserted(x, places, v, axis, count)
+    places = np.clip(np.where(places < 0, places + size, places), 0, size)
+    source = np.insert(np.arange(size), np.broadcast_to(places, count), np.arange(size, size + count))
+    return _picked(_with_values(x, v, axis, count), source, axis)
 
 
 @eager_jit(static="axis count")
 def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
-    shape, own = aval_of(x).shape, aval_of(values).shape
-    size = shape[axis]
-    wide = (*shape[:axis], count, *shape[axis + 1 :])
-    both = concatenate([x, broadcast(values, own, wide)], axis)
-    index = np.dtype(np.int32)
+    size, index = aval_of(x).shape[axis], np.dtype(np.int32)
     number = lambda n: scalar_of(n, index, False)
     places = clip(convert(from_front(reshape(places, (aval_of(places).size,)), size), index), number(0), number(size))
     places = broadcast(places, aval_of(places).shape, (count,))
@@ -144,7 +158,13 @@ def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
     passed = cumsum_p(source, axis=0, reverse=False)
     old = sub_p(iota(index, (size + count,)), passed)
     inserted = add_p(take(order, sub_p(passed, number(1)), mode="clip"), number(size)) if count else old
+    both = _with_values(x, values, axis, count)
     return take(both, where(eq_p(source, number(1)), inserted, old), axis, mode="clip")
+
+
+def _with_values(x: Any, values: Any, axis: int, count: int) -> Any:
+    shape = aval_of(x).shape
+    return concatenate([x, broadcast(values, aval_of(values).shape, (*shape[:axis], count, *shape[axis + 1 :]))], axis)
 
 
 @eager_jit(static="axis inplace mode")

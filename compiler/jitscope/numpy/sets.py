@@ -20,6 +20,7 @@ from ..ops.indexing import iota
 from ..ops.linear import concatenate_p, full, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cummax_p, reduce_or_p
 from ..ops.sort import sort_p
+from ..symbolic.dimension import is_static
 from ._ufunc import kind_of
 from .distinct import (
     filled,
@@ -48,6 +49,8 @@ __all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", 
 
 
 _METHODS = ("auto", "compare_all", "binary_search", "sort")
+_PAIRS = 32
+"""Test elements of which each is compared; among more it takes up to 25 times as long as to search."""
 
 
 @eager_jit(static="assume_unique invert method")
@@ -61,8 +64,8 @@ def isin(
 ) -> Array:
     """Whether each element is among `test_elements`, as booleans of its shape (`invert`: whether it is not).
 
-    `method`: "compare_all" ("auto") compares every pair; "binary_search" and "sort" sort `test_elements` and search
-    there. Raises ValueError for others.
+    `method`: "compare_all" compares every pair; "binary_search" and "sort" sort `test_elements` and search there. "auto" does so for
+    more than 32 real numbers. Raises ValueError for others.
     """
     if method not in _METHODS:
         raise ValueError(f"isin: method is {', '.join(map(repr, _METHODS))}, not {method!r}")
@@ -72,7 +75,8 @@ def isin(
     if 0 in (*shape, size):
         return full(shape, invert, dtypes.bool_)
     y = reshape(y, (size,))
-    if method in ("binary_search", "sort"):
+    many = is_static((size,)) and size > _PAIRS and dtypes.kind(aval_of(y).dtype) in "iuf"
+    if method in ("binary_search", "sort") or (method == "auto" and many):
         (y,) = sort_p(y, dimension=0, is_stable=False, num_keys=1)
         found = eq_p(x, take(y, search(y, x, "left", np.dtype(np.int32)), mode="clip"))
     else:

@@ -329,3 +329,37 @@ def test_objects_that_say_what_they_are_as_arrays() -> None:
         assert jnp.isscalar(Wrapped(x)) == jnp.isscalar(x) == (not x.ndim)
     made = jnp.array(((Wrapped(number), 3.0), [4, Wrapped(number)]))
     np.testing.assert_array_equal(made, [[2, 3], [4, 2]])
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.data())
+def test_slices_put_in_and_taken_out_at_known_places(data: st.DataObject) -> None:
+    shape = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 40)))
+    axis = data.draw(st.sampled_from([0, 1, None]))
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    size = x.size if axis is None else shape[axis]
+    place = st.integers(-size, size - 1)
+    places = data.draw(place | st.lists(place, min_size=1, max_size=30).map(np.array))
+    for got in (jnp.delete(x, places, axis), jx.jit(lambda x: jnp.delete(x, places, axis))(x)):
+        np.testing.assert_array_equal(got, np.delete(x, places, axis))
+    for got in (jnp.insert(x, places, 0.5, axis), jx.jit(lambda x: jnp.insert(x, places, 0.5, axis))(x)):
+        np.testing.assert_array_equal(got, np.insert(x, places, 0.5, axis))
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    st.sampled_from([1, 32, 33, 200]),
+    st.sampled_from(["int32", "uint8", "float32", "complex64", "bool"]),
+    st.booleans(),
+    st.integers(0, 2**31),
+)
+def test_members_of_few_and_of_many(count: int, dtype: str, invert: bool, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x, among = (random.integers(-100, 100, n).astype(dtype) for n in (300, count))
+    if dtype == "float32":
+        x[:4], among[:1] = [np.nan, np.inf, -0.0, 0.0], [random.choice([np.nan, np.inf, -0.0])]
+    np.testing.assert_array_equal(
+        jx.jit(jnp.isin, static_argnames="invert")(x, among, invert=invert), np.isin(x, among, invert=invert)
+    )
+    mapped = jx.vmap(lambda y: jnp.isin(x, y))(np.stack([among, among[::-1]]))
+    np.testing.assert_array_equal(mapped, np.stack([np.isin(x, among)] * 2))
