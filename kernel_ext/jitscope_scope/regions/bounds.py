@@ -117,10 +117,12 @@ class Bounds:
 
     def _guess(self, name: str, before: Interval | None) -> Interval:
         """What a name may be between that is bound by way of its own value: the constants, and the known bounds, that it is made of."""
-        found, names, known = [before or (0, 0)], {name}, set[str]()
+        found, names, known = [before or (0, 0), (0, 0)], {name}, set[str]()
         while names:
             n = names.pop()
             known.add(n)
+            if isinstance(first := self.values.get(n), (int, np.integer)):
+                found.append((int(first), int(first)))
             for e in self.given.get(n, []):
                 for part in ast.walk(e) if e is not None else ():
                     if isinstance(part, ast.Constant) and type(part.value) is int:

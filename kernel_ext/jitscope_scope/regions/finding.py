@@ -19,6 +19,7 @@ from .differences import Differences, joined
 from .functions import definitions
 from .homes import home_of
 from .in_place import acted_on
+from .loop_starts import where_it_begins
 from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, proof
@@ -193,6 +194,7 @@ class Watch:
 
         def holds(edit: EditText | None, seen: Visit = visit) -> bool:
             if edit is not None and dear:
+                edit = where_it_begins(edit, one.place.body)
                 one.proof = proof(one.place.body, edit, seen, live | set(), line)
                 one.edit = edit
             return edit is not None
@@ -209,8 +211,9 @@ class Watch:
         except CannotCompile as reason:
             first = reason
         with contextlib.suppress(CannotCompile):
-            if dear and first.cut.why == "shape" and holds(written_by_turns(*given)):
-                return
+            if dear and first.cut.why in ("shape", "object"):
+                if holds(written_by_turns(*given, sizes=first.cut.why == "shape")):
+                    return
         if not holds(written_mixed(*given)):
             raise first
 

@@ -6,6 +6,8 @@ import ast
 import copy
 from collections.abc import Mapping
 
+import numpy as np
+
 from . import naming
 from .answers import CannotCompile
 from .bounds import Bounds
@@ -37,7 +39,8 @@ def in_elements(
 def bounded(found: Mapping[str, str], body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
     """Raises CannotCompile where whole numbers without a bound are kept in one of the lists. `body` has elements as numbers."""
     bounds = Bounds(body, values, visit.after)
-    for n in (n for n in found if any(type(v) is int for v in visit.after[n])):  # type: ignore[attr-defined]
+    whole = [n for n in found if np.asarray(visit.after[n]).dtype.kind == "i"]
+    for n in (n for n in whole if any(type(v) is int for v in visit.after[n])):  # type: ignore[attr-defined]
         if not bounds.stays(f"{n}[]") and not bounds.adds(f"{n}[]"):
             n = n.removeprefix("whole_of_")
             said = f"`{n}` holds Python whole numbers, which have no bound; compiled ones wrap around"

@@ -53,9 +53,9 @@ class MadeLists:
 
     def kept_again(self, name: str, visit: Visit) -> list[str]:
         """The statement that gives a name the list that was appended to another one last, where it had that."""
-        of = next((o for o, n in self.rows.items() if n == name), "")
-        last = visit.ends.get(of)
-        return [f"{name} = {of}[-1]"] if isinstance(last, list) and last and last[-1] is visit.ends[name] else []
+        ends = {o: last for o in self.rows if isinstance(last := visit.ends.get(o), list) and last}
+        of = next((o for o, last in ends.items() if last[-1] is visit.ends[name]), None)
+        return [f"{name} = {of}[-1]"] if of is not None else []
 
 
 def as_arrays(body: naming.Statements, visit: Visit, values: dict[str, object]) -> MadeLists:
@@ -102,6 +102,8 @@ def _longer(body: naming.Statements, visit: Visit) -> dict[str, str]:
         if type(before) is not list or type(after) is not list or len(after) <= len(before) or not read:
             continue
         if all(ast.unparse(m.slice) == "-1" for m in read):
+            continue
+        if not all(isinstance(v, (*_ELEMENTS, np.ndarray)) for v in after):
             continue
         if len({type(v) for v in after[len(before) :]}) == 1 and len({np.shape(v) for v in after}) == 1:
             found[n] = f"[*{n}]"
@@ -215,10 +217,10 @@ def _allowed(node: ast.AST, name: str, found: Mapping[str, object], visit: Visit
             return sum((a == name) + (b == name) for a, b in pairs if a in found and b in found)
         case ast.Subscript(value=of, slice=at) if is_it(of):
             return int(not isinstance(at, (ast.Slice, ast.Tuple)))
-        case ast.Call(func=ast.Name(id="len" | "sum" | "min" | "max" | "any" | "all"), args=[of], keywords=[]) if is_it(
-            of
-        ):
+        case ast.Call(func=ast.Name(id="len" | "sum"), args=[of], keywords=[]) if is_it(of):
             return 1
+        case ast.Call(func=ast.Name(id="min" | "max" | "any" | "all"), args=[of], keywords=[]) if is_it(of):
+            return int(not isinstance(visit.after[name][-1], np.ndarray))  # type: ignore[index]
         case ast.Call(func=ast.Attribute(value=of, attr="append"), args=[_], keywords=[]) if is_it(of):
             return 1
         case ast.Call(func=ast.Attribute(value=ast.Name(id=other), attr="append"), args=[of], keywords=[]) if is_it(of):
@@ -454,5 +456,6 @@ class _Writer(ast.NodeTransformer):
                     return ast.copy_location(ast.Name(f"count_of_{name}", ast.Load()), node)
                 if word in _REDUCED:
                     module = ast.Attribute(ast.Name(self.numpy, ast.Load()), word, ast.Load())
-                    return placed_at(ast.Call(module, node.args, []), node)
+                    first = [ast.keyword("axis", ast.Constant(0))] if word == "sum" else []  # of arrays, one by one
+                    return placed_at(ast.Call(module, node.args, first), node)
         return node

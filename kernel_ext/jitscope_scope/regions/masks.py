@@ -12,6 +12,9 @@ from typing import TypeVar
 import numpy as np
 
 from . import naming
+from .expressions import difference
+from .parts import placed_at
+from .picked_names import bound_once, held, kept
 from .picks import MaskedExpression, Side, crossed, is_all, is_none, loaded, part_of, zeroed
 from .sizes import Parts
 
@@ -37,12 +40,12 @@ def unmasked(
 ) -> tuple[tuple[ast.stmt, ...], list[str], dict[str, np.ndarray]]:
     """The statements without picks where that can be; those that bind names of picked values after the region again; and the names of whole
     arrays that these need, with arrays of their types. `moving` are the names that are not known while tracing, `numpy` that of NumPy."""
-    masks = _Masks({**before, **after}, jnp)
+    masks = Masks({**before, **after}, jnp)
     masks.parts = Parts(moving, numpy)
     copied = [copy.deepcopy(s) for s in body]
-    masks.once = _bound_once(copied)
-    masks.names = _held(copied, masks)
-    masks.kept = _kept(copied, masks)
+    masks.once = bound_once(copied)
+    masks.names = held(copied, masks)
+    masks.kept = kept(copied, masks)
     new = [masks.visit(s) for s in copied]
     named = {n.id for s in new for n in ast.walk(s) if isinstance(n, ast.Name)}
     if masks.done and not named & masks.wholes.keys():
@@ -61,52 +64,7 @@ def unmasked(
     return tuple(body), [], {}
 
 
-def _kept(body: list[ast.stmt], masks: _Masks) -> set[str]:
-    """Names of picked values that are arrays of their own and that each turn binds before it uses them, there alone."""
-    turn = body[-1].body if len(body) == 1 and isinstance(body[-1], (ast.For, ast.While)) else body
-    found: set[str] = set()
-    for k, s in enumerate(turn):
-        match s:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in masks.names:
-                one = masks.picked(value)
-                if one is None or not one.copied or one.index is None:
-                    continue
-                changing = naming.bound(turn) | (set() if one.start is not None else naming.stored_into(turn))
-                if naming.loaded([one.mask]) & changing:
-                    continue
-                stores = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
-                given = [t for b in turn for t in naming.targets_of(b) if isinstance(t, ast.Name) and t.id == name]
-                used = naming.loaded(turn[: k + 1]) | naming.stored_into(turn[:k])
-                if name not in used and sum(isinstance(n.ctx, ast.Store) for n in stores) == len(given):
-                    found.add(name)
-    return found
-
-
-def _bound_once(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """What names are bound to that one plain assignment binds, and nothing else."""
-    nodes = [n for s in body for n in ast.walk(s)]
-    stores = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    given = [(t.id, n.value) for n in nodes if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)]
-    return {name: value for name, value in given if stores.count(name) == 1}
-
-
-def _held(body: list[ast.stmt], masks: _Masks) -> dict[str, ast.Assign]:
-    """Names of picked values, each bound once in a turn, by values that the rest of the turn leaves alone."""
-    found: dict[str, ast.Assign] = {}
-    turn = body[-1].body if len(body) == 1 and isinstance(body[-1], (ast.For, ast.While)) else body
-    for k, s in enumerate(turn):
-        match s:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if masks.picked(value) is not None:
-                later = naming.bound(turn[k:]) | naming.stored_into(turn[k:])
-                others = [n for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and n.id == name]
-                stores = [n for n in others if isinstance(n.ctx, ast.Store)]
-                early = naming.loaded(turn[: k + 1]) | naming.stored_into(turn)
-                if len(stores) == 1 and not naming.loaded([value]) & later and name not in early:
-                    found[name] = s
-    return found
-
-
-class _Masks(ast.NodeTransformer):
+class Masks(ast.NodeTransformer):
     def __init__(self, known: Mapping[str, object], jnp: str) -> None:
         self.known, self.jnp, self.done = known, jnp, False
         self.names: dict[str, ast.Assign] = {}
@@ -215,6 +173,14 @@ class _Masks(ast.NodeTransformer):
                 return None
             column = ast.Subscript(loaded(node.value), ast.Tuple([ast.Slice(), *rest], ast.Load()), ast.Load())
             return MaskedExpression(column, first, 0, ast.unparse(first))
+        if isinstance(node.slice, ast.Tuple) and node.slice.elts and self.is_mask(node.slice.elts[-1]):
+            *rest, last = node.slice.elts
+            if self.axes(last) != 1 or any(isinstance(p, ast.Slice) or self.axes(p) != 0 for p in rest):
+                return None
+            if self.axes(node.value) != 1 + len(rest):
+                return None
+            row = ast.Subscript(loaded(node.value), ast.Tuple([*rest, ast.Slice()], ast.Load()), ast.Load())
+            return MaskedExpression(row, last, 0, ast.unparse(last))
         return self._part(node, node.value)
 
     def _part(self, node: ast.Subscript, array: ast.Name) -> MaskedExpression | None:
@@ -223,6 +189,9 @@ class _Masks(ast.NodeTransformer):
         found = self.known.get(array.id)
         if self.parts is None or not isinstance(found, np.ndarray) or found.ndim < len(indices):
             return None
+        if found.ndim == 1 and (back := self.parts.backwards(indices[0], array.id)) is not None:
+            line = self.parts.line(indices[0], array.id, 0)
+            return MaskedExpression(loaded(array), back, 0, f"{ast.unparse(indices[0])} of {found.shape[0]}", line=line)
         indices = [*indices, *(ast.Slice() for _ in range(found.ndim - len(indices)))]
         places = [k for k, p in enumerate(indices) if isinstance(p, ast.Slice)]
         if any(self.axes(p) != 0 for k, p in enumerate(indices) if k not in places):
@@ -239,7 +208,8 @@ class _Masks(ast.NodeTransformer):
         if each[0] is not None and not any(each[1:]):
             index = indices[places[0]]
             start = self.parts.start(index, array.id, places[0])
-            return MaskedExpression(whole, each[0], len(places) - 1, keys[0], start, index)
+            line = self.parts.line(index, array.id, places[0]) if len(places) == 1 else None
+            return MaskedExpression(whole, each[0], len(places) - 1, keys[0], start, index, line=line)
         if len(places) != 2 or each[1] is None:
             return None
         mask: ast.expr = ast.Subscript(each[1], ast.Tuple([ast.Constant(None), ast.Slice()], ast.Load()), ast.Load())
@@ -301,6 +271,9 @@ class _Masks(ast.NodeTransformer):
     def _combined(self, a: ast.expr, b: ast.expr) -> MaskedExpression | None:
         """The product of a picked row and the part of a matrix that begins where it does, or of the matrix and a column: a part again."""
         p, q = self.picked(a), self.picked(b)
+        if p is not None and q is None and p.rows == 1 and not p.sides and (axes := self.axes(b)) in (1, 2):
+            whole = ast.fix_missing_locations(ast.copy_location(ast.BinOp(p.whole, ast.MatMult(), b), a))
+            return replace(p, whole=whole, rows=(axes or 1) - 1, copied=True)
         if p is None or q is None or p.rows or q.rows:
             return None
         if len(q.sides) == 2 and not p.sides and q.sides[0].key == p.key:
@@ -328,7 +301,7 @@ class _Masks(ast.NodeTransformer):
         """A row of numbers, picked or whole, and the part that it is of an axis."""
         one = self.picked(node)
         if one is not None:
-            good = not one.rows and self.axes(one.mask) == 1
+            good = not one.rows and self.axes(one.mask) == 1 and (one.line is None or one.line.step > 0)
             return (one.whole, Side(one.mask, one.key, one.start, one.index)) if good else None
         length = self._length(node)
         return None if length is None else (node, Side(None, f": of {length}", None, None))
@@ -349,7 +322,13 @@ class _Masks(ast.NodeTransformer):
     def _joined(self, nodes: list[ast.expr], build: Callable[[list[ast.expr]], ast.expr]) -> MaskedExpression | None:
         parts = [self.picked(n) for n in nodes]
         found = [p for p in parts if p is not None]
-        if not found or len({p.key for p in found}) > 1:
+        if len({p.key for p in found}) > 1:
+            base = next((p for p in found if p.line is not None and p.line.step > 0), found[0])
+            parts = [p if p is None else self._aligned(p, base) for p in parts]
+            if sum(p is not None for p in parts) < len(found):
+                return None
+            found = [base]
+        if not found:
             return None
         rows = max(p.rows for p in found)
         for n, p in zip(nodes, parts, strict=True):
@@ -360,6 +339,27 @@ class _Masks(ast.NodeTransformer):
                 return None
         whole = build([n if p is None else p.whole for n, p in zip(nodes, parts, strict=True)])
         return replace(found[0], whole=ast.copy_location(whole, nodes[0]), rows=rows, copied=True)
+
+    def _aligned(self, one: MaskedExpression, base: MaskedExpression) -> MaskedExpression | None:
+        """Picked numbers in the places of others, of which there are as many: `x[k:]` in those of `x[:n - k]`, or backwards."""
+        if one.key == base.key:
+            return one
+        if one.line is None or base.line is None or base.line.step < 0 or one.rows or base.rows or self.parts is None:
+            return None
+        apart = difference(one.line.count, base.line.count, self.parts.moves)
+        if apart is None:
+            return None
+        try:
+            text = ast.unparse(ast.fix_missing_locations(apart))
+            if eval(text, {"__builtins__": {}, "len": len}, dict(self.known)) != 0:
+                return None
+        except Exception:
+            return None
+        at = ast.Subscript(one.whole, one.line.at(base.line, self.parts.numpy), ast.Load())
+        whole = ast.fix_missing_locations(ast.copy_location(at, one.whole))
+        for n in ast.walk(whole):
+            ast.copy_location(n, one.whole)
+        return replace(base, whole=whole, copied=True)
 
     def _over(self, picked: MaskedExpression) -> ast.expr:
         """The mask with an axis for each axis of a picked place."""
@@ -425,9 +425,23 @@ class _Masks(ast.NodeTransformer):
 
     def _product(self, left: ast.expr, right: ast.expr, at: ast.expr) -> ast.expr:
         """The product of two rows of picked numbers: what is not picked counts as nothing."""
+        match left:
+            case ast.Attribute(value=inner, attr="T") if (p := self.picked(inner)) is not None and p.rows == 1:
+                q = self.picked(right)
+                if q is not None and q.key == p.key and self.axes(p.mask) == 1 and not p.sides and not q.sides:
+                    self.done = True
+                    nothing = lambda one: ast.IfExp(self._over(one), one.whole, ast.Constant(0))
+                    turned = ast.Attribute(nothing(p), "T", ast.Load())
+                    product = ast.copy_location(ast.BinOp(turned, ast.MatMult(), nothing(q)), at)
+                    return placed_at(product, at)
         a, b = self.picked(left), self.picked(right)
         if a is None or b is None or a.rows or self.parts is None:
             return at
+        if a.key != b.key and a.line is not None and b.line is not None:
+            base = a if a.line.step > 0 else b
+            p, q = self._aligned(a, base), self._aligned(b, base)
+            if p is not None and q is not None:
+                a, b = p, q
         whole: ast.expr | None = None
         if a.key == b.key and not a.sides and not b.sides:
             whole = b.whole if b.rows else zeroed(b)
@@ -525,6 +539,8 @@ class _Masks(ast.NodeTransformer):
     def _stored(self, node: ast.stmt, target: ast.Subscript, place: MaskedExpression, value: ast.expr) -> ast.AST:
         value = self.visit(value)
         one, axes = self.picked(value), self.axes(value)
+        if one is not None and one.key != place.key:
+            one = self._aligned(one, place) or one
         if one is not None and (one.key != place.key or one.rows != place.rows):
             return node
         if one is None and (axes is None or axes > place.rows):
@@ -539,15 +555,15 @@ class _Masks(ast.NodeTransformer):
 
 def empty_choices(body: naming.Statements, values: Mapping[str, object]) -> list[int]:
     """The lines in which picked values are reduced: NumPy warns, or raises, where a mask picks nothing."""
-    masks = _Masks(values, "jnp")
+    masks = Masks(values, "jnp")
     masks.parts = Parts(naming.bound(body), "numpy")
-    masks.names = _held(list(body), masks)
+    masks.names = held(list(body), masks)
     asked = {"mean", "max", "min", "std", "var", *_FOUND}
     calls = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)]
     found = [n.lineno for n in calls if getattr(n.func, "attr", "") in asked and _takes(masks, n)]
     return sorted(set(found))
 
 
-def _takes(masks: _Masks, call: ast.Call) -> bool:
+def _takes(masks: Masks, call: ast.Call) -> bool:
     parts = [*call.args[:1], *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
     return any(masks.picked(p) is not None for p in parts)

@@ -108,33 +108,39 @@ def put_back(name: str, axes: int, result: str) -> list[str]:
     return [f"for {row}, {new} in zip({name}, {result}.tolist()):", f"    {row}[:] = {new}", f"del {row}, {new}"]
 
 
-def bounded(name: str, axes: int, body: naming.Statements, visit: Visit) -> None:
-    """Raises CannotCompile where whole numbers without a bound are stored into a list."""
-    value = visit.values[name]
-    assert isinstance(value, list)
-    if np.asarray(value).dtype.kind != "i":
+def in_elements(
+    found: Mapping[str, int], body: naming.Statements, values: Mapping[str, object]
+) -> tuple[naming.Statements, Mapping[str, object]]:
+    """The statements with any element of each list as one number, `x[]`, and the values that these have before."""
+    if not found:
+        return body, values
+    elements = {}
+    for name, axes in found.items():
+        value = values[name]
+        elements[f"{name}[]"] = value if axes == 1 or not isinstance(value, list) else [v for row in value for v in row]
+    return tuple(_Elements(found).visit(copy.deepcopy(s)) for s in body), {**values, **elements}
+
+
+def bounded(name: str, body: naming.Statements, values: Mapping[str, object], visit: Visit) -> None:
+    """Raises CannotCompile where whole numbers without a bound are stored into a list. `body` has elements as numbers."""
+    if np.asarray(visit.values[name]).dtype.kind != "i":
         return
-    element = f"{name}[]"
-    inside = [_Elements(name, element).visit(copy.deepcopy(s)) for s in body]
-    flat = value if axes == 1 else [v for row in value for v in row]
-    bounds = Bounds(inside, {**visit.values, element: flat}, visit.after)
+    element, bounds = f"{name}[]", Bounds(body, values, visit.after)
     if bounds.stays(element) or bounds.adds(element):
         return
     stores = [s for b in body for s in ast.walk(b) if isinstance(s, ast.stmt)]
-    line = next(s.lineno for s in stores if name in {naming.root_of(t) for t in naming.targets_of(s)})
+    line = next(s.lineno for s in stores if element in {ast.unparse(t) for t in naming.targets_of(s)})
     raise CannotCompile(
         line, "object", f"`{name}` holds Python whole numbers, which have no bound; compiled ones wrap around"
     )
 
 
 class _Elements(ast.NodeTransformer):
-    """Any element of a list as one number."""
-
-    def __init__(self, name: str, element: str) -> None:
-        self.name, self.element = name, element
+    def __init__(self, names: Mapping[str, int]) -> None:
+        self.names = names
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id == self.name:
-            return ast.copy_location(ast.Name(self.element, node.ctx), node)
+        if isinstance(node.value, ast.Name) and node.value.id.removesuffix("[]") in self.names:
+            return ast.copy_location(ast.Name(f"{node.value.id.removesuffix('[]')}[]", node.ctx), node)
         return node

@@ -24,6 +24,8 @@ class MaskedExpression:
     """The parts of both axes, where parts of two are picked."""
     copied: bool = False
     """Whether the picked places are an array of their own."""
+    line: Line | None = None
+    """How the places of a part of one axis lie."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,23 @@ class Side:
     key: str
     start: ast.expr | None
     index: ast.expr | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """Places in a row: the first, 1 or -1 for the next, how many there are, and how many the whole axis has."""
+
+    first: ast.expr
+    step: int
+    count: ast.expr
+    size: ast.expr
+
+    def at(self, other: Line, numpy: str) -> ast.expr:
+        """The places that stand over against all those of another axis, of which `other` is the part. `numpy` is NumPy's name."""
+        first, start, size = (ast.unparse(e) for e in (self.first, other.first, other.size))
+        return ast.parse(
+            f"({first}) {'+' if self.step > 0 else '-'} ({numpy}.arange({size}) - ({start}))", mode="eval"
+        ).body
 
 
 def is_none(node: ast.expr) -> bool:

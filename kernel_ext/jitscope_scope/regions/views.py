@@ -28,11 +28,13 @@ def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collectio
         if any(isinstance(t, ast.Name) and t.id == name for t in naming.targets_of(s))
     ]
     branches = [n for b in body for s in ast.walk(b) if isinstance(s, ast.If) for n in ast.walk(s)]
-    if not owners or len(made) != 1 or made[0] in branches:
+    if not owners or not made or any(s in branches for s in made):
         return None
     loops = naming.loop_targets(body)
     made_inside = naming.bound(body)
-    s = made[0]
+    s = made[-1]  # the last one in the text, as is seen below where there are several
+    if len(made) > 1 and not (isinstance(s, ast.Assign) and _is_the_view(own_part(s, name), value, visit)):
+        return None
     value_of = own_part(s, name) if isinstance(s, ast.Assign) else None
     if value_of is not None and (root := _root_of_views(value_of)) is not None:
         free = naming.loaded([value_of]) - {root}
@@ -41,6 +43,20 @@ def view_again(name: str, body: naming.Statements, visit: Visit, outs: Collectio
     if isinstance(s, ast.For) and not naming.breaks(s.body):
         return _last_row(s, name, made_inside)
     return None
+
+
+def _is_the_view(node: ast.expr | None, value: object, visit: Visit) -> bool:
+    """Whether an expression gives, at the end, the very memory of a view."""
+    if node is None or _root_of_views(node) is None:
+        return False
+    try:
+        found = eval(ast.unparse(node), {"__builtins__": {}}, {**visit.live, **visit.ends})
+    except Exception:
+        return False
+    if not isinstance(found, np.ndarray) or not isinstance(value, np.ndarray):
+        return False
+    kinds = [(v.__array_interface__["data"], v.shape, v.strides, v.dtype) for v in (found, value)]
+    return kinds[0] == kinds[1]
 
 
 def _root_of_views(node: ast.expr) -> str | None:

@@ -67,16 +67,19 @@ def written_by_turns(
     live: set[str],
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    sizes: bool,
 ) -> EditText | None:
-    """The same with each turn of the loop traced for itself; None where it has many, or values decide how many."""
+    """The same with each turn of the loop traced for itself; None where it has many, or values decide how many, and where neither `sizes`
+    change nor whole numbers that are known in each turn."""
     found = stand_ins(body, visit, definitions)
     home = home_of(found.body, found.visit.values)
-    if not home.numpy or not few_turns.has_few(found.body, found.visit, definitions):
+    loop = found.body[-1]
+    if not home.numpy or len(found.body) > 1 or not isinstance(loop, (ast.For, ast.While)):
         return None
     static = few_turns.static_numbers(found.body, found.visit)
-    loop = found.body[-1]
-    assert isinstance(loop, (ast.For, ast.While))
-    if not few_turns.test_is_known(loop, found.visit, found.body, static):
+    if not (sizes or static) or not few_turns.test_is_known(loop, found.visit, found.body, static):
+        return None
+    if not few_turns.has_few(found.body, found.visit, definitions):
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
     edit = _translated(found.body, found.visit, live, name, home, definitions, (loop.lineno, frozenset(static)))
@@ -280,11 +283,12 @@ def _translated(
         if not (is_number(values[n]) or words.is_static(values[n])):
             raise CannotCompile(body[0].lineno, "object", f"`{n}` is a {type(values[n]).__name__}")
     fixed = [n for n in reads if words.is_static(values[n]) and n not in written_names - turns[1]]
+    counted = number_lists.in_elements(numbers, *(made_lists.elements or (body, visit.values)))
     for n in written_names:
         if n in numbers:
-            number_lists.bounded(n, numbers[n], body, visit)
+            number_lists.bounded(n, *counted, visit)
         if n not in turns[1]:
-            _counts_only(n, *(made_lists.elements or (body, visit.values)), visit)
+            _counts_only(n, *counted, visit)
     items = [f"rows_of_{n}" if n in in_rows else f"items_of_{n}" for n in appended]
     items += [f"count_of_{n}" for n in in_rows]
     definition = [

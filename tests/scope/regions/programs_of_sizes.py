@@ -101,4 +101,53 @@ for t in range(6):
     n = np.bincount(z, w, minlength=K)
     pi = 0.5 * pi + 0.5 * n / n.sum()
     s = s + np.bincount((z + t) % 3, minlength=4)[2]
+=== correlations at each lag
+x = rng.normal(size=40); N = 40; acf = np.zeros(10); half = np.zeros(10); y = rng.normal(size=40)
+---
+for lag in range(10):
+    acf[lag] = x[:N - lag] @ x[lag:]
+    half[lag] = np.mean((x[:N - lag] - y[lag:]) ** 2)
+=== Levinson's recursion
+x = rng.normal(size=90); order = 8; acf = np.array([x[:90 - k] @ x[k:] for k in range(order + 1)]) / 90; a = np.zeros(order + 1); a[0] = 1.0; e = acf[0]; ks = np.zeros(order)
+---
+for m in range(1, order + 1):
+    k = -(acf[m] + a[1:m] @ acf[m - 1:0:-1]) / e
+    ks[m - 1] = k
+    prev = a.copy()
+    a[1:m] = prev[1:m] + k * prev[m - 1:0:-1]
+    a[m] = k
+    e = e * (1 - k * k)
+=== a product of polynomials, place by place
+p = rng.normal(size=9); q = rng.normal(size=9); c = np.zeros(9)
+---
+for k in range(9):
+    c[k] = np.sum(p[:k + 1] * q[k::-1])
+=== differences over more and more steps
+x = np.cumsum(rng.normal(size=50)); far = np.zeros(12); n = 50
+---
+for k in range(1, 12):
+    far[k] = np.sqrt(((x[k:] - x[:-k]) ** 2).mean())
+=== powers of a series
+f = rng.normal(size=8); g = np.zeros(8); g[0] = 1.0; n = 8
+---
+for k in range(1, 8):
+    g[k] = (f[1:k + 1] * g[k - 1::-1]).sum() / k
+=== regressions of what a mask picks
+X = rng.normal(size=(30, 3)); y = X @ np.ones(3); group = rng.integers(0, 4, 30); W = np.zeros((4, 3)); res = np.zeros(4)
+---
+for g in range(4):
+    mine = group == g
+    A, b = X[mine].T @ X[mine], X[mine].T @ y[mine]
+    W[g] = np.linalg.solve(A + 0.01 * np.eye(3), b)
+    res[g] = ((y[mine] - X[mine] @ W[g]) ** 2).sum()
+=== what a mask picks, in a loop inside a loop
+X = rng.normal(size=(12, 3)); label = rng.integers(0, 3, 12); C = X[:3].copy(); spread = np.zeros((3, 3)); s = 0.0
+---
+for t in range(3):
+    for k in range(3):
+        mine = label == k
+        part = X[mine]
+        spread[k] = part.T @ part @ np.ones(3)
+        s = s + part.sum()
+    s = 0.5 * s
 """)

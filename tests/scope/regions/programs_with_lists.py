@@ -98,4 +98,44 @@ y0 = rng.random(3); A = rng.normal(size=(3, 3)) * 0.3; states = [y0, A @ y0]
 ---
 for k in range(10):
     states.append(states[k] * 0.5 + A @ states[k + 1])
+=== a list read from the end by a computed index
+f = [1.0, 2.0, 3.0]; w = rng.random(9)
+---
+for k in range(9):
+    f.append(f[k - 3] * 0.5 + w[k] + f[-2] * 0.1)
+=== two names of the last row, rows kept
+rows = []; x = rng.random(5)
+---
+for i in range(4):
+    row = []
+    for j in range(5):
+        row.append(x[j] * (i + 1))
+    rows.append(row)
+    kept = row
+=== ints first, floats later
+s = 0.0; x = rng.random(6)
+---
+for i in range(3):
+    row = [0]
+    for j in range(6):
+        row.append(row[j] + x[j])
+    s += row[-1]
+=== sum of arrays in a list by Python
+A = rng.normal(size=(3, 3)) * 0.4; y = rng.random(3)
+---
+for t in range(4):
+    ks = []
+    for c in range(3):
+        ks.append(A @ y * c)
+    y = y + 0.1 * sum(ks)
+=== a list and its copy
+x = rng.random(6); s = 0.0
+---
+for i in range(3):
+    row = [0.0] * 6
+    for j in range(6):
+        row[j] = x[j] * i
+    was = row[:]
+    row[2] = 9.0
+    s += was[2] + row[2]
 """)

@@ -323,4 +323,21 @@ for t in range(10, 90):
         low = x[t] - 1
 while low > 2:
     low = low / 2
+=== middles of halves
+z = rng.normal(size=33); w = np.zeros(33); w[-1] = z[-1]; step = 32
+---
+while step > 1:
+    half = step // 2
+    for left in range(0, 32, step):
+        mid = left + half
+        w[mid] = 0.5 * (w[left] + w[left + step]) + np.sqrt(half / 2) * z[mid]
+    step = half
+=== alignment in a table of lists, by way of a name
+s = rng.integers(0, 4, 9).tolist(); t = rng.integers(0, 4, 8).tolist(); score = [[-2 * (i + j) for j in range(9)] for i in range(10)]
+---
+for i in range(1, len(s) + 1):
+    for j in range(1, len(t) + 1):
+        match = score[i - 1][j - 1] + (1 if s[i - 1] == t[j - 1] else -1)
+        score[i][j] = max(match, score[i - 1][j] - 2, score[i][j - 1] - 2)
+best = score[-1][-1]
 """)

@@ -10,7 +10,7 @@ from tests.scope.regions.programs import Program, parsed
 from tests.scope.regions.test_programs import applied, names_of, same, watched
 
 
-CALLED, OTHER_CLASS, WHOLE, VIEW, VOTES = parsed("""
+CALLED, OTHER_CLASS, WHOLE, VIEW, VOTES, COUNTED, OVER_ROWS, BY_VALUE, FEW = parsed("""
 === an object that is called, handed on to a function
 class Field:
     def __init__(self, s): self.s = s
@@ -52,6 +52,31 @@ y = rng.integers(0, 3, 20); seen = np.zeros((4, 4)); s = 0.0
 for k in range(4):
     s = s + np.bincount(y[5 * k:5 * k + 5]).argmax()
     seen[k] = np.bincount(y, minlength=4)
+=== a loop whose number of turns is a name's
+n = 5; x = rng.random(4); s = np.zeros(4)
+---
+for i in range(n):
+    seen = np.sin(x) * i
+    s = s + seen
+=== a loop over rows and numbers
+rows = rng.random((5, 4)); s = 0.0; w = rng.random(5)
+---
+for r, v in zip(rows, w):
+    seen = np.sin(r[0]) * v
+    s = s + seen
+=== a loop by value
+e = 10.0; x = rng.random(4); s = 0.0
+---
+while e > 1:
+    seen = np.sin(x) * e
+    e = e * 0.5
+=== a loop of few turns
+x = rng.random(37); n = 37
+---
+while n > 1:
+    seen = n // 2
+    x[:seen] = x[:seen] + x[seen:2 * seen]
+    n = seen
 """)
 
 
@@ -96,3 +121,12 @@ def test_counts_that_would_be_longer_are_those_of_the_run(monkeypatch) -> None:
     _run_again(VOTES, "y = y + 1; y[:5] = 3", monkeypatch)
     with pytest.raises(ValueError, match="could not broadcast"):
         _run_again(VOTES, "y = y + 2", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("program", "change"),
+    [(COUNTED, "n = 0"), (OVER_ROWS, "w = w[:0]"), (BY_VALUE, "e = e * 0.5"), (FEW, "x = x + 1")],
+    ids=lambda p: getattr(p, "name", ""),
+)
+def test_a_loop_without_a_turn_binds_nothing(program: Program, change: str, monkeypatch) -> None:
+    _run_again(program, change, monkeypatch)
