@@ -17,7 +17,7 @@ from ..backend.guarding import guard
 from ..backend.placement import by_device, laid
 from ..backend.watching import look_at
 from ..core import config, dtypes
-from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, refuse_masked
+from ..core.avals import ShapedArray, aval_of, class_name, from_protocol, is_python_scalar, not_an_array, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
@@ -127,7 +127,7 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
     if jax_kind(x) is not None:
         return _from_value(to_array(x), to, copy)
     refuse_masked(x)
-    return _from_numpy(np.asarray(x), to)
+    return _from_numpy(np.asarray(x), to, type(x))
 
 
 def refuse_complex(name: str, x: Any, to: Any) -> None:
@@ -150,12 +150,17 @@ def _number(x: Any) -> Any:
     return over_mesh(array_from_numpy(scalar_of(x, aval.dtype, False), aval.weak_type))
 
 
-def _from_numpy(x: np.ndarray, to: Any) -> Any:
+def _from_numpy(x: np.ndarray, to: Any, given: type = np.ndarray) -> Any:
+    """`given`: of what type it was before NumPy made an array of it."""
     if x.dtype == dtypes.float0 and to in (None, dtypes.float0):
         return x
     if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
         if to is None or dtypes.is_extended(to):
-            raise TypeError(f"array: {not_an_array(x)}")
+            if issubclass(given, (np.ndarray, np.generic)):
+                raise TypeError(f"array: {not_an_array(x)}")
+            raise TypeError(
+                f"array: a value of type {class_name(given)} is no array, no number and no sequence of those"
+            )
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
     return made(x if to is None else real_if_needed(x, to).astype(to, copy=False), given=True)
 

@@ -197,3 +197,10 @@ def test_sizes_that_are_traced(call: Any) -> None:
     with pytest.raises(TypeError) as info:
         jx.jit(call)(3)
     assert "static" in str(info.value) and "in line" in str(info.value)
+
+
+@pytest.mark.parametrize("value", ["text", {1: 2}, {1, 2}, object(), len, iter([1]), b"bytes"])
+def test_what_is_no_array_is_called_by_its_own_type(value: object) -> None:
+    with pytest.raises(TypeError, match=f"a value of type {type(value).__name__} is no array, no number"):
+        jnp.asarray(value)
+    assert jnp.asarray("1.5", dtype="float32") == 1.5
