@@ -66,8 +66,8 @@ def optimization_barrier(operand: Any, /) -> Any:
 
 
 def dce_sink(val: PyTree, *, prevent_mlir_dce: bool = False) -> None:
-    """Keep what computes a tree of arrays in the jaxpr, though nothing uses it. `prevent_mlir_dce` asks the same of the
-    compiler: XLA on the CPU has no such mark, and leaves out of the program what nothing uses."""
+    """Keep what computes a tree of arrays in the jaxpr, though nothing uses it; with `prevent_mlir_dce` in the compiled program, too,
+    which calls a native function that does nothing with it."""
     for leaf in tree.leaves(val):
         dce_sink_p(leaf, prevent_mlir_dce=bool(prevent_mlir_dce))
 

@@ -44,7 +44,7 @@ class DceSink(Primitive):
         return [], kept_effects
 
     def lower(self, ctx, x, /, *, prevent_mlir_dce):
-        return []
+        return ctx.foreign("dce_sink", [x], ctx.avals_in, [], {}, side_effect=True) if prevent_mlir_dce else []
 
     def jvp(self, primals, tangents, /, **params):
         return dce_sink_p(*primals, **params), []
