@@ -38,7 +38,6 @@ _SPARSE = "few programs ask for it: `todense()`, or slices and products of the s
 LEFT_OUT = {
     "CompilerEffortLevel": "how much XLA is to optimise, by its own options: `compiler_options` has them by name",
     "jax2tf_associative_scan_reductions": "an option of the way to TensorFlow",
-    "vjp(saveable_args)": "which arguments the pullback may keep: the whole pullback is a tree of residuals here, which can be replaced",
     **{
         f"{room}custom_gradient({name})": _LOGS
         for room in ("", "custom_derivatives.")
