@@ -17,7 +17,7 @@ from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Zero, is_zero
-from ..ops.linear import instantiate, select_n_p
+from ..ops.linear import convert, instantiate, select_n_p
 from ..ops.reduce import reduce_or_p
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
@@ -334,7 +334,11 @@ def _check_condition(cond_fun: Any, condition: Any) -> None:
         )
 
 
-def _python_while(cond_fun: Any, body_fun: Any, value: Any) -> Any:
+def _python_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
+    """The loop in Python, over arrays: what the body does to them in place is not done to the caller's."""
+    leaves, structure = tree.flatten(init)
+    avals = check_leaves(leaves, init, "while_loop: init_val has, at init_val")
+    value = structure.unflatten([convert(x, a.dtype, a.weak_type) for x, a in zip(leaves, avals)])
     while cond_fun(value):
         value = body_fun(value)
     return value

@@ -465,6 +465,21 @@ def test_without_jit_the_loops_are_pythons():
     assert seen == [2, 1, 0, "yes"] and float(total) == 3 and ys.tolist() == [3, 2, 0]
 
 
+@pytest.mark.parametrize("disabled", [False, True])
+def test_what_a_while_loop_does_in_place_is_not_done_to_the_callers_array(disabled):
+    def step(carry):
+        x, y = carry
+        x += 1
+        return x, y + x
+
+    one = np.array(1.0)
+    with jx.disable_jit(disabled):
+        last, total = lax.while_loop(lambda carry: carry[0] < 10, step, (one, one))
+        with pytest.raises(TypeError, match="init_val"):
+            lax.while_loop(lambda x: True, lambda x: x, "text")
+    assert (last, total, one) == (10, 1 + sum(range(2, 11)), 1)
+
+
 @pytest.mark.parametrize("transform", ["jit", "vmap", "grad", "jvp"])
 def test_loops_in_branches_in_loops(transform):
     def f(x):
