@@ -13,6 +13,7 @@ from ..eager.functions import eager_jit
 from ..ops import linear, stacking
 from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
+from ..symbolic.dimension import Dim, is_static
 from ._operands import as_array, check_sizes, ints
 
 
@@ -109,6 +110,8 @@ def index_take(src: ArrayLike, idxs: Sequence[Any], axes: Sequence[int]) -> Arra
 
 def shape_as_value(shape: Sequence[int]) -> Array:
     """The sizes as integers (int32) in an array."""
+    if not is_static(shape):
+        return stack([linear.convert(n.dimension_as_value() if isinstance(n, Dim) else n, dtypes.int32) for n in shape])
     sizes: Any = np.asarray(tuple(shape), np.int32)
     return sizes if len(shape) else linear.full((0,), 0, dtypes.int32)
 

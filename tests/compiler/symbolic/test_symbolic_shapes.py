@@ -200,3 +200,11 @@ def test_specs_of_trees():
         export.symbolic_args_specs(args, ({"y": "b"}, None))
     with pytest.raises(ValueError, match="different size 7"):
         export.symbolic_args_specs(args[0], "7, b")
+
+
+def test_shapes_as_values_of_an_exported_function():
+    spec = jx.ShapeDtypeStruct(export.symbolic_shape("a, b"), "float32")
+    exported = export.export(jx.jit(lambda x: jx.lax.shape_as_value((*x.shape, 7))))(spec)
+    for shape in ((2, 5), (4, 1)):
+        found = exported.call(np.ones(shape, np.float32))
+        assert found.dtype == np.int32 and found.tolist() == [*shape, 7]
