@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pytest
@@ -22,11 +22,13 @@ from playwright.sync_api import Locator, expect
 
 import jitscope as jx
 from jitscope_scope import observe
-from jitscope_widgets.quantities import percent, size
+from jitscope_widgets.quantities import percent, seconds, size
 from jitscope_widgets.views.reasons import MEANING
+from tests.browser.audit import assert_readable
 from tests.browser.bare import Bare
-from tests.browser.view import View
+from tests.browser.view import TABS, View
 from tests.extent import full
+from tests.programs import ablation
 from tests.programs.rows import row_of
 from tests.scope.xla_text import Line, Program
 
@@ -45,6 +47,10 @@ class Told(TypedDict):
     """The optimised program, as XLA writes it."""
     arguments: int
     """Bytes."""
+    memory: dict[str, int]
+    """Bytes that XLA sets aside (`memory_analysis`): argument, output, temp."""
+    seconds: NotRequired[dict[str, float]]
+    """What jax's own events say that tracing, lowering and compiling took."""
     finite: bool
     """Each number of the results."""
 
@@ -56,15 +62,20 @@ def asked_of(name: str) -> tuple[Document, Told]:
 
 
 def by_jax(name: str) -> tuple[Document, Told]:
+    found = in_jax(name)
+    return found["document"], found["jax"]
+
+
+def in_jax(name: str, *what: str) -> Document:
+    """What `tests.programs.watched.documents` finds in a process that has jax."""
     if not (JAX / ".installed").exists():
         pytest.skip("jax and its libraries are not installed: `make .venv-watch/.installed` does it")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "document.json"
-        command = [JAX / "bin" / "python", "-m", "tests.programs.watched.documents", name, file]
+        command = [JAX / "bin" / "python", "-m", "tests.programs.watched.documents", name, file, *what]
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr[-4000:]
-        found = json.loads(file.read_text())
-    return found["document"], found["jax"]
+        return json.loads(file.read_text())
 
 
 def by_us(name: str) -> tuple[Document, Told]:
@@ -78,8 +89,11 @@ def by_us(name: str) -> tuple[Document, Told]:
         "reasons": observe.look(row, "reasons"),
     }
     results = jx.tree.leaves(jx.jit(module.program)(*args))
+    compiled = jx.jit(module.program).lower(*args).compile()
+    stats = compiled.memory_analysis()
     told: Told = {
-        "text": jx.jit(module.program).lower(*args).compile().as_text(),
+        "text": compiled.as_text(),
+        "memory": {kind: getattr(stats, f"{kind}_size_in_bytes") for kind in ("argument", "output", "temp")},
         "arguments": sum(leaf.nbytes for leaf in jx.tree.leaves(args)),
         "finite": all(bool(np.isfinite(np.asarray(leaf)).all()) for leaf in results),
     }
@@ -145,6 +159,100 @@ def what_it_costs_in_memory(asked: Asked) -> None:
     panel = asked.tab("memory")
     expect(panel.get_by_text("in use, at step").first).to_be_visible()
     expect(panel).to_contain_text(f"arguments {size(asked.told['arguments'])}")
+
+
+def what_xla_sets_aside(asked: Asked) -> None:
+    said = asked.tab("memory").get_by_text("Reserved:").first.inner_text()
+    for kind, noun in (("argument", "arguments"), ("output", "results"), ("temp", "temporaries")):
+        assert (f"{noun} {size(asked.told['memory'][kind])}" in said) == (asked.told["memory"][kind] > 0)
+
+
+def what_compiling_took(asked: Asked) -> None:
+    """As the events of jax's say; of ours, as the stages of the document do, which add up."""
+    panel = asked.tab("timing")
+    stages = {stage["name"]: stage["seconds"]["value"] for stage in asked.document["timing"]["stages"]}
+    for stage, told in asked.told.get("seconds", stages).items():
+        row = panel.get_by_role("row").filter(has_text=re.compile(rf"^\W*{stage}\s*[\d<]"))
+        expect(row.first).to_contain_text(seconds(told))
+    assert sum(stages.values()) == pytest.approx(asked.document["timing"]["total"]["value"])
+
+
+def which_operation_costs_most(asked: Asked) -> None:
+    """The first kernel of the table; its opcode and type are those of XLA's text."""
+    panel = asked.tab("timing")
+    kernels = [k for k in asked.document["instruments"]["profile"]["kernels"] if k["share"] is not None]
+    most = max(kernels, key=lambda kernel: kernel["share"])
+    asked.click(panel.locator("label", has_text="one by one").last)
+    table = panel.get_by_role("treegrid", name=re.compile("^Kernels")).or_(
+        panel.get_by_role("grid", name=re.compile("^Kernels"))
+    )
+    row = table.locator(".jitscope-table-row").filter(has_text=re.compile(rf"{most['called']}(\D|$)")).first
+    expect(row).to_contain_text(percent(most["share"]))
+    expect(row).to_contain_text(most["opcode"] if most["operations"] == 1 else f"fusion of {most['operations']}")
+    assert re.search(rf"^\s*(?:ROOT )?%?{re.escape(most['name'])} = ", asked.told["text"], re.M)
+
+
+def what_a_block_costs(asked: Asked) -> None:
+    """The parts of the program by their kernels: they add up, and the backward pass has kernels that XLA names so, too."""
+    panel = asked.tab("timing")
+    asked.click(panel.locator("label", has_text="by block").last)
+    table = panel.get_by_role("treegrid", name=re.compile("^Kernels, by the part"))
+    told: dict[str, float] = {}
+    for row in table.locator(".jitscope-table-row[aria-level='1']").all():
+        text = row.inner_text()
+        told[text] = float((re.findall(r"([\d.]+) %", text) or ["0"])[0])
+    assert sum(told.values()) == pytest.approx(100, abs=0.5 + 0.5 * len(told))
+    kernels = [k for k in asked.document["instruments"]["profile"]["kernels"] if k["share"] is not None]
+    names = scopes_of(asked.told["text"])
+    if not any(names.values()):  # our own texts are written without
+        return
+    least = 100 * sum(k["share"] for k in kernels if _all_backward(names[k["name"]]))
+    most = 100 * sum(k["share"] for k in kernels if _any_backward(names[k["name"]]))
+    backward = sum(share for text, share in told.items() if "(backward)" in text)
+    several = sum(share for text, share in told.items() if "in several or none" in text)
+    assert least - several - 1 <= backward <= most + 1
+
+
+def _all_backward(names: list[str]) -> bool:
+    return bool(names) and all("transpose(" in one for one in names)
+
+
+def _any_backward(names: list[str]) -> bool:
+    return not names or any("transpose(" in one for one in names)
+
+
+def scopes_of(text: str) -> dict[str, list[str]]:
+    """What XLA says each instruction stems from (`op_name`), of a fusion what is in it."""
+    parts = re.split(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$", text, flags=re.M)
+    inside = dict(zip(parts[1::2], parts[2::2]))
+    found: dict[str, list[str]] = {}
+    for name, rest in re.findall(r"^\s*(?:ROOT )?%?([\w.\-]+) = (.*)$", text, re.M):
+        called = re.search(r"calls=%?([\w.\-]+)", rest)
+        found[name] = re.findall(r'op_name="([^"]*)"', inside[called[1]] if called else rest)
+    return found
+
+
+def what_grad_made(asked: Asked) -> None:
+    """The equations that transpositions made, in all and by line; XLA's names say whether there are any."""
+    backward = sum(mark["backward"] for mark in asked.document["source"]["marks"])
+    assert bool(backward) == ("transpose(" in asked.told["text"])
+    lines = asked.view.element.locator(".jitscope-line .jitscope-backward").all_inner_texts()
+    assert bool(backward) == bool(lines)
+    if backward:
+        told = asked.view.element.locator(".jitscope-function").first.get_attribute("title") or ""
+        assert f"{backward:,} more for the backward pass" in told or f"{backward:,} equations for the backward" in told
+        assert max(int(one.strip("↩").replace(",", "")) for one in lines) <= backward
+
+
+def where_it_runs(asked: Asked) -> None:
+    """On one device: no tab tells of an exchange, and XLA's program has no part for another one."""
+    expect(asked.view.element.locator("[role=tab][data-tab=communication]")).to_have_count(0)
+    assert "num_partitions=" not in asked.told["text"].partition("\n")[0].replace("num_partitions=1", "")
+
+
+def whether_it_came_from_disk(asked: Asked) -> None:
+    words = asked.view.headline().inner_text()
+    assert asked.document["cache"] == "compiled" and "compiled in" in words and "loaded" not in words
 
 
 def which_line_holds_most_memory(asked: Asked) -> None:
@@ -347,7 +455,8 @@ QUESTIONS: list[Callable[[Asked], None]] = [
     which_line_holds_most_memory, why_it_was_compiled_again, what_was_fused, why_two_kernels_are_not_one, which_kernels_run_a_line,
     which_operations_a_line_became, whether_there_is_a_nan, what_was_traced, where_the_peak_comes_from,
     what_is_kept_for_the_backward_pass, where_the_time_between_kernels_is, what_products_are_computed_in,
-    where_copies_and_transposes_are, what_the_parts_of_a_step_take,
+    where_copies_and_transposes_are, what_the_parts_of_a_step_take, what_xla_sets_aside, what_compiling_took,
+    which_operation_costs_most, what_a_block_costs, what_grad_made, where_it_runs, whether_it_came_from_disk,
 ]  # fmt: skip
 
 
@@ -356,6 +465,7 @@ QUESTIONS: list[Callable[[Asked], None]] = [
     "name",
     [
         "lstm",
+        "nbody",
         *WATCHED,
         *(pytest.param(n, marks=full) for n in ("resnet", "transformer", "unrolled")),
     ],
@@ -364,3 +474,109 @@ def test_a_question_is_answered_in_two_clicks(bare: Bare, name: str, question: C
     asked = Asked(bare, *asked_of(name))
     question(asked)
     assert asked.clicks <= MOST_CLICKS
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lstm", "nbody", *(pytest.param(n, marks=full) for n in ("transformer", "resnet", *WATCHED))],
+)
+def test_the_share_of_a_line_is_what_it_costs_by_itself(bare: Bare, name: str) -> None:
+    """The line is cut out of the program, which is compiled and timed apart."""
+    if name in WATCHED:
+        found = in_jax(name, "line")
+        document, share = found["document"], found["share"]
+        file = str(ROOT / f"tests/programs/watched/{name}.py")
+    else:
+        document, share, file = line_of_ours(name)
+    least, most = ablation.bounds_of(document["instruments"]["profile"], ablation.line_of(name, file))
+    assert least - ablation.SLACK <= share <= most + ablation.SLACK
+    view = View(bare.show(document).element)
+    number = ablation.line_of(name, file)
+    view.open_graph()
+    for function in ("", *view.element.locator(".jitscope-function").all()):
+        if function:
+            function.click()
+        line = view.element.locator(".jitscope-line").filter(has_text=re.compile(rf"line {number}: "))
+        if line.count() and line.first.get_attribute("data-marked") is not None:
+            break
+    told = [float(one) for one in re.findall(r"([\d.]+) %", line.first.locator(".jitscope-heat").inner_text())]
+    assert told and all(100 * least - 1 <= one <= 100 * most + 1 for one in told)
+
+
+def line_of_ours(name: str) -> tuple[Document, float, str]:
+    module = import_module(f"tests.programs.{name}")
+    assert module.__file__
+    args = jx.tree.map(jx.numpy.asarray, module.arguments(**ablation.SIZES.get(name, {})))
+    row = row_of(module.program, *args)
+    whole, cut = (jx.jit(one.program) for one in (module, ablation.without_line(name, module.__file__)))
+    profile, share = ablation.compared(
+        lambda: observe.look(row, "profile", limit=0.5),
+        ablation.line_of(name, module.__file__),
+        lambda: jx.block_until_ready(whole(*args)),
+        lambda: jx.block_until_ready(cut(*args)),
+    )
+    return {**observe.compilation_document(row), "instruments": {"profile": profile}}, share, module.__file__
+
+
+@pytest.mark.parametrize("name", ["nnx_resnet", *(pytest.param(n, marks=full) for n in ("eqx_unet", "linen_gpt"))])
+def test_recompilations_are_those_of_jaxs_log(bare: Bare, name: str) -> None:
+    """A second batch of half the size compiles again, a third of the first size does not."""
+    found = in_jax(name, "again")
+    assert found["compiled"]["jit(train_step)"] == 2
+    view = View(bare.show(found["document"]).element)
+    expect(view.headline()).to_contain_text("1 recompilation")
+    view.open("recompiles")
+    panel = view.element.locator("[data-panel=recompiles]")
+    traced = [line for line in found["said"] if line.startswith("Compiling jit(train_step)")]
+    before, after = [re.findall(r"ShapedArray\((\w+)\[([\d,]*)\]", line) for line in traced]
+    other = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
+    assert other
+    for one, two in other:
+        for kind, shape in (one, two):
+            short = kind.replace("float", "f").replace("uint", "u").replace("int", "i")
+            expect(panel.get_by_text(f"{short}[{shape}]").first).to_be_visible()
+
+
+WINDOWS = [
+    pytest.param(320, 640, True, id="320-dark"),
+    pytest.param(480, 800, False, id="480-light", marks=full),
+    pytest.param(480, 800, True, id="480-dark", marks=full),
+    pytest.param(320, 640, False, id="320-light", marks=full),
+    pytest.param(3840, 2160, False, id="4K"),
+    pytest.param(640, 450, False, id="200 %"),
+]
+"""A window of 1280 × 900 pixels at 200 % has 640 × 450."""
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), WINDOWS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n == "eqx_unet" else full) for n in WATCHED])
+def test_a_watched_program_fits_any_window(bare: Bare, name: str, width: int, height: int, dark: bool) -> None:
+    document, _ = asked_of(name)
+    view = View(bare.show(document, width=width, height=height, dark=dark).element)
+    for tab in TABS:
+        view.open(tab)
+        wide = view.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{tab} is {wide} px wider than the window"
+        assert_readable(view.element)
+    view.open("graph")
+    box = view.element.locator(".jitscope-graph").first.bounding_box()
+    assert box is not None and height * 0.4 <= box["height"] <= max(580, height * 0.75)
+
+
+def test_numbers_of_a_row_stand_on_one_line_in_a_narrow_window(bare: Bare) -> None:
+    view = View(bare.show(asked_of("lstm")[0], width=320, height=640).element)
+    view.open("timing")
+    row = view.element.get_by_role("treegrid", name=re.compile("^Lines")).locator(".jitscope-table-row").first
+    tops = row.evaluate(BASELINES)
+    assert len(tops) >= 2 and max(tops) - min(tops) <= 1, tops
+
+
+BASELINES = """row => {
+  const bottoms = [...row.children].slice(0, 3).filter(one => one.textContent.trim() && one.checkVisibility()).map(one => {
+    const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange();
+    let last; for (let at; (at = texts.nextNode());) if (at.data.trim()) last = at;
+    range.selectNodeContents(last);
+    return range.getBoundingClientRect().bottom;
+  });
+  return bottoms.filter(bottom => Math.abs(bottom - bottoms[0]) < 14);  // those of the first line
+}"""

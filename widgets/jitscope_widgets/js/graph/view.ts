@@ -206,8 +206,10 @@ export class GraphView {
   }
 
   /** Height that shows the whole graph at natural size, within reason. */
+  /** As high as what is drawn, within half of a large window. */
   wishedHeight(): number {
-    return Math.round(Math.min(580, Math.max(260, this.layout.size().h * 0.92 + 44)));
+    const most = Math.max(580, 0.5 * innerHeight);
+    return Math.round(Math.min(most, Math.max(260, this.layout.size().h * 0.92 + 44)));
   }
 
   ask(): void {
