@@ -285,9 +285,9 @@ def _say(node: GraphNode, what: str, text: str) -> None:
 
 
 def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[LaidValue]:
-    """How the arguments and results of a program of ours lie, as they were asked for and as the program has them."""
+    """How the arguments and results of a program lie, as the program has them; of ours, as they were asked for, too."""
     if type(place) is not Spread:
-        return []
+        return _values_of_library(row, computations)
     entry = next(c for c in computations if c.is_entry)
     names, executable = names_of(row), row.entry.executable
     parameters = sorted((i for i in entry.instructions if i.opcode == "parameter"), key=lambda i: int(i.literal))
@@ -303,6 +303,32 @@ def _values(row: Row, computations: Sequence[Computation], place: Any) -> list[L
             name = names.results[n] if n < len(names.results) else f"result {n}"
             found.append(_value("result", name, aval.short(), asked, lies, kind))
     return found
+
+
+def _values_of_library(row: Row, computations: Sequence[Computation]) -> list[LaidValue]:
+    """The same of another library's program, from what each device has of them in XLA's program."""
+    if row.jaxpr is None:
+        return []
+    entry = next(c for c in computations if c.is_entry)
+    parameters = sorted((i for i in entry.instructions if i.opcode == "parameter"), key=lambda i: int(i.literal))
+    names = names_of(row)
+    kept = row.entry.kept if row.entry.kept is not None else range(len(row.jaxpr.invars))
+    arguments = [(names.arguments[n][1], row.jaxpr.invars[n].aval) for n in kept if n < len(names.arguments)]
+    results = [(name, v.aval) for name, v in zip(names.results, row.jaxpr.outvars)]
+    taken, given = [i.type for i in parameters], types_in(entry.root.type)
+    found: list[LaidValue] = []
+    if len(arguments) == len(taken):
+        found += [_divided("argument", *value, part) for value, part in zip(arguments, taken)]
+    if len(results) == len(given):
+        found += [_divided("result", *value, part) for value, part in zip(results, given)]
+    return found
+
+
+def _divided(role: ValueRole, name: str, aval: Any, part: str) -> LaidValue:
+    sizes = [int(n) for n in re.findall(r"\d+", part.partition("[")[2].partition("]")[0])]
+    split = [f"axis {n}" for n, (whole, mine) in enumerate(zip(aval.shape, sizes)) if whole != mine]
+    said = f"{' and '.join(split)} in parts" if split else "whole on each device"
+    return {**_value(role, name, aval.short(), None, None, part), "lies": said, "asked_known": False}
 
 
 def _value(role: ValueRole, name: str, kind: str, asked: Any, lies: Any, part: str) -> LaidValue:

@@ -57,6 +57,8 @@ class LaidValue(TypedDict):
     type: str
     asked: str | None
     """The sharding that was given or asked for."""
+    asked_known: NotRequired[bool]
+    """Whether it is known that none was asked for, where `asked` is None."""
     lies: str | None
     """The program's."""
     differs: bool

@@ -183,7 +183,8 @@ def lies(value: LaidValue) -> str:
     """How a value lies, and whether that is what was asked."""
     found = "unknown" if value["lies"] is None else clean(value["lies"])
     if value["asked"] is None:
-        return f"{found}, the compiler's choice" if value["role"] == "result" else found
+        chosen = value["role"] == "result" and value.get("asked_known", True)
+        return f"{found}, the compiler's choice" if chosen else found
     if value["differs"]:
         return f"{found}, though {clean(value['asked'])} was asked"
     return f"{found}, as {'asked' if value['role'] == 'result' else 'given'}"
