@@ -135,7 +135,7 @@ def test_rewrites_were_traced_by_jax_and_run(bare_shell, case, marked):  # noqa:
     assert len(fixes) >= len(expected)
     for part in expected:
         (fix,) = [fix for fix in fixes if any(part in edit["text"] for edit in fix["edits"])]
-        assert fix["checked"].startswith("It was traced")
+        assert fix["checked"].startswith("It was traced") or "may give other values: " in fix["text"]
         again = bare_shell.cell(applied(text, fix["edits"]))
         assert not again.error, again.traceback
     assert bare_shell.cell(f"f({args})").error == "", "the last rewrite is what f is now"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jitscope.core.source import Position, parsed, position_of_function
+from jitscope.core.source import Position, parsed
 
 from .choosing import chosen
 from .slice_length import length_of
@@ -24,7 +24,7 @@ class Rewrite(NamedTuple):
     It is `sure` if it
     does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
     where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself. `note` goes on in words.
-    `choices` are the expressions between which `condition` chooses."""
+    `differs` says where it may give other values than what was written would; "" where it gives the same. `choices` are the expressions between which `condition` chooses."""
 
     node: ast.AST
     text: str
@@ -34,10 +34,12 @@ class Rewrite(NamedTuple):
     note: str = ""
     choices: tuple[ast.expr, ...] = ()
     condition: str = ""
+    differs: str = ""
 
     @property
     def words(self) -> str:
-        return f"{f'write `{self.text}`' if self.whole else self.text}{self.note}"
+        unless = f" ({self.differs})" if self.differs else ""
+        return f"{f'write `{self.text}`' if self.whole else self.text}{self.note}{unless}"
 
     @property
     def is_edit(self) -> bool:
@@ -81,44 +83,6 @@ def path_at(position: Position) -> list[ast.AST]:
         found.append(node)
         todo = list(ast.iter_child_nodes(node))
     return found[::-1]
-
-
-def position_of_result(fun: object) -> Position | None:
-    """The expression that a Python function returns (the last one, if it returns in several places); where the function was
-    defined if its source cannot be had, None for the library's own."""
-    where = position_of_function(fun)
-    return result_of(where) if where is not None else None
-
-
-def result_of(where: Position) -> Position:
-    """`position_of_result` of the function that is defined there."""
-    node = node_of_function(where)
-    if node is None:
-        return where
-    values = [one.value for one in own_nodes(node) if isinstance(one, ast.Return) and one.value is not None]
-    last = node.body if isinstance(node, ast.Lambda) else max(values, key=lambda value: value.lineno, default=None)
-    return where if last is None else where.at(last)
-
-
-def node_of_function(where: Position) -> ast.FunctionDef | ast.Lambda | None:
-    """The syntax tree of a function, by the position of `source.position_of_function`; None where there is no source."""
-    tree = parsed(where.file)
-    for node in ast.walk(tree) if tree is not None else ():
-        match node:
-            case ast.FunctionDef(decorator_list=decorators, name=name):
-                if min([node.lineno, *(d.lineno for d in decorators)]) == where.line and where.function.endswith(name):
-                    return node
-            case ast.Lambda() if node.lineno == where.line and "<lambda>" in where.function:
-                return node
-    return None
-
-
-def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions inside it."""
-    for child in ast.iter_child_nodes(function):
-        yield child
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            yield from own_nodes(child)
 
 
 # A truth value -------------------------------------------------------------------------------------------------------
@@ -449,16 +413,23 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
     if not moving or any(one.step is not None for one in moving.values()):
         return None
     match index:
-        case [ast.Slice(lower=None, upper=ast.expr() as upper)]:
-            mask = f"jnp.arange({{}}.shape[0]) < {_braced(upper)}"
-        case [ast.Slice(lower=ast.expr() as lower, upper=None)]:
-            mask = f"jnp.arange({{}}.shape[0]) >= {_braced(lower)}"
+        case [ast.Slice(lower=None, upper=ast.expr() as bound)]:
+            mask = f"jnp.arange({{}}.shape[0]) < {_from_start(bound)}"
+        case [ast.Slice(lower=ast.expr() as bound, upper=None)]:
+            mask = f"jnp.arange({{}}.shape[0]) >= {_from_start(bound)}"
         case _:
-            mask = ""
+            mask, bound = "", None
+    of, at_array = (
+        (node.value.value, True)
+        if isinstance(node.value, ast.Attribute) and _is_at(node.value)
+        else (node.value, False)
+    )
+    if bound is not None:
+        made = _updated(found, mask) if at_array else _masked(found, mask, sure=False)
+        said = " and ".join(filter(None, [made.differs if made else "", _while_counted(bound)]))
+        return made._replace(of_one_rank=(1, of), differs=said) if made else None
     if _is_at(node.value):
-        return _updated(found, mask) if mask else None
-    if mask:
-        return _masked(found, mask, sure=False)._replace(of_one_rank=(1, node.value))
+        return None
     for at, one in moving.items():
         size, axis = length_of(one), _axis(index, at)
         if size is None or axis is None or one.lower is None:
@@ -467,8 +438,24 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
         array = f"lax.dynamic_slice_in_dim({array}, {ast.unparse(one.lower)}, {size}{along})"
     rest = [ast.Slice() if at in moving else one for at, one in enumerate(index)]
     if all(ast.unparse(one) in (":", "...") for one in rest):
-        return Rewrite(node, array)
-    return Rewrite(node, f"{array}[{', '.join(map(ast.unparse, rest))}]")
+        return Rewrite(node, array, differs=_MOVED)
+    return Rewrite(node, f"{array}[{', '.join(map(ast.unparse, rest))}]", differs=_MOVED)
+
+
+_MOVED = "near an end the window is moved until it fits, where a slice gets shorter"
+
+
+def _from_start(bound: ast.expr) -> str:
+    """A bound of a slice, as part of a format: `-n` counts from the end."""
+    if isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub):
+        return f"{{}}.shape[0] - {_braced(bound.operand)}"
+    return _braced(bound)
+
+
+def _while_counted(bound: ast.expr) -> str:
+    if isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub):
+        return f"with {ast.unparse(bound.operand)} of 0 or less a slice is another one"
+    return f"a negative {ast.unparse(bound)} counts from the end in a slice"
 
 
 def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
@@ -483,15 +470,16 @@ def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp"), attr=name), args=[_], keywords=[]) as whole, _:
             pass
         case _:
-            return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+            return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False, differs=_ZEROS)
     if name in _NEUTRAL:
         sure = sure and name in ("sum", "prod")  # an infinity makes floats of integers
         return Rewrite(whole, f"jnp.where({mask}, {array}, {_NEUTRAL[name]}).{name}()", sure=sure)
     if name in _WITH_WHERE:
         return Rewrite(whole, f"jnp.{name}({array}, where={mask})", sure=sure)
-    return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+    return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False, differs=_ZEROS)
 
 
+_ZEROS = "the length stays, and 0 stands for what is left out"
 _NEUTRAL = {"sum": "0", "prod": "1", "max": "-jnp.inf", "min": "jnp.inf"}
 _WITH_WHERE = {"mean", "std", "var", "any", "all"}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from jitscope.core.source import Position
 
-from ...source_code.rewrites import own_nodes
+from ...source_code.function_nodes import own_nodes
 from ..code.arguments import parameters
 from ..code.forms import stored
 from ..code.functions import Functions

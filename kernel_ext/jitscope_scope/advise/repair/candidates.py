@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...source_code import rewrites
+from ..code.forms import root_name
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from . import statements
@@ -14,10 +15,11 @@ from .ranks import same_rank
 
 
 class Candidate(NamedTuple):
-    """What to do, in words, and the edits of the file that do it."""
+    """What to do, in words, and the edits of the file that do it; `differs` see `source_code.rewrites.Rewrite`."""
 
     text: str
     edits: tuple[Edit, ...]
+    differs: str = ""
 
     @property
     def hands_on(self) -> bool:
@@ -42,7 +44,7 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first), in the names that the program has for the
     library. `values` are those of the function's own names."""
-    for words, usual, node, last in _all(known, code, path, values):
+    for words, usual, node, last, differs in _all(known, code, path, values):
         text = code.names.own(usual)
         if not code.names.knows(text):
             continue
@@ -51,11 +53,15 @@ def candidates(
             end = code.span(last)
             span = Span(span.line, span.column, end.end_line, end.end_column)
         indent = " " * span.column if isinstance(node, ast.stmt) else ""
-        yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),))
+        yield Candidate(code.names.own(words), (Edit(span, text.replace("\n", "\n" + indent)),), differs)
 
 
-def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
-    """(words, text, the node it replaces, the last node it replaces if there are more)."""
+_Made = tuple[str, str, Any, Any, str]
+"""Words, the text, the node it replaces, the last node it replaces if there are more, and where it gives other values."""
+
+
+def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[_Made]:
+    """What there is to write."""
     block = next((n for n in path if isinstance(n, ast.stmt)), None)
     for asked in _KINDS.get(known, ()):
         found = rewrites.rewritten(path, asked)
@@ -66,19 +72,21 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
         last = None
         if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:
             last = next(iter(code.after(found.node)), None)
-        yield _words(asked, found.text), found.text, found.node, last
+        differs = found.differs or (_aliased(found.node, code) if asked == "assignment" else "")
+        yield _words(asked, found.text), found.text, found.node, last, differs
     match block:
         case ast.If():
             rest = code.after(block)
             text = statements.as_cond(block, rest, _before(block, code))
             if text is not None:
                 last = rest[-1] if rest and statements.replaces_rest(block) else None
-                yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last
-        case ast.While():
+                yield "Let lax.cond choose: only the branch that is taken runs.", text, block, last, ""
+        case ast.While() if not _is_read_later(block, code):
             text = statements.as_while(block, _before(block, code))
             if text is not None:
-                yield "Make it a lax.while_loop: the condition is looked at while the program runs.", text, block, None
-        case ast.For():
+                words = "Make it a lax.while_loop: the condition is looked at while the program runs."
+                yield words, text, block, None, ""
+        case ast.For() if not _is_read_later(block, code):
             text = statements.as_fori(block, _before(block, code))
             if text is not None:
                 yield (
@@ -86,6 +94,7 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
                     text,
                     block,
                     None,
+                    "",
                 )
     if known == "data-dependent-shape":
         yield from _sized(path)
@@ -108,7 +117,7 @@ def _words(asked: str, text: str) -> str:
 _FILLED = {"nonzero": 0, "flatnonzero": 0, "argwhere": 0, "where": 0, "unique": None}
 
 
-def _sized(path: list[ast.AST]) -> Iterator[tuple[str, str, Any, Any]]:
+def _sized(path: list[ast.AST]) -> Iterator[_Made]:
     """`jnp.nonzero(x)` with a size."""
     for node in path:
         match node:
@@ -117,9 +126,33 @@ def _sized(path: list[ast.AST]) -> Iterator[tuple[str, str, Any, Any]]:
                 array = ast.unparse(x)
                 array = array if isinstance(x, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({array})"
                 text = f"{ast.unparse(node.func)}({ast.unparse(x)}, size={array}.size{fill})"
-                yield "Say how many there can be at most; the places after the last one are filled.", text, node, None
+                words = "Say how many there can be at most; the places after the last one are filled."
+                with_what = "with the least element" if name == "unique" else "with 0, which is an index, too"
+                yield words, text, node, None, f"the result is longer, filled {with_what}"
             case ast.stmt():
                 return
+
+
+def _is_read_later(loop: ast.stmt, code: Code) -> bool:
+    """Whether the function reads a name after a loop that only the loop gives a value: a function has it for itself."""
+    function = code.function_around(loop)
+    own = {one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    own -= _before(loop, code)
+    last = loop.end_lineno or loop.lineno
+    later = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.lineno > last] if function else []
+    return any(one.id in own and isinstance(one.ctx, ast.Load) for one in later)
+
+
+def _aliased(node: ast.AST, code: Code) -> str:
+    """Of a store into `y` where `y = x` came before: in NumPy both are one array."""
+    function = code.function_around(node)
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    name = root_name(target) if isinstance(target, ast.AST) else ""
+    for one in ast.walk(function) if function is not None else ():
+        match one:
+            case ast.Assign(targets=[ast.Name(id=a)], value=ast.Name(id=b)) if a != b and name in (a, b):
+                return f"{a} and {b} were one array, and {b if name == a else a} keeps its values now"
+    return ""
 
 
 def _before(node: ast.stmt, code: Code) -> set[str]:

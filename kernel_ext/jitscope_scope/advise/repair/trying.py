@@ -57,7 +57,14 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
         made = list(_static(known, code, traces[-1], quiet))
         for one in candidates(known, code, own, values) if functions else ():
             said = _try(one, code, functions, traces[-1], where) if quiet else _UNTRIED
-            if said == _TRIED:
+            if said == _TRIED and one.differs:
+                found.append(
+                    Fix(
+                        f"{one.text} (Not checked: it can be traced, and may give other values: {one.differs}.)",
+                        one.edits,
+                    )
+                )
+            elif said == _TRIED:
                 found.append(Fix(one.text, one.edits, said))
             elif said and not (quiet and one.hands_on):
                 found.append(Fix(one.text + said, one.edits))

@@ -25,7 +25,7 @@ from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.source import Position
 
 from ... import jaxwatch
-from ...source_code.rewrites import node_of_function
+from ...source_code.function_nodes import node_of_function
 from ..code.forms import bound, root_name, stored
 
 

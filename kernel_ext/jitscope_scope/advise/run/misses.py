@@ -16,6 +16,7 @@ from ...observe.recompiling.remedies import remedy
 from ...observe.recompiling.settled import without_settled
 from ...observe.stacks import is_installed
 from ...source_code import rewrites
+from ...source_code.function_nodes import own_nodes
 from ..diagnostic import Diagnostic, Fix, Span
 
 
@@ -97,7 +98,7 @@ def made_around(call_site: Position) -> Position | None:
     if call is None or around is None or not isinstance(call.func, ast.Name | ast.Attribute):
         return None
     called = ast.unparse(call.func)
-    for node in rewrites.own_nodes(around):
+    for node in own_nodes(around):
         if isinstance(node, ast.FunctionDef) and node.name == called and node.decorator_list:
             return call_site.at(node.decorator_list[0])
         if (
