@@ -15,7 +15,8 @@ class Cut:
 
     line: int
     why: str
-    """In one of few words: value read by Python, random, input or output, effect, object, time, exception, other library, shape."""
+    """In one of few words: value read by Python, random, input or output, effect, object, time, exception, other library, shape,
+    differences."""
     note: str = ""
     """What stands there, in a sentence's part."""
 

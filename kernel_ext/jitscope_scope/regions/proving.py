@@ -29,6 +29,10 @@ from .parts import ALLOWED, ALLOWED_32, EditText
 from .watching import Visit, snapshot
 
 
+TINY = 1e-12
+"""The share by which inputs are moved to see whether differences grow."""
+GROWN = 0.1
+"""They do, if this share of the difference comes of that."""
 SETS = 3
 """How many perturbed sets of inputs are tried beside the recorded one."""
 MOVED = 1e-3
@@ -59,6 +63,13 @@ class Proof:
 @compiling_anew()  # what this session has compiled before, too: the price is that of the next one
 def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
     """Runs both forms. Raises CannotCompile where they differ by more than rounding, in types, or in what they raise or warn of."""
+    try:
+        return _proof(body, edit, visit, live, line)
+    except _Differs as reason:
+        raise _explained(reason, body, visit) from None
+
+
+def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[str], line: int) -> Proof:
     plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
     define = compile("\n".join([*edit.imports, *edit.definition]), "<edit>", "exec")
     call = compile("\n".join(edit.call), "<edit>", "exec")
@@ -108,6 +119,35 @@ def proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[st
     moved = sensitivity(found[0].plain, [f.plain for f in found[1:]], MOVED, edit.allowed)
     same = replace(same, rounding=max(same.rounding, moved))
     return Proof(same, min(f.plain_s for f in found[:1]), found[0].first_s, min(later))
+
+
+class _Differs(CannotCompile):
+    """The values of a name would differ by more than is allowed."""
+
+    def __init__(self, line: int, note: str, name: str, gap: float) -> None:
+        super().__init__(line, "differences", note)
+        self.name, self.gap = name, gap
+
+
+def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> CannotCompile:
+    """The reason, with what the plain statements make of a much smaller change of their inputs, where that grows likewise."""
+    plain = compile(ast.fix_missing_locations(ast.Module(list(body), [])), "<region>", "exec")
+    runs = [snapshot(visit.values), perturbed(visit.values, 0, by=TINY)]
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            for names in runs:
+                _at_home(names, visit.enclosed)
+                with _no_longer_than(LONGEST, reason.cut.line):
+                    exec(plain, names)
+        a, b = (np.asarray(data_of(names[reason.name])) for names in runs)
+        moved = float(np.max(np.abs(a - b), where=np.isfinite(a) & np.isfinite(b), initial=0.0))
+    except Exception:
+        return reason
+    if moved < reason.gap * GROWN:
+        return reason
+    note = f"differences grow: inputs moved by {TINY:.0e} of their size change `{reason.name}` by {moved:.1e}; {reason.cut.note}"
+    return CannotCompile(reason.cut.line, "differences", note)
 
 
 class _RaisedNearby(CannotCompile):
@@ -318,7 +358,7 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
         )
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         if len(a) != len(b):
-            raise CannotCompile(line, "value read by Python", f"`{name}` would have {len(b)} elements, not {len(a)}")
+            raise CannotCompile(line, "differences", f"`{name}` would have {len(b)} elements, not {len(a)}")
         return joined([compared(x, y, name, line, allowed, floor) for x, y in zip(a, b, strict=True)])
     if isinstance(a, dict) and isinstance(b, dict):
         if a.keys() != b.keys():
@@ -327,7 +367,7 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
     if is_users_object(a) and is_users_object(b):
         return compared(attributes_of(a), attributes_of(b), name, line, allowed, floor)
     if isinstance(a, (str, bytes)) and a != b:
-        raise CannotCompile(line, "value read by Python", f"`{name}` would be another text")
+        raise CannotCompile(line, "differences", f"`{name}` would be another text")
     if not (isinstance(a, (np.ndarray, np.generic, int, float, complex)) or is_array(a)):
         return Differences()
     if str(getattr(a, "dtype", "")) != str(getattr(b, "dtype", "")):
@@ -340,7 +380,7 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
     if x.dtype.kind in "fc" and not x.dtype.hasobject:
         return _floats(x, y, name, line, allowed, floor)
     if not np.array_equal(x, y):
-        raise CannotCompile(line, "value read by Python", f"`{name}` would have other values")
+        raise CannotCompile(line, "differences", f"`{name}` would have other values")
     return Differences()
 
 
@@ -350,7 +390,7 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
         return Differences(bits=True, rounding=one)
     good = np.isfinite(x)
     if not np.array_equal(good, np.isfinite(y)) or not np.array_equal(x[~good], y[~good], equal_nan=True):
-        raise CannotCompile(line, "value read by Python", f"`{name}` would be infinite or NaN elsewhere")
+        raise CannotCompile(line, "differences", f"`{name}` would be infinite or NaN elsewhere")
     p, q = x[good].astype(np.result_type(x, np.float64)), y[good].astype(np.result_type(y, np.float64))
     gaps, sizes = np.abs(p - q), np.abs(p)
     if not gaps.size:
@@ -363,10 +403,7 @@ def _floats(x: np.ndarray, y: np.ndarray, name: str, line: int, allowed: float, 
     allowed = allowed if x.dtype in (np.float64, np.complex128) else ALLOWED_32
     rounding = ROUNDING * float(np.finfo(x.dtype).eps) * floor
     if gap > max(allowed * max(scale, 1e-300), rounding):
-        raise CannotCompile(
-            line,
-            "value read by Python",
-            f"differences grow: `{name}` would differ by {gap:.1e} (values up to {scale:.1e})",
-        )
+        said = f"`{name}` would differ by {gap:.1e} (values up to {scale:.1e}), more than is allowed"
+        raise _Differs(line, said, name, gap)
     smallest = float(np.min(sizes, where=sizes > 0, initial=math.inf))
     return Differences(gap, float(rel.max()), False, ulp, one, smallest)

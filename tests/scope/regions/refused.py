@@ -327,7 +327,7 @@ lines = 0
 for k in range(2):
     with open(os.devnull, "w") as f:
         f.write("a")
-=== chaos -> value read by Python
+=== chaos -> differences
 x = rng.random(100)
 ---
 for k in range(300):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jitscope_scope.regions import proving
 from jitscope_scope.regions.answers import Region
 from tests.scope.regions.programs import Program
 from tests.scope.regions.test_programs import watched
@@ -128,3 +129,14 @@ def test_what_grows_and_is_no_list_is_called_by_its_kind(monkeypatch) -> None:
     cell = "while queue:\n    v = queue.popleft()\n    if v < 20: queue.append(v + 1)\n    reached[v] = 1.0\n"
     *_, region = found(before, cell, monkeypatch)
     assert region.reason == "line 3: `queue` grows, and is no list made before the loop but a deque"
+
+
+def test_differences_are_said_to_grow_where_they_are_seen_to(monkeypatch) -> None:
+    cell = "for k in range(300):\n    x = 0.999 * np.sin(np.pi * x) * np.exp(-x + 0.4)\n"
+    (region,) = found("x = rng.random(100)", cell, monkeypatch)
+    assert region.reason.startswith("line 1: differences grow: inputs moved by 1e-12 of their size change `x` by ")
+    assert [c.why for c in region.cuts] == ["differences"]
+    monkeypatch.setattr(proving, "TINY", 0.0)  # inputs that stay themselves show no growth
+    (region,) = found("x = rng.random(100)", cell, monkeypatch)
+    assert region.reason.startswith("line 1: `x` would differ by ")
+    assert region.reason.endswith("more than is allowed")
