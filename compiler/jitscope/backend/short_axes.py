@@ -12,7 +12,7 @@ results differ by the rounding of a sum of n terms: at most 2 n eps times the su
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.avals import ShapedArray
@@ -49,47 +49,50 @@ def plan_of(jaxpr: Jaxpr, platform: str) -> Plan | None:
     """What of a jaxpr is written out; None where nothing is."""
     if not SHORT_AXES.holds(platform):
         return None
-    limit, least = SHORT_AXES.value["length"], SHORT_AXES.value["elements"]
     equations = [eqn for _, eqn in jaxpr.live()[0]]
     held: set[Var] = set()
     for eqn in equations:
-        large = [v for v in eqn.outvars if _is_large(v.aval, limit, least)]
+        large = [v for v in eqn.outvars if _is_large(v.aval)]
         held.update(large)
         if large and _kind(eqn, held) is None:  # they are made as they are, and may be read as such
             held.difference_update(large)
     if not held:
         return None
-    groups = _Groups(held)
+    groups, makers = _Groups(held), {v: eqn for eqn in equations for v in eqn.outvars}
     for eqn in equations:
-        _look(eqn, held, groups)
+        _look(eqn, held, groups, makers)
     for atom in jaxpr.outvars:
         if type(atom) is Var and atom in held:
             groups.refuse(atom)
     chosen = frozenset(v for v in held if groups.is_worth_it(v))
-    return Plan(chosen, _compared(equations)) if chosen else None
+    return Plan(chosen, _reduced(equations)) if chosen else None
 
 
-def _compared(equations: Sequence[JaxprEqn]) -> frozenset[Var]:
-    """The variables that elementwise operations alone lead from to an argmin or argmax. (XLA would compute them within that loop, which
-    runs element by element.)"""
+def _reduced(equations: Sequence[JaxprEqn]) -> frozenset[Var]:
+    """The variables that elementwise operations alone lead from to a reduction. (XLA would compute them within its loop, which takes long to
+    compile; for an argmin or argmax it runs element by element.)"""
     found: set[Var] = set()
     for eqn in reversed(equations):
         name = eqn.primitive.name
-        if name in ("argmin", "argmax") or (isinstance(eqn.primitive, Elementwise) and eqn.outvars[0] in found):
+        if (
+            name in _SUMS
+            or name in ("argmin", "argmax")
+            or (isinstance(eqn.primitive, Elementwise) and eqn.outvars[0] in found)
+        ):
             found.update(a for a in eqn.invars if type(a) is Var)
     return frozenset(found)
 
 
-def _is_large(aval: ShapedArray, limit: int, least: int) -> bool:
-    shape = aval.shape
-    return (
-        len(shape) >= 2
-        and is_static(shape[-1:])
-        and 2 <= shape[-1] <= limit
-        and is_static(shape)
-        and math.prod(shape) >= least
-        and aval.dtype.name in _DTYPES
-    )
+def _is_large(aval: ShapedArray) -> bool:
+    shape, limits = aval.shape, SHORT_AXES.value
+    if len(shape) < 2 or not is_static(shape[-1:]) or not 2 <= shape[-1] <= limits["longer"]:
+        return False
+    least = limits["elements of longer" if _is_long(aval) else "elements"]
+    return is_static(shape) and math.prod(shape) >= least and aval.dtype.name in _DTYPES
+
+
+def _is_long(aval: ShapedArray) -> bool:
+    return aval.shape[-1] > SHORT_AXES.value["length"]
 
 
 class _Groups:
@@ -118,17 +121,29 @@ class _Groups:
         return root in {self.root(r) for r in self.reduced} and root not in {self.root(r) for r in self.refused}
 
 
-def _look(eqn: JaxprEqn, held: set[Var], groups: _Groups) -> None:
+def _look(eqn: JaxprEqn, held: set[Var], groups: _Groups, makers: Mapping[Var, JaxprEqn]) -> None:
     """Put what an equation reads and makes into groups."""
     mine = [v for v in [*eqn.invars, *eqn.outvars] if type(v) is Var and v in held]
     if not mine:
         return
     groups.join(mine)
     kind = _kind(eqn, held)
-    if kind is None:
+    if kind is None or (kind in ("reduce", "dot") and _is_long(mine[0].aval) and not _is_for_long(eqn, makers)):
         groups.refuse(mine[0])
     elif kind in ("reduce", "dot"):
         groups.reduced.add(mine[0])
+
+
+def _is_for_long(eqn: JaxprEqn, makers: Mapping[Var, JaxprEqn]) -> bool:
+    """Whether writing a longer axis out pays for what reduces it: not where it is left, a loop for each of its elements; nor for the sum of
+    a product of what was broadcast, which XLA makes a product of matrices."""
+    x = eqn.invars[0]
+    if eqn.primitive.name not in _SUMS or x.aval.ndim - 1 not in eqn.params["axes"]:
+        return False
+    maker = makers.get(x) if type(x) is Var else None
+    factors = maker.invars if maker is not None and maker.primitive.name == "mul" else ()
+    broadcast = [type(f) is Var and f in makers and makers[f].primitive.name == "broadcast_in_dim" for f in factors]
+    return eqn.primitive.name != "reduce_sum" or not (broadcast and all(broadcast))
 
 
 def _kind(eqn: JaxprEqn, held: Collection[Var]) -> str | None:
@@ -142,7 +157,8 @@ def _kind(eqn: JaxprEqn, held: Collection[Var]) -> str | None:
     if name == "broadcast_in_dim":
         return "broadcast" if out in held and len(eqn.invars) == 1 and _is_broadcast(eqn, held) else None
     if name in _SUMS:
-        return "reduce" if out not in held or eqn.invars[0] in held else None
+        last = eqn.invars[0].aval.ndim - 1  # a result without this axis is made as it is
+        return "reduce" if out not in held or (eqn.invars[0] in held and last not in eqn.params["axes"]) else None
     if name == "dot_general":
         return "dot" if out not in held and _is_product_of_vectors(eqn, held) else None
     return None

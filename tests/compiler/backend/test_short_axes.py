@@ -87,6 +87,46 @@ def test_results_are_the_same(combined: str, reduced: str, sizes: tuple[int, int
         np.testing.assert_allclose(got, want, rtol=0, atol=2 * (terms + 4) * np.finfo(got.dtype).eps * size)
 
 
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    st.sampled_from(["differences", "functions", "choices"]),
+    st.sampled_from(["short", "largest", "nearest", "product"]),
+    st.integers(5, 16),
+    st.integers(0, 2**31),
+)
+def test_results_along_longer_axes_are_the_same(combined: str, reduced: str, length: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x, y = (random.standard_normal((n, length)).astype("float32") for n in (190, 150))
+    program = lambda x, y: REDUCED[reduced](COMBINED[combined](x[:, None], y[None]))
+    assert is_written_out(program, x, y)
+    got, want = both(program, x, y)
+    if reduced in ("largest", "nearest"):
+        np.testing.assert_array_equal(got, want)
+        return
+    size = max(1.0, float(np.abs(want).max()))
+    np.testing.assert_allclose(got, want, rtol=0, atol=2 * (length + 4) * np.finfo(np.float32).eps * size)
+
+
+def test_longer_axes_stay_where_writing_them_out_does_not_pay() -> None:
+    x = np.zeros((200, 8), np.float32)
+    distances = lambda x: jnp.sum((x[:, None] - x) ** 2, -1)
+    assert is_written_out(distances, x)
+    assert not is_written_out(distances, x[:100])
+    assert not is_written_out(distances, np.zeros((200, 17), np.float32))
+    assert not is_written_out(jx.grad(lambda x: jnp.sum(jnp.exp(-distances(x)))), x)
+    assert not is_written_out(lambda x: jnp.sum(x[:, None] * x, -1), x)
+
+
+@pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.argmin, lambda d, axis: d])
+def test_what_is_left_of_a_short_axis_may_have_another_one(reduce: Callable[..., Any]) -> None:
+    """The distances to a few centres: their last axis is short, and read as it is."""
+    random = np.random.default_rng(0)
+    x, y = (random.standard_normal((n, 3)).astype("float32") for n in (4000, 4))
+    program = lambda x, y: reduce(jnp.abs(jnp.sum((x[:, None] - y) ** 2, axis=-1)), axis=-1)
+    assert is_written_out(program, x, y)
+    np.testing.assert_allclose(*both(program, x, y), rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["differences", "weights", "functions"])
 def test_gradients_and_maps_are_the_same(name: str) -> None:
     random = np.random.default_rng(0)
