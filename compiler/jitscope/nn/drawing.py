@@ -28,6 +28,7 @@ def in_disc(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def normal_in_disc(key: Any, upper: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Complex normal numbers of variance 1 before they are cut at the radius `upper`."""
     for_radius, for_angle = random.split(key)
-    part = random.uniform(for_radius, shape, dtypes.real_part(dtype)).astype(dtype)
-    share = 1 - jnp.exp(-jnp.square(jnp.asarray(upper, dtype)))
-    return _turned(jnp.sqrt(-jnp.log(1 - share * part)), for_angle, shape, dtype)
+    part = random.uniform(for_radius, shape, dtypes.real_part(dtype))
+    share = 1 - jnp.exp(-jnp.square(jnp.asarray(upper, part.dtype)))
+    # Among real numbers: XLA may take minutes over the root of a logarithm of complex ones.
+    return _turned(jnp.sqrt(-jnp.log(1 - share * part)).astype(dtype), for_angle, shape, dtype)
