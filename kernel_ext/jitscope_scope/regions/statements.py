@@ -406,7 +406,10 @@ class Statements:
     def _append(self, s: ast.Expr, item: ast.expr, guard: str | None) -> list[str]:
         assert isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Attribute)
         name = ast.unparse(s.value.func.value)
-        if self.items is None or guard or ((root := self._view_of(item)) in self.stored and root):
+        if (root := self._view_of(item)) in self.stored and root:
+            note = f"`{name}` gets `{root}` itself, or a view of it, and that is stored into"
+            raise CannotCompile(s.lineno, "object", note)
+        if self.items is None or guard:
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list that grows")
         if isinstance(item, (ast.Tuple, ast.List)):
             raise CannotCompile(s.lineno, "object", f"`{name}` is a Python list of tuples that grows")
