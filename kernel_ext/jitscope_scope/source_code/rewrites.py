@@ -414,9 +414,9 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
         return None
     match index:
         case [ast.Slice(lower=None, upper=ast.expr() as bound)]:
-            mask = f"jnp.arange({{}}.shape[0]) < {_from_start(bound)}"
+            mask = f"jnp.arange({{0}}.shape[0]) < {_from_start(bound)}"
         case [ast.Slice(lower=ast.expr() as bound, upper=None)]:
-            mask = f"jnp.arange({{}}.shape[0]) >= {_from_start(bound)}"
+            mask = f"jnp.arange({{0}}.shape[0]) >= {_from_start(bound)}"
         case _:
             mask, bound = "", None
     of, at_array = (
@@ -448,7 +448,7 @@ _MOVED = "near an end the window is moved until it fits, where a slice gets shor
 def _from_start(bound: ast.expr) -> str:
     """A bound of a slice, as part of a format: `-n` counts from the end."""
     if isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub):
-        return f"{{}}.shape[0] - {_braced(bound.operand)}"
+        return f"{{0}}.shape[0] - {_braced(bound.operand)}"
     return _braced(bound)
 
 
@@ -460,7 +460,7 @@ def _while_counted(bound: ast.expr) -> str:
 
 def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
     """x[mask] where what is left out changes nothing in what is made of it; else 0 stands for it, which the code may not mean.
-    `mask` has {} for the array, and is `sure` if it has the array's shape."""
+    `mask` has {0} for the array, and is `sure` if it has the array's shape."""
     node, above, call = found
     array = ast.unparse(node.value)
     mask = mask.format(array)
