@@ -5,8 +5,9 @@ from playwright.sync_api import expect
 
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.conftest import Lab
-from tests.browser.notebook import Notebook
+from tests.browser.notebook import Notebook, wait
 from tests.browser.programs import LAYER, LOAD
+from tests.browser.test_profile import BANDS
 from tests.browser.test_sharp_bits import UPDATE, Bits
 from tests.browser.view import TABS, View, views
 from tests.extent import full
@@ -52,6 +53,14 @@ def test_the_panel_is_there(layer: tuple[Notebook, View]) -> None:
     expect(panel.locator("[data-kind=ledger]")).to_be_visible()
     expect(panel).to_contain_text("layer")
     notebook.screenshot("notebook7-panel")
+
+
+def test_the_margin_of_the_editor_shows_what_was_measured(lab: Lab) -> None:
+    notebook = lab.open([LOAD, LAYER.replace("%%jit", "%%jit --profile")], app="notebooks")
+    notebook.run_all()
+    wait(notebook.page, f"() => ({BANDS})().length > 0", "bands in the margin", 20)
+    assert all("of the time of the kernels of layer" in band["said"] for band in notebook.page.evaluate(BANDS))
+    notebook.screenshot("notebook7-margin")
 
 
 def test_a_mark_has_a_card_that_mends_the_cell(layer: tuple[Notebook, View]) -> None:
