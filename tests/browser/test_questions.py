@@ -129,6 +129,9 @@ def what_it_is_made_of(asked: Asked) -> None:
 
 def which_line_is_slowest(asked: Asked) -> None:
     profile = asked.document["instruments"]["profile"]
+    expect(
+        asked.view.element.locator(".jitscope-line .jitscope-heat").first
+    ).to_be_visible()  # beside the code, at once
     said = asked.tab("timing").get_by_text("The slowest line is").first.inner_text()
     (number,) = map(int, re.findall(r", line (\d+)", said))
     total = sum(kernel["median"] for kernel in profile["kernels"])

@@ -67,6 +67,7 @@ export class Panes {
 
   constructor(private readonly options: PanesOptions) {
     const { compilation, root } = options;
+    takeShares(compilation);
     this.links = Links.of(compilation);
     this.help = new Help(root);
     this.searchBox = new SearchBox({
