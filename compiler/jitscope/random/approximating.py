@@ -64,7 +64,7 @@ def poissons(key: Any, lam: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     own = aval_of(lam).dtype
     wide = (dtypes.is_float(own) and own.itemsize > 4) or np.dtype(dtype).itemsize > 4
     wide = np.dtype(np.float64 if wide else np.float32)
-    lam = in_dtype(lam, wide)
+    lam = jnp.broadcast_to(in_dtype(lam, wide), shape)
     z = normal(key, shape, wide)
     found = jnp.where(lam < SPLIT, _few(0.5 * lax.erfc(-z * np.sqrt(0.5).astype(wide)), lam), _many(z, lam))
     return lax.convert_element_type(found, dtype)

@@ -105,11 +105,11 @@ def _generator(key: Any, quietly: bool = False) -> KeyDType | None:
     if isinstance(aval.dtype, KeyDType):
         return None
     impl = _implementation(None)
+    if aval.dtype != dtypes.uint32 or aval.shape[-1:] != impl.element_shape:
+        raise TypeError(f"a random key is needed (random.key(seed)); it got {aval.short()}")
     if settings().legacy_prng_key == "error" or (settings().legacy_prng_key == "warn" and not quietly):
         _object_to_raw_keys()
-    if aval.dtype == dtypes.uint32 and aval.shape[-1:] == impl.element_shape:
-        return impl
-    raise TypeError(f"a random key is needed (random.key(seed)); it got {aval.short()}")
+    return impl
 
 
 def _object_to_raw_keys() -> None:

@@ -332,3 +332,11 @@ def test_keys_are_put_along_devices() -> None:
     assert sharded.dtype == keys.dtype and bool((sharded == keys).all())
     repeated = jx.device_put_replicated(keys[0], jx.devices())
     assert repeated.shape == keys.shape and bool((repeated == keys[0]).all())
+
+
+def test_what_is_no_key_is_said_before_what_an_old_one_is() -> None:
+    with jx.legacy_prng_key("error"):
+        with pytest.raises(TypeError, match="a random key is needed"):
+            random.uniform(np.zeros(3, np.uint32))
+        with pytest.raises(ValueError, match="a raw uint32 key"):
+            random.uniform(np.zeros(2, np.uint32))

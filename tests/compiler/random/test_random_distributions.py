@@ -281,3 +281,12 @@ def test_approximate_numbers_are_those_of_jax(name: str) -> None:
     np.testing.assert_allclose(sampler(key, *given, (5,), method="approximate"), wanted, rtol=2e-6)
     with pytest.raises(ValueError, match="'exact' or 'approximate'"):
         sampler(key, *given, method="quick")
+
+
+@pytest.mark.parametrize("method", ["exact", "approximate"])
+def test_means_of_a_lower_rank_are_spread_though_ranks_are_not_promoted(method: str) -> None:
+    mean = np.array([0.0, 0.0, 20.0], np.float32)
+    drawn = random.poisson(KEY, mean, shape=(2, 3), method=method)
+    with jx.numpy_rank_promotion("raise"):
+        np.testing.assert_array_equal(random.poisson(KEY, mean, shape=(2, 3), method=method), drawn)
+    assert (np.asarray(drawn)[:, :2] == 0).all() and (np.asarray(drawn)[:, 2] > 0).all()
