@@ -239,3 +239,15 @@ def test_a_test_that_lets_code_through_has_the_line_of_its_cell(shell) -> None:
     shell.cell("@jx.jit\ndef f(x):\n    return basis(3) + x\nf(jnp.ones(3))")
     (item,) = shell.cell("%sharpbits").document["items"]
     assert item["message"].endswith("It is traced only where `n not in memo` (line 3) lets it.")
+
+
+@pytest.mark.parametrize("quoted", ["assert not said, said", "raise ValueError(said)"])
+def test_an_error_of_ones_own_that_quotes_another_is_no_sharp_bit(shell, quoted: str) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp\nsaid = ''")
+    shell.cell("try:\n    jx.jit(lambda x: float(x))(1.0)\nexcept Exception as error:\n    said = str(error)")
+    assert "known" in shell.names["said"]
+    assert shell.cell(quoted).error
+    found = [one for document in shell.cell("%sharpbits").documents for one in document["items"]]
+    assert [one["position"]["cell"] for one in found] == ["In [3]"], (
+        "the call that was caught is a sharp bit; the quotation is none"
+    )

@@ -53,6 +53,8 @@ def explained(error: BaseException) -> Diagnostic | None:
     known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
+    elif _is_quoted(error, where):
+        return None
     if known not in CATALOGUE:
         return None
     one = _confirmed(known, cause or where, names)
@@ -60,6 +62,15 @@ def explained(error: BaseException) -> Diagnostic | None:
         one = _of_cache(cached_tracer(error, cause, [frame for frame, _ in frames]))
     one = one or _made(known, cause or where, error, names, frame)
     return one.in_names(names)
+
+
+def _is_quoted(error: BaseException, where: Position) -> bool:
+    """Whether the user's own line raises an error with a text of its own, which may quote another one."""
+    if hasattr(error, "sharp_bit"):
+        return False
+    statement = next((node for node in path_at(where) if isinstance(node, ast.stmt)), None)
+    own = isinstance(statement, ast.Raise) and error.__traceback__ is not None and statement.exc is not None
+    return isinstance(error, AssertionError) or own
 
 
 def _of_cache(kept: CachedTracer | None) -> Diagnostic | None:
