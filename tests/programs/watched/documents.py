@@ -103,6 +103,7 @@ def line_by_itself(name: str) -> dict[str, Any]:
     assert module.__file__
     line, cut = ablation.line_of(name, module.__file__), ablation.without_line(name, module.__file__)
     function, args = module.made()
+    held = jax.tree.leaves(args)  # a module of nnx lets go of them when it is trained
     seen = jitscope.inspect(function)(*args)
 
     def calls(function: Any, args: tuple[Any, ...]) -> Callable[[], None]:
@@ -114,6 +115,7 @@ def line_by_itself(name: str) -> dict[str, Any]:
         calls(function, args),
         calls(*cut.made()),
     )
+    del held
     return {"document": {**seen.document, "instruments": {"profile": profile}}, "share": share}
 
 
