@@ -92,6 +92,7 @@ OPS = [
     "small_products",
     "dot",
     "conv_forms",
+    "conv_loops",
     "conv",
     "indexing",
     "taps",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,9 @@ from .arithmetic import power
 from .dtypes import requested
 from .editing import trim_zeros
 from .joining import unstack
-from .linear import dot
 from .operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
 from .reductions import strong
 from .rounding import conjugate
-from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to
 
 
@@ -176,22 +175,17 @@ def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: An
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")
     low, high = {"full": (m - 1, m - 1), "same": (m // 2, m - 1 - m // 2), "valid": (0, 0)}[mode]
-    if (laid := laid_of(aval_of(x))) is not None and any(laid.spec.partitions):
+    laid = laid_of(aval_of(x))
+    if m > 32 or (laid is not None and any(laid.spec.partitions)):
         return _convolved(x, y, (low, high), precision)
     x = pad_p(x, scalar_zero(aval_of(x).dtype), padding_config=((low, high, 0),))
     count = aval_of(x).size - m + 1
-    if m <= 32:
-        terms = [mul_p(slice_in_dim(x, i, i + count), _element(y, i)) for i in range(m)]
-        total = terms[0]
-        for term in terms[1:]:
-            total = add_p(total, term)
-        return total
-    stretches = take(x, np.arange(count)[:, None] + np.arange(m)[None, :], mode="clip")
-    return dot(stretches, y, precision=precision)
+    terms = [mul_p(slice_in_dim(x, i, i + count), _element(y, i)) for i in range(m)]
+    return functools.reduce(add_p, terms)
 
 
 def _convolved(x: Any, y: Any, padding: tuple[int, int], precision: Any) -> Any:
-    """The same of a vector that is cut: as one operation, whose padded operand needs no layout."""
+    """The same with a long window, or of a vector that is cut: as one operation, whose padded operand needs no layout."""
     numbers = ConvDimensionNumbers((0, 1, 2), (0, 1, 2), (0, 1, 2))
     return conv_general_dilated(
         x[None, None], y[None, None], (1,), (padding,), None, None, numbers, precision=precision

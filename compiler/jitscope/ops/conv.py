@@ -12,7 +12,9 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..named_tuple import NamedTuple
 from ..symbolic.dimension import is_static, max_dim, reach, size
-from .conv_forms import form_of
+from ..xla.cpu_tuning import CONVOLUTIONS_IN_LOOPS
+from .conv_forms import form_of, geometry_of
+from .conv_loops import in_a_loop, is_in_a_loop
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, divided, moveaxis, reshape, rev_p, sub_p, zeros
@@ -51,7 +53,12 @@ class Conv(Bilinear):
             return ctx.inline(lambda *_: zeros(out), x, y)
         if dtypes.is_complex(out.dtype):
             return ctx.inline(lambda x, y: _complex(x, y, out.dtype, precision=precision, **geometry), x, y)
-        form = form_of(x_aval, y_aval, out, {"precision": precision, **geometry}, ctx.module.platform)
+        params = {"precision": precision, **geometry}
+        own = geometry_of(x_aval, y_aval, out, params)
+        if own is not None and is_in_a_loop(ctx, own):
+            ctx.rewritten("written as a loop over the window: each feature has one of its own", CONVOLUTIONS_IN_LOOPS)
+            return in_a_loop(ctx, own, x, y)
+        form = form_of(x_aval, y_aval, out, params, ctx.module.platform)
         if form is not None:
             ctx.rewritten(form.words, form.rule)
             return ctx.inline(form.function, x, y)

@@ -23,6 +23,9 @@ from .families import scalar_like
 from .linear import add_p, broadcast_in_dim, concatenate_p, mul_p, pad_p, reduce_sum_p, reshape, slice_p, transpose
 
 
+_PRODUCTS = 2**16
+
+
 class Form(NamedTuple):
     """What is written in place of a convolution: in words, the function of both operands, and by which rule."""
 
@@ -36,10 +39,9 @@ def form_of(
 ) -> Form | None:
     """How a convolution of operands of these avals is written for a platform (by default the one that the rules are for); None: as it is.
     `params` are those of its equation."""
-    static = all(map(is_static, (x.shape, y.shape, out.shape, *params["padding"])))
-    if not static or not x.dtype == y.dtype == out.dtype or x.dtype.name not in ("float32", "float64"):
+    geometry = geometry_of(x, y, out, params)
+    if geometry is None:
         return None
-    geometry = _Geometry.of(x, y, out, params)
     if geometry.groups == 1 and _holds(CONVOLUTIONS_AS_PRODUCTS, platform) and geometry.is_product():
         small = all(k == 1 for k in geometry.window)
         what = "a window of one element" if small else "a window as large as the array"
@@ -49,7 +51,7 @@ def form_of(
     if not _holds(CONVOLUTIONS_BY_ELEMENTS, platform):
         return None
     most = CONVOLUTIONS_BY_ELEMENTS.value
-    if geometry.is_depthwise() and math.prod(geometry.window) <= most:
+    if geometry.is_depthwise() and math.prod(geometry.window) <= most and geometry.is_worth_it():
         return Form(
             "written as a sum over the window: each feature has a window of its own",
             geometry.by_window,
@@ -64,11 +66,19 @@ def form_of(
     return None
 
 
+def geometry_of(x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any]) -> Geometry | None:
+    """The geometry of a convolution that may be written in another form: of floats, all of one type, whose sizes are known."""
+    static = all(map(is_static, (x.shape, y.shape, out.shape, *params["padding"])))
+    if not static or not x.dtype == y.dtype == out.dtype or x.dtype.name not in ("float32", "float64"):
+        return None
+    return Geometry.of(x, y, out, params)
+
+
 def _holds(rule: Tuning, platform: str | None) -> bool:
     return rule.holds() if platform is None else rule.holds(platform)
 
 
-class _Geometry(NamedTuple):
+class Geometry(NamedTuple):
     """A convolution with its axes in the order batch, features, space for the left operand and the result, and result's features, input
     features, space for the right one."""
 
@@ -79,7 +89,7 @@ class _Geometry(NamedTuple):
     params: dict[str, Any]
 
     @classmethod
-    def of(cls, x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any]) -> _Geometry:
+    def of(cls, x: ShapedArray, y: ShapedArray, out: ShapedArray, params: dict[str, Any]) -> Geometry:
         specs = params["dimension_numbers"]
         shapes = [tuple(a.shape[i] for i in spec) for a, spec in zip((x, y, out), specs)]
         return cls(shapes[0], shapes[1], shapes[2][2:], tuple(specs), params)
@@ -90,7 +100,20 @@ class _Geometry(NamedTuple):
 
     @property
     def groups(self) -> int:
-        return self.params["feature_group_count"] * self.params["batch_group_count"]
+        return self.params["feature_group_count"] * self.batch_groups
+
+    @property
+    def batch_groups(self) -> int:
+        return self.params["batch_group_count"]
+
+    @property
+    def features(self) -> int:
+        """The groups of the left operand's features."""
+        return self.params["feature_group_count"]
+
+    def padded_sizes(self) -> list[int]:
+        """The left operand's sizes in space, with gaps and padding."""
+        return [max(0, (n - 1) * spread + 1) + low + high for n, *_, (low, high), spread in self._along()]
 
     def _along(self) -> list[tuple[int, int, int, int, int, tuple[int, int], int]]:
         """For each spatial axis the sizes of the left operand, window and result, stride, gap in the window, padding, gap in the operand."""
@@ -148,7 +171,12 @@ class _Geometry(NamedTuple):
 
     def is_depthwise(self) -> bool:
         groups = self.params["feature_group_count"]
-        return groups > 1 and self.x_shape[1] == groups == self.y_shape[0]
+        return self.x_shape[1] == groups == self.y_shape[0]
+
+    def is_worth_it(self) -> bool:
+        """(Of one feature, small ones are as quick and compiled in less time as they are.)"""
+        products = self.x_shape[0] * math.prod(self.sizes) * math.prod(self.window)
+        return self.features > 1 or products >= _PRODUCTS
 
     def is_grouped_gradient(self) -> bool:
         """Whether there are groups of the batch: so are the gradients by the windows of groups of features."""
@@ -160,8 +188,8 @@ class _Geometry(NamedTuple):
         alone = self.x_shape[0] == groups == self.y_shape[0]
         return not alone or groups >= 128 or (groups >= 64 and math.prod(self.sizes) <= 9)
 
-    def _canonical(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """Both operands with their axes as batch, space, features, and space, input features, result's features; the left one padded."""
+    def canonical(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Both operands, as tracers, with their axes as batch, space, features, and space, input features, result's features; the left one padded."""
         (x0, x1, *xs), (y0, y1, *ys) = self.specs[:2]
         config = [(0, 0, 0)] * len(self.specs[0])
         for axis, (low, high), spread in zip(xs, self.params["padding"], self.params["lhs_dilation"]):
@@ -178,14 +206,14 @@ class _Geometry(NamedTuple):
             x, start_indices=(0, *at, 0), limit_indices=(shape[0], *limits, shape[-1]), strides=(1, *steps, 1)
         )
 
-    def _placed(self, out: Any) -> Any:
+    def placed(self, out: Any) -> Any:
         """The result, whose axes are batch, space, features, with its axes where they belong."""
         spec = self.specs[2]
         own = (spec[0], *spec[2:], spec[1])
         return transpose(out, tuple(own.index(a) for a in range(len(spec))))
 
     def by_window(self, x: Any, y: Any) -> Any:
-        x, y = self._canonical(x, y)
+        x, y = self.canonical(x, y)
         strides, apart, terms = self.params["window_strides"], self.params["rhs_dilation"], []
         for at in itertools.product(*map(range, self.window)):
             seen = self._seen(x, tuple(i * d for i, d in zip(at, apart)), self.sizes, strides)
@@ -194,12 +222,12 @@ class _Geometry(NamedTuple):
             )
             one = reshape(one, (self.y_shape[0],))
             terms.append(mul_p(seen, broadcast_in_dim(one, aval_of(seen).shape, (aval_of(seen).ndim - 1,))))
-        return self._placed(functools.reduce(add_p, terms))
+        return self.placed(functools.reduce(add_p, terms))
 
     def by_result(self, x: Any, y: Any) -> Any:
         """For each place of the result the products of the window with what it sees, in each group of the batch."""
         groups, (batch, _, *_), features = self.params["batch_group_count"], self.x_shape, self.y_shape[0]
-        x, y = self._canonical(x, y)
+        x, y = self.canonical(x, y)
         y = reshape(y, (*aval_of(y).shape[:-1], groups, features // groups))
         strides, apart, found = self.params["window_strides"], self.params["rhs_dilation"], []
         space = len(self.sizes)
@@ -219,4 +247,4 @@ class _Geometry(NamedTuple):
                 part = reshape(transpose(part, (1, 0, 2)), (batch // groups, features))
             found.append(broadcast_in_dim(part, (aval_of(part).shape[0], 1, features), (0, 2)))
         made = concatenate_p(*found, dimension=1) if len(found) > 1 else found[0]
-        return self._placed(reshape(made, (batch // groups, *self.sizes, features)))
+        return self.placed(reshape(made, (batch // groups, *self.sizes, features)))

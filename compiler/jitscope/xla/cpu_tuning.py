@@ -264,13 +264,22 @@ CONVOLUTIONS_AS_PRODUCTS = Tuning(
     "XLA takes such convolutions for products",
 )
 CONVOLUTIONS_BY_ELEMENTS = Tuning(
-    "Where each feature has a window of its own (depthwise), a convolution of at most so many elements in the window is a sum over these; "
+    "Where each feature has a window of its own (one feature, or depthwise), a convolution of at most so many elements in the window is a sum over these; "
     "where the batch is in groups (the gradients by the windows of grouped convolutions), a result with at most so many elements in space "
     "is computed element by element.",
-    "3 × 3 over 8 × 32 × 32 × 64, one window for each feature: 0.05 of the time, 0.06; its gradient by the window 0.6 (of 128 features "
+    "3 × 3 over 256 × 256, one feature: 0.03 of the time; over 8 × 32 × 32 × 64, one window for each feature: 0.05, 0.06; its gradient by the window 0.6 (of 128 features "
     "0.28); that of 8 groups of 8 features: 0.03",
     "XLA's convolutions in groups run in vectors",
     64,
+)
+CONVOLUTIONS_IN_LOOPS = Tuning(
+    "Where each feature has a window of its own (one feature, or depthwise) of more than so many elements, a convolution with so many elements "
+    "and products at least is a loop over the window (`ops/conv_loops.py`): XLA goes through the window for every element of the result.",
+    "9 × 9 over 256 × 256, one feature: 0.02 of the time; 15 × 15, three features: 0.05; 50,000 numbers with 1,000: 0.09; compiled in some 70 ms "
+    "more (with 0.11.2 and 0.10.2 vectors take 2.1 times as long)",
+    "XLA's convolutions of one feature run in vectors",
+    {"window": 32, "result": 64, "products": 2**16},
+    jaxlibs=("0.12.",),
 )
 SHORT_AXES = Tuning(
     "Arrays of at least so many elements whose last axis is at most so long, and is only broadcast, combined and reduced, are written out: "
@@ -325,6 +334,7 @@ SWITCHES = {
     "short axes written out": SHORT_AXES,
     "convolutions as products": CONVOLUTIONS_AS_PRODUCTS,
     "convolutions by elements": CONVOLUTIONS_BY_ELEMENTS,
+    "convolutions in loops": CONVOLUTIONS_IN_LOOPS,
     "windows by slices": WINDOWS_BY_SLICES,
     "sums in blocks of rows": ROW_BLOCKS,
     "transposes taken into products": TRANSPOSED_OPERANDS,

@@ -58,7 +58,7 @@ _ALL = frozenset(KINDS.values())
 _LARGE = 1024
 """Elements: smaller reductions take too little time to matter."""
 _RULES = {
-    "conv_general_dilated": ("convolutions as products", "convolutions by elements"),
+    "conv_general_dilated": ("convolutions as products", "convolutions by elements", "convolutions in loops"),
     "reduce_window": ("windows by slices",),
     "dot_general": ("sums in blocks of rows", "transposes taken into products", "values kept in memory"),
     "random_bits": ("random bits apart",),

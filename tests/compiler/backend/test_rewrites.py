@@ -41,6 +41,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "SORTED_PACKED": (jnp.argsort, (LONG[:4000],), "sort of f32[4000], i32[4000]"),
     "SORTED_AS_INTEGERS": (jnp.sort, (LONG[:4000],), "sort of f32[4000]"),
     "CONVOLUTIONS_AS_PRODUCTS": (pointwise, (IMAGES, PIXEL), "conv_general_dilated of f32[2,8,8,16], f32[1,1,16,16]"),
+    "CONVOLUTIONS_IN_LOOPS": (lambda x: jnp.convolve(x, x[:100]), (LONG,), "conv_general_dilated of f32[1,1,20000], f32[1,1,100]"),
     "SHORT_AXES": (lambda x: jnp.sum((x[:, None] - x) ** 2, -1), (POINTS,), "sub of f32[2000,2000,3], f32[2000,2000,3]"),
 }  # fmt: skip
 

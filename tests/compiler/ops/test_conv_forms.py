@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.avals import ShapedArray
 from jitscope.ops.conv_forms import form_of
@@ -83,6 +84,55 @@ def test_results_gradients_and_maps_are_the_same(case: Any, seed: int) -> None:
         xs = np.stack([x, 2 * x])
         got, want, _ = with_and_without(RULES, jx.vmap(convolution, (0, None)), xs, y)
         assert_within_rounding(got[0], want[0], np.stack([magnitudes[0], 2 * magnitudes[0]]), terms)
+
+
+LOOPS = (cpu_tuning.CONVOLUTIONS_IN_LOOPS, cpu_tuning.CONVOLUTIONS_BY_ELEMENTS)
+
+
+@pytest.mark.skipif(not LOOPS[0].holds(), reason="the rule holds with fewer releases")
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    st.sampled_from([(2500, (33,)), (900, (100,)), (48, (6, 6)), (40, (9, 7)), (64, (5, 5)), (12, (4, 4, 4))]),
+    st.sampled_from([1, 3]),
+    st.integers(1, 2),
+    st.integers(1, 2),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(0, 2**31),
+)
+def test_a_window_for_each_feature(case: Any, features: int, batch: int, apart: int, dtype: str, seed: int) -> None:
+    size, window = case
+    random = np.random.default_rng(seed)
+    with jx.enable_x64(dtype == "float64"):
+        x = random.standard_normal((batch, features, *[size] * len(window))).astype(dtype)
+        y = random.standard_normal((features, 1, *window)).astype(dtype)
+        padding = [(int(random.integers(0, 5)), int(random.integers(-1, 5))) for _ in window]
+        convolution = lambda x, y: lax.conv_general_dilated(
+            x, y, [1] * len(window), padding, rhs_dilation=[apart] * len(window), feature_group_count=features
+        )
+        got, want, differ = with_and_without(LOOPS, convolution, x, y)
+        assert differ
+        magnitude = np.asarray(convolution(np.abs(x), np.abs(y)))
+        assert_within_rounding(got[0], want[0], magnitude, math.prod(window))
+        # What is not finite is seen by the windows over it, and by no others (XLA's own lets other features see it).
+        x[0, 0, size // 2] = np.inf
+        got, *_ = with_and_without(LOOPS, convolution, x, y)
+        over = convolution(np.isinf(x).astype(dtype), np.ones_like(y))
+        np.testing.assert_array_equal(np.isfinite(got[0]), np.asarray(over) == 0)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("sizes", [(5000, 100), (3000, 33), (300, 299), (40, 5000)])
+def test_long_convolutions_of_vectors(sizes: tuple[int, int], mode: str) -> None:
+    random = np.random.default_rng(0)
+    x, y = (random.standard_normal(n).astype("float32") for n in sizes)
+    for ours, oracle in ((jnp.convolve, np.convolve), (jnp.correlate, np.correlate)):
+        want = oracle(x.astype(np.float64), y.astype(np.float64), mode)
+        magnitude = oracle(np.abs(x).astype(np.float64), np.abs(y).astype(np.float64), mode)
+        assert np.all(np.abs(np.asarray(ours(x, y, mode)) - want) <= 100 * np.finfo(np.float32).eps * magnitude)
+    ints = (x * 9).astype(np.int32), (y * 9).astype(np.int32)
+    np.testing.assert_array_equal(jnp.convolve(*ints, mode), np.convolve(*ints, mode))
+    large = jx.jit(lambda x, y: jnp.convolve(x, y, mode)).lower(x, y).as_text()
+    assert len(large) < 20_000  # no table of places
 
 
 def test_a_form_says_in_words_what_is_written() -> None:
