@@ -132,7 +132,7 @@ def test_long_convolutions_of_vectors(sizes: tuple[int, int], mode: str) -> None
     ints = (x * 9).astype(np.int32), (y * 9).astype(np.int32)
     np.testing.assert_array_equal(jnp.convolve(*ints, mode), np.convolve(*ints, mode))
     large = jx.jit(lambda x, y: jnp.convolve(x, y, mode)).lower(x, y).as_text()
-    assert len(large) < 20_000  # no table of places
+    assert len(large) < 50_000  # no table of places
 
 
 def test_a_form_says_in_words_what_is_written() -> None:
