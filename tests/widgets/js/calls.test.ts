@@ -73,6 +73,16 @@ test("a line of a nested function is marked in the code round it, and counted on
   );
 });
 
+test("a line of a nested function has in the code round it what it calls", () => {
+  const calls = [...round.calls, { function: 1, parent: 2, line: 2 }];
+  const marks = [...round.marks, { call: 3, line: 4, nodes: ["e0/e2"], forward: 1, backward: 0 }];
+  const nested = new CallTree({ ...round, calls, marks });
+  const line = nested.marked(0, 2)!;
+  assert.deepEqual([line.nodes, line.forward, line.backward, line.calls], [["e0/e2"], 1, 0, []]);
+  assert.deepEqual(nested.marked(0, 3)!.nodes, ["e0/e0", "e0/e1"]);
+  assert.deepEqual(nested.nodesIn(0).sort(), ["e0", "e0/e0", "e0/e1", "e0/e2"]);
+});
+
 test("the code round a nested function stays on show where that wrote what is picked", () => {
   const graph: GraphDoc = { kind: "graph", version: 1, level: "jaxpr", title: "outer", nodes: [], edges: [] };
   const links = new Links(round, graph);

@@ -38,15 +38,13 @@ export class CallTree {
       this.children[parent]!.push(call);
       at(this.lines[parent]!, line).calls.push(call);
     });
-    for (const mark of source.marks) {
-      this.add(mark.call, mark.line, mark);
-      this.addRound(mark.call, mark.line, mark);
-    }
+    for (const mark of source.marks) this.add(mark.call, mark.line, mark);
   }
 
   /** Notes equations at their line and at the lines of the calls that led there. */
   private add(call: number, line: number, equations: Equations): void {
     note(at(this.lines[call]!, line), equations);
+    this.addRound(call, line, equations);
     const { parent, line: above } = this.source.calls[call]!;
     if (parent !== null && above !== null) this.add(parent, above, equations);
   }
