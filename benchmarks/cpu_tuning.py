@@ -132,6 +132,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "CONVOLUTIONS_AS_PRODUCTS": (_by_window, (_DRAW.standard_normal((16, 32, 32, 64), np.float32), _PIXEL)),
     "CONVOLUTIONS_BY_ELEMENTS": (_depthwise, (_IMAGES, _DRAW.standard_normal((3, 3, 1, 96), np.float32))),
     "CONVOLUTIONS_IN_LOOPS": (jnp.convolve, (_MANY, _MANY[:200])),
+    "COMPLEX_OPERANDS_KEPT": (lambda x: jnp.sqrt(-jnp.log(1 - x * 0.98j)), (_LONG,)),
     "SHORT_AXES": (_attracted, (_DRAW.standard_normal((500, 3), np.float32),)),
     "CONVOLUTIONS_WITHOUT_LIBRARY": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SUMS_WITHOUT_LIBRARY": (_stencil, (_IMAGE,)),

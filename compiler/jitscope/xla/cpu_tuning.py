@@ -143,6 +143,13 @@ RANDOM_BITS_APART = Tuning(
     "XLA draws bits in vectors inside of larger loops",
     1024,
 )
+COMPLEX_OPERANDS_KEPT = Tuning(
+    "The operand of a logarithm or a square root of complex numbers is written to memory: in one loop with what leads to it, XLA would compute "
+    "that for each time that a part of it is read, and again for the operands of that.",
+    "sqrt(-log(1 - z)) of 200,000 numbers: 0.83 of the time, compiled in 0.8; with a square root more and tanh 0.74 and 0.41; of 24 drawn at random: "
+    "compiled in 0.2 s, where it took minutes",
+    "XLA computes an operand once in a loop",
+)
 SORTED_AS_INTEGERS = Tuning(
     "Floats are sorted as integers in the same order: XLA sorts those without a comparison that looks for NaN.",
     "sorting 100,000 floats: 0.2 of the time, 0.16",

@@ -16,6 +16,7 @@ from jitscope import lax
 from jitscope.xla.cpu_tuning import (
     ARG_IN_TWO_STEPS,
     BOOLEANS_COUNTED,
+    COMPLEX_OPERANDS_KEPT,
     RUNNING_BY_ELEMENTS,
     RUNNING_BY_ROWS,
     SMALL_BATCHED_PRODUCTS,
@@ -200,6 +201,27 @@ def test_running_reductions_along_the_last_axis(
 def test_running_reductions_along_short_rows_are_xlas() -> None:
     for x in (np.ones(31, np.float32), np.ones((100, 31), np.float32), np.ones((100, 20), np.int32)):
         assert not with_and_without([RUNNING_BY_ELEMENTS], lambda x: jnp.cumsum(x, -1), x)[2]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 3, 2)])
+def test_complex_functions_of_random_numbers_compile(shape: tuple[int, ...]) -> None:
+    """(Without the rule this takes minutes.)"""
+    program = lambda key: lax.sqrt(-lax.log(1 - (jx.random.uniform(key, shape) + 0j) * 0.98))
+    drawn = np.asarray(jx.random.uniform(jx.random.key(0), shape), np.complex128)
+    np.testing.assert_allclose(jx.jit(program)(jx.random.key(0)), np.sqrt(-np.log(1 - drawn * 0.98)), rtol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_operands_of_complex_functions_are_kept(dtype: str) -> None:
+    random = np.random.default_rng(0)
+    with jx.enable_x64(dtype == "complex128"):
+        z = (random.standard_normal(1000) + 1j * random.standard_normal(1000)).astype(dtype)
+        program = lambda z: jnp.sqrt(jnp.log1p(lax.rsqrt(1 - jnp.log(z))))
+        (got,), (plain,), differ = with_and_without([COMPLEX_OPERANDS_KEPT], program, z)
+        assert differ
+        np.testing.assert_allclose(got, plain, rtol=20 * np.finfo(dtype).eps)
+        _, _, differ = with_and_without([COMPLEX_OPERANDS_KEPT], program, np.abs(z))
+        assert not differ
 
 
 def test_nothing_before_an_infinity_is_lost() -> None:

@@ -6,6 +6,7 @@ import math
 
 from ...core import dtypes
 from ...core.avals import ShapedArray, aval_of
+from ...xla.cpu_tuning import COMPLEX_OPERANDS_KEPT
 from ..families import Elementwise, check_kind, pure, scalar_like, zero_of
 from ..linear import add_p, convert, full, mul_p, sub_p, where
 from .bits import and_p
@@ -15,14 +16,24 @@ from .double import InDouble, computed, in_double
 from .numbers import number_like, times
 
 
-__all__ = ["Exp2", "IntegerPow", "Log2", "OneMinusSquare", "Pow", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p",
+__all__ = ["Exp2", "IntegerPow", "Log2", "OfBothParts", "OneMinusSquare", "Pow", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p",
            "integer_pow", "integer_pow_p", "log1p_p", "log2_p", "log_p", "logistic_p", "one_minus_square_p", "pow_p",
            "rsqrt_p", "sqrt_p", "square_p"]  # fmt: skip
 
+
+class OfBothParts(Elementwise):
+    """An operation of which each part of a complex result takes both parts of the operand, several times."""
+
+    def lower(self, ctx, x, /):
+        if dtypes.is_complex(ctx.avals_in[0].dtype) and COMPLEX_OPERANDS_KEPT.holds(ctx.module.platform):
+            x = ctx.hlo.OptimizationBarrierOp([x]).results[0]
+        return super().lower(ctx, x)
+
+
+log_p = OfBothParts("log", lambda t, y, x: div_p(t, x), hlo="log")
+log1p_p = OfBothParts("log1p", lambda t, y, x: div_p(t, add_p(x, number_like(x, 1))), hlo="log_plus_one")
 exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
 expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, number_like(y, 1))), hlo="exponential_minus_one")
-log_p = Elementwise("log", lambda t, y, x: div_p(t, x), hlo="log")
-log1p_p = Elementwise("log1p", lambda t, y, x: div_p(t, add_p(x, number_like(x, 1))), hlo="log_plus_one")
 logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(number_like(y, 1), y))))
 
 
@@ -49,8 +60,8 @@ class Log2(Elementwise):
 
 
 log2_p = Log2("log2", lambda t, y, x: div_p(t, times(x, math.log(2))))
-sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
-rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
+sqrt_p = OfBothParts("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
+rsqrt_p = OfBothParts("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
 cbrt_p = InDouble("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
 
 
