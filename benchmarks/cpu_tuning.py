@@ -118,6 +118,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "BOOLEANS_COUNTED": (lambda x: jnp.any(x > 5), (_LONG,)),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),
     "RUNNING_BY_ELEMENTS": (jnp.cumsum, (_MANY,)),
+    "PRODUCTS_WITH_SMALL_MATRICES": (jnp.matmul, (_MANY[:99_999].reshape(-1, 3), _MANY[:9].reshape(3, 3))),
     "SMALL_BATCHED_PRODUCTS": (jnp.matmul, (_SMALL, _SMALL)),
     "IN_DOUBLE": (jnp.sin, (_LONG,)),
     "POWERS_IN_DOUBLE": (lambda x: jnp.abs(x) ** 2.2, (_LONG,)),

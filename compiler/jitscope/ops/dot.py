@@ -12,11 +12,11 @@ from ..core.meshes_in_force import summed_later
 from ..core.part_types import sums_of
 from ..symbolic.dimension import is_static
 from ..xla import mlir
-from ..xla.cpu_tuning import ROW_BLOCKS, SMALL_BATCHED_PRODUCTS, TRANSPOSED_OPERANDS
+from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, ROW_BLOCKS, SMALL_BATCHED_PRODUCTS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 from .precision import as_precision, computed_as, is_algorithm, swapped
-from .small_products import is_small_and_batched, product_by_elements
+from .small_products import has_small_matrix, is_small_and_batched, product_by_elements
 
 
 Axes = tuple[int, ...]
@@ -60,6 +60,11 @@ class DotGeneral(Bilinear):
         if dtype == out.dtype and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
             ctx.rewritten(
                 "written as a sum of outer products: many small matrices side by side", SMALL_BATCHED_PRODUCTS
+            )
+            return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
+        if dtype == out.dtype and has_small_matrix(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+            ctx.rewritten(
+                "written as a sum of outer products: many vectors and a small matrix", PRODUCTS_WITH_SMALL_MATRICES
             )
             return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)

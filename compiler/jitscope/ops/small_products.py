@@ -1,5 +1,5 @@
-"""Products of many small matrices side by side, as a sum of outer products: for each contracted index a column of the left ones times a
-row of the right ones, for the whole batch at once.
+"""Products of many small matrices side by side, and of many short vectors with a small matrix, as a sum of outer products: for each contracted
+index a column of the left ones times a row of the right ones, for all at once.
 
 The sums have the terms in the order of the contracted axis; results differ from XLA's by the rounding of a sum of k terms alone, by no
 more than 2 k eps times the sum of the products' magnitudes.
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import SMALL_BATCHED_PRODUCTS
+from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, SMALL_BATCHED_PRODUCTS
 from .linear import add_p, broadcast_in_dim, mul_p, reshape, slice_in_dim
 
 
@@ -37,16 +37,38 @@ def is_small_and_batched(x: ShapedArray, y: ShapedArray, dimension_numbers: Any,
     return min(sizes) >= 2 and 2 < max(sizes) <= limits["most"] and made >= limits["elements"]
 
 
+def has_small_matrix(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, platform: str) -> bool:
+    """Whether a product of such operands is written out: many vectors, of which each lies in one piece, and a small matrix."""
+    contracting, (batch, _) = dimension_numbers
+    if batch or len(contracting[0]) != 1 or not PRODUCTS_WITH_SMALL_MATRICES.holds(platform):
+        return False
+    if x.dtype.name not in ("float32", "float64") or x.dtype != y.dtype or not is_static((*x.shape, *y.shape)):
+        return False
+    limits, which = PRODUCTS_WITH_SMALL_MATRICES.value, 0 if x.size > y.size else 1
+    large, small = (x, y)[which], (x, y)[1 - which]
+    if small.ndim != 2 or 0 in small.shape or contracting[which][0] != large.ndim - 1:
+        return False
+    contracted = large.shape[-1]
+    made = small.size // contracted
+    fits = 2 <= min(small.shape) and max(small.shape) <= limits["most"]
+    return fits and large.size // contracted * made >= limits["elements"]
+
+
 def product_by_elements(x: Any, y: Any, contracting: Any, batch: Any) -> Any:
-    """The batch of products [..., rows, columns]."""
-    batches, left, right = len(batch[0]), contracting[0][0], contracting[1][0]
-    rows, columns = (aval_of(v).shape[batches + (axis == batches)] for v, axis in ((x, left), (y, right)))
-    shape = (*aval_of(x).shape[:batches], rows, columns)
+    """The product [batch..., other axes of x..., other axes of y...], of operands whose batch axes come first and that have one contracted
+    axis each."""
+    batches, (left,), (right,) = len(batch[0]), *contracting
+    own, others = (
+        [n for axis, n in enumerate(aval_of(v).shape) if axis >= batches and axis != taken]
+        for v, taken in ((x, left), (y, right))
+    )
+    shape = (*aval_of(x).shape[:batches], *own, *others)
+    of_x, of_y = range(batches, batches + len(own)), range(batches + len(own), len(shape))
     terms = []
     for k in range(aval_of(x).shape[left]):
         a, b = (_without(v, axis, k) for v, axis in ((x, left), (y, right)))
-        first = broadcast_in_dim(a, shape, (*range(batches), batches))
-        terms.append(mul_p(first, broadcast_in_dim(b, shape, (*range(batches), batches + 1))))
+        first = broadcast_in_dim(a, shape, (*range(batches), *of_x))
+        terms.append(mul_p(first, broadcast_in_dim(b, shape, (*range(batches), *of_y))))
     return functools.reduce(add_p, terms)
 
 

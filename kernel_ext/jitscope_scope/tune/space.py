@@ -60,7 +60,12 @@ _LARGE = 1024
 _RULES = {
     "conv_general_dilated": ("convolutions as products", "convolutions by elements", "convolutions in loops"),
     "reduce_window": ("windows by slices",),
-    "dot_general": ("sums in blocks of rows", "transposes taken into products", "values kept in memory"),
+    "dot_general": (
+        "products with small matrices",
+        "sums in blocks of rows",
+        "transposes taken into products",
+        "values kept in memory",
+    ),
     "random_bits": ("random bits apart",),
     "sort": ("floats sorted as integers", "sorts packed into integers"),
 }

@@ -17,6 +17,7 @@ from jitscope.xla.cpu_tuning import (
     ARG_IN_TWO_STEPS,
     BOOLEANS_COUNTED,
     COMPLEX_OPERANDS_KEPT,
+    PRODUCTS_WITH_SMALL_MATRICES,
     RUNNING_BY_ELEMENTS,
     RUNNING_BY_ROWS,
     SMALL_BATCHED_PRODUCTS,
@@ -280,6 +281,44 @@ def test_small_products_are_within_rounding(
     assert np.all(np.abs(got - plain) <= 2 * contracted * eps * magnitude)
     for one, other in zip(gradients, others, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+
+
+@settings(max_examples=examples(15), phases=AS_THEY_ARE, deadline=None)
+@given(
+    st.sampled_from(["nk,kj->nj", "nk,jk->nj", "jk,nk->jn", "kj,nk->jn", "jk,nk->nj"]),
+    st.tuples(st.integers(2, 4), st.integers(2, 4)),
+    FLOATS,
+    st.booleans(),
+    st.integers(0, 2**31),
+)
+def test_vectors_times_a_small_matrix(
+    formula: str, sizes: tuple[int, int], dtype: str, several: bool, seed: int
+) -> None:
+    sizes_of = {**dict(zip("kj", sizes)), "n": 2100, "m": 3}
+    formula = formula.replace("n", "mn") if several else formula
+    random = np.random.default_rng(seed)
+    left, right = formula.split("->")[0].split(",")
+    x, y = (random.standard_normal([sizes_of[a] for a in axes]).astype(dtype) for axes in (left, right))
+
+    def everything(x: Any, y: Any) -> Any:
+        out, back = jx.vjp(lambda x, y: jnp.einsum(formula, x, y), x, y)
+        return out, *back(out)
+
+    with jx.enable_x64(dtype == "float64"):
+        (got, *gradients), (plain, *others), differ = with_and_without([PRODUCTS_WITH_SMALL_MATRICES], everything, x, y)
+    assert differ and got.dtype == plain.dtype and got.shape == plain.shape
+    eps, magnitude = float(np.finfo(dtype).eps), np.einsum(formula, np.abs(x), np.abs(y))
+    assert np.all(np.abs(got - np.einsum(formula, x, y)) <= 2 * sizes[0] * eps * magnitude)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e4 * eps, atol=1e3 * eps * float(np.abs(other).max()))
+
+
+@pytest.mark.parametrize(
+    "shapes", [((1000, 3), (3, 3)), ((9000, 3), (3, 5)), ((9000, 1), (1, 3)), ((9000, 3), (3,)), ((3, 3), (3, 9000))]
+)
+def test_other_matrices_stay_as_they_are(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    x, y = (np.ones(shape, np.float32) for shape in shapes)
+    assert not with_and_without([PRODUCTS_WITH_SMALL_MATRICES], jnp.matmul, x, y)[2]
 
 
 @pytest.mark.parametrize("shape", [(5, 4, 4), (1000, 2, 2), (100, 8, 8), (300, 1, 4)])
