@@ -57,12 +57,13 @@ class DotGeneral(Bilinear):
         x, x_contracting, x_batch = _without_transpose(ctx, x, x_contracting, x_batch)
         y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
-        if dtype == out.dtype and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+        plain = dtype == out.dtype and not unreduced
+        if plain and is_small_and_batched(x_aval, y_aval, dimension_numbers, ctx.module.platform):
             ctx.rewritten(
                 "written as a sum of outer products: many small matrices side by side", SMALL_BATCHED_PRODUCTS
             )
             return ctx.inline(lambda x, y: product_by_elements(x, y, *dimension_numbers), *values)
-        if dtype == out.dtype and has_small_matrix(x_aval, y_aval, dimension_numbers, ctx.module.platform):
+        if plain and has_small_matrix(x_aval, y_aval, dimension_numbers, ctx.module.platform):
             ctx.rewritten(
                 "written as a sum of outer products: many vectors and a small matrix", PRODUCTS_WITH_SMALL_MATRICES
             )
