@@ -30,6 +30,7 @@ Parts = list[Any]
 _FEWER = 4
 """What is broadcast has to be this many times smaller than what it becomes."""
 _SUMS = {"reduce_sum": "add", "reduce_max": "maximum", "reduce_min": "minimum", "reduce_prod": "multiply"}
+_REDUCTIONS = frozenset((*_SUMS, "argmin", "argmax"))
 _DTYPES = frozenset(("float32", "float64", "int32", "bool"))
 
 
@@ -73,12 +74,8 @@ def _reduced(equations: Sequence[JaxprEqn]) -> frozenset[Var]:
     compile; for an argmin or argmax it runs element by element.)"""
     found: set[Var] = set()
     for eqn in reversed(equations):
-        name = eqn.primitive.name
-        if (
-            name in _SUMS
-            or name in ("argmin", "argmax")
-            or (isinstance(eqn.primitive, Elementwise) and eqn.outvars[0] in found)
-        ):
+        on_the_way = isinstance(eqn.primitive, Elementwise) and eqn.outvars[0] in found
+        if on_the_way or eqn.primitive.name in _REDUCTIONS:
             found.update(a for a in eqn.invars if type(a) is Var)
     return frozenset(found)
 

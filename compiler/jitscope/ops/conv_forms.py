@@ -23,9 +23,6 @@ from .families import scalar_like
 from .linear import add_p, broadcast_in_dim, concatenate_p, mul_p, pad_p, reduce_sum_p, reshape, slice_p, transpose
 
 
-_PRODUCTS = 2**16
-
-
 class Form(NamedTuple):
     """What is written in place of a convolution: in words, the function of both operands, and by which rule."""
 
@@ -50,7 +47,7 @@ def form_of(
         )
     if not _holds(CONVOLUTIONS_BY_ELEMENTS, platform):
         return None
-    most = CONVOLUTIONS_BY_ELEMENTS.value
+    most = CONVOLUTIONS_BY_ELEMENTS.value["elements"]
     if geometry.is_depthwise() and math.prod(geometry.window) <= most and geometry.is_worth_it():
         return Form(
             "written as a sum over the window: each feature has a window of its own",
@@ -176,7 +173,7 @@ class Geometry(NamedTuple):
     def is_worth_it(self) -> bool:
         """(Of one feature, small ones are as quick and compiled in less time as they are.)"""
         products = self.x_shape[0] * math.prod(self.sizes) * math.prod(self.window)
-        return self.features > 1 or products >= _PRODUCTS
+        return self.features > 1 or products >= CONVOLUTIONS_BY_ELEMENTS.value["products"]
 
     def is_grouped_gradient(self) -> bool:
         """Whether there are groups of the batch: so are the gradients by the windows of groups of features."""
