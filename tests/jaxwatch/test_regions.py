@@ -69,7 +69,64 @@ elbo = np.asarray(pln.fit(5, 1e-3))
 """)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+MIXED = parsed("""
+=== weights of NumPy by jax's gradients
+import jax, jax.numpy as jnp
+X = rng.normal(size=(20, 3)).astype(np.float32); y = (X @ np.ones(3)).astype(np.float32); w = np.zeros(3, np.float32); losses = []
+def loss(w): return jnp.mean((X @ w - y) ** 2)
+g = jax.grad(loss)
+---
+for i in range(30):
+    w = w - 0.1 * np.asarray(g(w))
+    losses.append(float(loss(w)))
+=== weights of NumPy of 64 bits by jax's compiled gradients
+import jax, jax.numpy as jnp
+X = rng.normal(size=(20, 3)); y = X @ np.ones(3); w = np.zeros(3)
+g = jax.jit(jax.grad(lambda w, X, y: jnp.mean((X @ w - y) ** 2)))
+---
+for i in range(30):
+    w -= 0.1 * np.asarray(g(w, X, y))
+=== NumPy's inputs among jax's arrays
+import jax.numpy as jnp
+x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2
+---
+for i in range(30):
+    u = np.sin(i * 0.1)
+    x = jnp.tanh(A @ x + u)
+=== jax's arrays read by NumPy's functions
+import jax.numpy as jnp
+x = jnp.ones(4); A = rng.normal(size=(4, 4)).astype(np.float32) * 0.2; norms = []
+---
+for i in range(30):
+    x = jnp.tanh(A @ x + 1)
+    norms.append(np.linalg.norm(x))
+=== rows of NumPy's that jax fills
+import jax.numpy as jnp
+x = jnp.ones(4); out = np.zeros((30, 4), np.float32)
+---
+for i in range(30):
+    x = jnp.sin(x) + 0.1
+    out[i] = x
+=== NumPy's state of 64 bits, stored into, of jax's values
+import jax, jax.numpy as jnp
+x = rng.random(6); f = jax.jit(lambda v: jnp.sin(v) * 0.9)
+---
+for i in range(30):
+    x[1:-1] = np.asarray(f(x))[1:-1]
+    x[0] += 0.01
+=== NumPy's mean of what jax keeps, and a branch on it
+import jax.numpy as jnp
+x = jnp.linspace(0.0, 1.0, 8); w = rng.random(8); step = 0.5
+---
+for i in range(30):
+    d = np.mean(np.asarray(x) * w)
+    if d > 0.2:
+        step = step * 0.9
+    x = x - step * jnp.sin(x) * w
+""")
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS, *MIXED], ids=lambda p: p.name)
 def test_edits_of_eager_jax(program, monkeypatch) -> None:
     applied_and_kept(program, monkeypatch)
 

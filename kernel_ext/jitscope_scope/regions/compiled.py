@@ -9,9 +9,13 @@ import contextlib
 from collections.abc import Callable, Collection, Hashable
 from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .descriptions import description
+
+
+if TYPE_CHECKING:
+    from .traced_arrays import Tracing
 
 
 MOST = 64
@@ -52,12 +56,12 @@ class ReadWhileItGrows(TypeError):
 
 
 class Compiled:
-    """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope", "mixed" or
-    "jax". `traces` counts how often it was traced."""
+    """Calls a region's function, which is made anew in each run. `arrays` says whose arrays it is of: "numpy", "jitscope", "jax",
+    or "mixed with jitscope" and "mixed with jax". `traces` counts how often it was traced."""
 
     def __init__(self, arrays: str) -> None:
         self.arrays, self.traces = arrays, 0
-        self._library = import_module("jax" if arrays == "jax" else "jitscope")
+        self._library = import_module("jax" if arrays.endswith("jax") else "jitscope")
         self._forms: dict[Hashable, Callable[..., Any]] = {}
         self._programs: dict[str, Callable[..., Any]] = {}
 
@@ -81,7 +85,7 @@ class Compiled:
     def _traced(self, function: FunctionType, given: tuple[Any, ...]) -> Callable[..., Any]:
         self.traces += 1
         lowered = self._library.jit(function).lower(*given)
-        if self.arrays != "jax" or self._library.config.jax_use_simplified_jaxpr_constants:
+        if self._library.__name__ != "jax" or self._library.config.jax_use_simplified_jaxpr_constants:
             # The text does not have its constants, and jitscope knows the programs that it compiled.
             return lowered.compile()
         text = f"{lowered.as_text()}{lowered.out_tree}{self._kinds(given)}"
@@ -105,23 +109,23 @@ class Compiled:
         config = self._library.config
         return kinds, tree, tuple(getattr(config, n, None) for n in config.values)
 
-    @contextlib.contextmanager
-    def _as_the_cell_has_it(self) -> Any:
+    def _as_the_cell_has_it(self) -> contextlib.AbstractContextManager[None]:
         """64 bits, and traced arrays that follow NumPy's protocols, where the cell's arrays are NumPy's."""
-        if self.arrays not in ("numpy", "mixed"):
-            yield
-            return
-        from .traced_arrays import numpy_traced
-
-        with self._library.enable_x64(True), numpy_traced():
-            yield
+        if self.arrays in ("jitscope", "jax"):
+            return contextlib.nullcontext()
+        return traced_by(self._library.__name__).numpy_traced()
 
     def _given_back(self, results: Any) -> Any:
-        if self.arrays not in ("numpy", "mixed"):
+        if self.arrays in ("jitscope", "jax"):
             return results
-        from .traced_arrays import values_of
+        return traced_by(self._library.__name__).values_of(results, mixed=self.arrays != "numpy")
 
-        return values_of(results, mixed=self.arrays == "mixed")
+
+def traced_by(library: str) -> Tracing:
+    """What stands for NumPy's arrays while the library traces."""
+    from . import traced_arrays
+
+    return traced_arrays.traced_by(library)
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

@@ -19,24 +19,24 @@ MADE_BY_PYTHON = 1 << 9
 
 @dataclass(frozen=True)
 class Home:
-    """`arrays` is "numpy", "jitscope" or "jax"; "mixed" where NumPy's arrays stand among jitscope's."""
+    """`arrays` is "numpy", "jitscope" or "jax"; "mixed with jitscope" or "mixed with jax" where NumPy's arrays stand among those."""
 
     arrays: str
 
     @property
     def numpy(self) -> bool:
         """Whether arrays of the cell are NumPy's, with 64-bit types and stores in place."""
-        return self.arrays in ("numpy", "mixed")
+        return self.arrays == "numpy" or self.mixed
 
     @property
     def mixed(self) -> bool:
-        """Whether jitscope's arrays stand among NumPy's."""
-        return self.arrays == "mixed"
+        """Whether jitscope's or jax's arrays stand among NumPy's."""
+        return self.arrays.startswith("mixed")
 
     @property
     def library(self) -> str:
         """The module that compiles."""
-        return "jax" if self.arrays == "jax" else "jitscope"
+        return "jax" if self.arrays.endswith("jax") else "jitscope"
 
 
 def home_of(body: Iterable[ast.stmt], values: Mapping[str, object]) -> Home:

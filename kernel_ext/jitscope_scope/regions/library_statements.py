@@ -51,7 +51,7 @@ def unchanged(
     jnp = free_name("jnp", visit, f"{home.library}.numpy")
     lax = free_name("lax", visit, f"{home.library}.lax")
     ours = free_name("compiled_regions", visit, "jitscope_scope.regions.compiled")
-    theirs = free_name("lifted_arrays", visit, "jitscope_scope.regions.traced_arrays")
+    theirs = free_name(f"lifted_arrays_of_{home.library}", visit, f"lifted_arrays_of_{home.library}")
     writer = StatementsAsTheyStand(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body, visit.values)
     first = (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home))
@@ -64,7 +64,7 @@ def unchanged(
     lines = [
         line
         for k, s in enumerate(body)
-        for line in _narrow(writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None), home, s)
+        for line in writer.in_the_cell(writer.statement(s, live | naming.loaded(body[k + 1 :]) | set(outs), None), s)
     ]
     for n in [n for n in early if n in bound]:
         _is_carried(visit.values[n], n, line, home)
@@ -98,7 +98,7 @@ def unchanged(
     definition = [f'{name}_compiled = globals().get("{name}_compiled") or {ours}.Compiled("{home.arrays}")']
     reads = sorted({*early, *(p.text for p in [*changed, *read])})
     names_of_ours = [f"import jitscope_scope.regions.compiled as {ours}"]
-    names_of_ours += [f"import jitscope_scope.regions.traced_arrays as {theirs}"] if home.numpy else []
+    names_of_ours += [f'{theirs} = {ours}.traced_by("{home.library}")'] if home.numpy else []
     return EditText(
         (*imports_of(home, jnp, lax, "\n".join(call)), *names_of_ours),
         tuple(definition),
@@ -294,13 +294,6 @@ def _is_before(value: np.ndarray, visit: Visit) -> bool:
     return any(v is value for v in [*visit.live.values(), *(p.value for p in visit.places.values())])
 
 
-def _narrow(lines: list[str], home: Home, s: ast.stmt | None = None) -> list[str]:
-    """The lines with jitscope's types as the cell has them, where NumPy's arrays among its own are of 64 bits; loops are carried in these."""
-    if not home.mixed or isinstance(s, (ast.For, ast.While)):
-        return lines
-    return [f"with {home.library}.enable_x64(False):", *indent(lines)]
-
-
 def _arrays(values: Mapping[str, object], home: Home) -> set[str]:
     return {n for n, v in values.items() if is_array(v) or _is_handed(v, home)}
 
@@ -364,7 +357,14 @@ class StatementsAsTheyStand(Statements):
         """Names of lists that each turn makes for itself."""
         self.stored_names: set[str] = set()
         """Names of NumPy's arrays that are stored into."""
-        self.top, self.theirs = True, "lifted_arrays"
+        self.top, self.theirs = True, f"lifted_arrays_of_{home.library}"
+
+    def in_the_cell(self, lines: list[str], s: ast.stmt | None = None) -> list[str]:
+        """The lines with the library's types as the cell has them, where NumPy's arrays among its own are of 64 bits; loops are carried in
+        these."""
+        if not self.home.mixed or isinstance(s, (ast.For, ast.While)):
+            return lines
+        return [f"with {self.theirs}.as_in_the_cell():", *indent(lines)]
 
     def text(self, node: ast.expr) -> str:
         if not self.expressions.moves(node):
@@ -493,13 +493,13 @@ class LoopOfPlaces(Loop):
         w, lines = self.w, super()._block()
         assert isinstance(w, StatementsAsTheyStand)
         if not w.grown:
-            return _narrow(lines, w.home)
+            return w.in_the_cell(lines)
         if w.items is None:
             raise CannotCompile(self.s.lineno, "object", f"`{w.grown[0]}` grows here")
         for k, place in enumerate(w.grown):
             w.items.append(f"grown_{k}")
             lines = [f"{place} = {w.ours}.GrowingList()", *lines, f"item_{len(w.items)}_of_grown_{k} = {place}.taken()"]
-        return _narrow(lines, w.home)
+        return w.in_the_cell(lines)
 
     def _turned(self) -> str:
         if not self.numpy:

@@ -67,7 +67,7 @@ def numpy_in(values: dict[str, object]) -> str:
 
 def allowed_in(home: Home) -> float:
     """The largest relative difference that rounding explains in numbers of 64 bits; those of libraries that compute in 32 are made of such."""
-    if home.arrays == "jax":
+    if home.library == "jax":
         return ALLOWED if sys.modules["jax"].config.jax_enable_x64 else ALLOWED_32
     return ALLOWED if home.arrays == "numpy" else ALLOWED_32
 

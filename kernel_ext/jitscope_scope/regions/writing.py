@@ -139,14 +139,18 @@ def written_mixed(
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
 ) -> EditText | None:
-    """The region of jitscope's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it."""
+    """The region of jitscope's or jax's arrays with NumPy's among them, each of its own types; None where NumPy has no part in it, or there is no
+    loop."""
     found = stand_ins(body, visit, definitions)
     used = naming.loaded(found.body) | naming.stored_into(found.body)
     of_numpy = any(visit.values.get(n) is np or isinstance(visit.values.get(n), np.ndarray) for n in used)
-    if home_of(found.body, found.visit.values).arrays != "jitscope" or not of_numpy:
+    home = home_of(found.body, found.visit.values)
+    if home.numpy or not of_numpy or not isinstance(found.body[-1], (ast.For, ast.While)):
         return None
     live = live | naming.bound(found.body) - naming.bound(body)
-    edit = unchanged(as_of_numpy(found.body, found.visit), found.visit, live, name, Home("mixed"), definitions)
+    edit = unchanged(
+        as_of_numpy(found.body, found.visit), found.visit, live, name, Home(f"mixed with {home.arrays}"), definitions
+    )
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
