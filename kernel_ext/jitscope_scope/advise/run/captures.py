@@ -10,8 +10,9 @@ import ast
 import functools
 import inspect
 import types
+import weakref
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,38 +44,73 @@ class CapturedValue(NamedTuple):
 
 
 class Captures:
-    """To be put into `notices.trace_listeners` (`traced`) and `notices.run_listeners` (`ran`)."""
+    """To be put into `notices.trace_listeners` (`traced`) and `notices.run_listeners` (`ran`). Keeps no function alive, and none of the
+    objects that it was called with."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, tuple[Any, Any, list[CapturedValue]]] = OrderedDict()
+        self._known: OrderedDict[int, tuple[Any, _Call, list[CapturedValue]]] = OrderedDict()
 
     def traced(self, closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         """A function was traced; the program is known again by the identity of `closed`."""
-        self._known[id(closed)] = (closed, (fun, args, kwargs), list(_reads(fun, args, kwargs)))
+        self._known[id(closed)] = (closed, _Call(fun, args, kwargs), list(_reads(fun, args, kwargs)))
         while len(self._known) > _PROGRAMS:
             self._known.popitem(last=False)
 
     def ran(self, closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
         found = self._known.get(id(closed))
-        if found is None:
+        call = found[1].call() if found is not None else None
+        if found is None or call is None:
             return
-        _, call, before = found
         now = {(read.path, read.where): read.value for read in _reads(*call)}
-        for read in before:
-            value = now.get((read.path, read.where), read.value)
+        pairs = [(read, now.get((read.path, read.where), read.value)) for read in found[2]]
+        changed: dict[tuple[str, int, bool], list[tuple[CapturedValue, Any]]] = {}
+        for read, value in pairs:
             if not _same(read.value, value):
-                _tell(name, read, value)
+                changed.setdefault((read.where.file, read.where.line, read.static), []).append((read, value))
+        for one in changed.values():
+            _tell(name, one)
 
 
-def _tell(name: str, read: CapturedValue, value: Any) -> None:
-    message = (
-        f"`{read.path}` was {_shown(read.value)} when {name} was traced and is {_shown(value)} now: the compiled program keeps "
-        "the old value."
-    )
-    fix = f"Pass it as an argument of {name}."
+class _Call:
+    """What was called with what, held by weak references where there can be such."""
+
+    def __init__(self, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        self._fun, self._args = _weakly(fun), [_weakly(x) for x in args]
+        self._kwargs = {name: _weakly(x) for name, x in kwargs.items()}
+
+    def call(self) -> tuple[Any, tuple, dict[str, Any]] | None:
+        """The function and the arguments, None in place of those that are gone; None where the function is."""
+        fun = self._fun()
+        kwargs = {name: found() for name, found in self._kwargs.items()}
+        return None if fun is None else (fun, tuple(found() for found in self._args), kwargs)
+
+
+def _weakly(x: Any) -> Callable[[], Any]:
+    try:
+        return weakref.WeakMethod(x) if isinstance(x, types.MethodType) else weakref.ref(x)
+    except TypeError:
+        return lambda: x
+
+
+def _tell(name: str, changed: Sequence[tuple[CapturedValue, Any]]) -> None:
+    """Tell of values that one line read, and that are other ones now."""
+    changed = sorted(changed, key=lambda one: one[0].where.column)
+    said = {read.path: _said(name, read, value, first=at == 0) for at, (read, value) in enumerate(changed)}
+    read = changed[0][0]
+    message = f"{'; '.join(said.values())}: the compiled program keeps the old value{'s' if len(said) > 1 else ''}."
+    them = "it" if len(said) == 1 else "them"
+    fix = f"Pass {them} as {'an argument' if len(said) == 1 else 'arguments'} of {name}."
     if read.static:
-        fix = "Pass it as an argument, or register the class as a pytree."
+        fix = fix.removesuffix(f" of {name}.") + ", or register the class as a pytree."
     notices.tell("static-mutable-stale" if read.static else "stale-capture", message, fix, read.where)
+
+
+def _said(name: str, read: CapturedValue, value: Any, first: bool) -> str:
+    before, now = _shown(read.value), _shown(value)
+    when = f" when {name} was traced" if first else ""
+    if before != now:
+        return f"`{read.path}` was {before}{when} and is {now} now"
+    return f"`{read.path}`, {before}, has other values now than {'when ' + name + ' was traced' if first else 'then'}"
 
 
 def _shown(value: Any) -> str:
