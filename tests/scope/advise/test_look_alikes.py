@@ -30,6 +30,13 @@ for i in range(3):
     counts[0] = i
     y = step(buffer, counts)
 """,
+    "an array of NumPy's that is donated stays as it was": """
+step = jax.jit(lambda w: w * 2, donate_argnums=0)
+def one_numpy():
+    w = np.ones(1000, np.float32)
+    step(w)
+    return (w == 1).all()
+""",
     "what a function reads while it is traced is no program's": """
 table = np.zeros((4, 2), np.float32)
 @jax.jit

@@ -353,7 +353,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
         if traced is None:
             continue
         for name in _donated_names(call, traced):
-            reader = _next_reader(call, name, code)
+            reader = _next_reader(call, name, code) if not _is_of_numpy(name, call, code) else None
             if reader is not None:
                 message = f"`{name}` is donated here: its memory is given away, and {code.line_told(reader, call)} reads it again."
                 fix = f"Give the result its name, {name} = {short_call(code, call)}, or do not donate it."
@@ -372,6 +372,18 @@ def _donated_names(call: ast.Call, traced: TracedFunction) -> Iterator[str]:
             at = names.index(which) if isinstance(which, str) and which in names else which
             if isinstance(at, int) and 0 <= at < len(call.args) and isinstance(call.args[at], ast.Name):
                 yield call.args[at].id  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _is_of_numpy(name: str, call: ast.Call, code: Code) -> bool:
+    """Whether all that gives a name its value are calls of NumPy's: an array of NumPy's is copied for a program, and stays as it is."""
+    scope = code.scopes.binding(name, call)
+    given = [code.parents.get(node) for node in code.scopes.binders(scope, name)] if scope is not None else []
+    return bool(given) and all(
+        isinstance(one, ast.Assign | ast.AnnAssign)
+        and isinstance(one.value, ast.Call)
+        and code.dotted(one.value.func).startswith("numpy.")
+        for one in given
+    )
 
 
 def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
