@@ -388,7 +388,9 @@ def test_one_axis_more_is_nothing_to_pad() -> None:
         HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nf(jnp.ones(3))\nf(jnp.ones((3, 3)))\nf(jnp.ones((2, 3, 3)))\n"
     )
     (card,) = observe.recompilations_document(ledger, "", edited)["cards"]
-    assert card["fix"]["text"] == "Give x the same number of axes in every call: reshape or broadcast before it."
+    assert card["fix"]["text"] == (
+        "One program for each number of axes is right where each of them is meant; else give x the same number in every call."
+    )
 
 
 def test_a_static_value_that_decides_is_not_advised_away() -> None:

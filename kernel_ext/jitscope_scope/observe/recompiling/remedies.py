@@ -127,7 +127,7 @@ def _shape(group: Group) -> str:
 
 def _to_pad(group: Group, found: Sequence[Sizes]) -> str:
     if not found:
-        return f"Give {_names(group)} the same number of axes in every call: reshape or broadcast before it."
+        return f"One program for each number of axes is right where each of them is meant; else give {_names(group)} the same number in every call."
     one = found[0]
     axes = " and ".join(f"axis {s.axis} of {s.path}" for s in found[:3])
     mask = "and mask what was added, where the function sums over it"
