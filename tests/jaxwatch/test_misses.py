@@ -80,6 +80,39 @@ def test_the_cache_that_kept_a_tracer_is_named(cells, name: str) -> None:
     assert not cells.cell(f"{cached}.cache_clear()").error, "what it says can be done"
 
 
+KEPT = {
+    "a memo": (
+        "memo = {}\ndef basis(n, x):\n    if n not in memo:\n        memo[n] = jnp.arange(n) * x\n    return memo[n]\n"
+        "jax.jit(lambda x: basis(3, x).sum())(2.0);",
+        "jax.jit(lambda x: basis(3, x).prod())(2.0)",
+        ("memo[3]", 4),
+    ),
+    "an attribute": (
+        "class Net:\n    def __init__(self):\n        self.last = None\n    def __call__(self, x):\n        h = x * 2\n"
+        "        self.last = h\n        return h.sum()\nnet = Net()\njax.jit(lambda x: net(x))(jnp.ones(3));",
+        "net.last + 1",
+        ("net.last", 6),
+    ),
+    "a list": (
+        "history = []\ndef body(c, x):\n    c = c + x\n    history.append(c)\n    return c, c\n"
+        "jax.lax.scan(body, 0.0, jnp.arange(4.0));",
+        "jnp.stack(history)",
+        ("history[0]", 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_kept_a_tracer_and_the_line_that_stored_it_are_named(cells, name: str) -> None:
+    program, later, (path, line) = KEPT[name]
+    assert not cells.cell(program).error
+    ran = cells.cell(later)
+    assert ran.error.startswith("UnexpectedTracerError")
+    (item,) = ran.document["items"]
+    assert (item["id"], item["position"]["line"]) == ("tracer-leak", line)
+    assert item["message"].startswith(f"`{path}` keeps a traced value, ")
+
+
 def test_an_object_of_nnx_that_a_trace_from_outside_would_change_is_told_with_what_to_do(cells) -> None:
     assert not cells.cell("from flax import nnx\ndrop = nnx.Dropout(0.5, rngs=nnx.Rngs(0))").error
     ran = cells.cell("@jax.jit\ndef f(x):\n    return drop(x)\nf(x)")

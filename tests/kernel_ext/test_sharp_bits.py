@@ -231,6 +231,72 @@ def test_the_cache_that_kept_a_tracer_is_named(shell) -> None:
     assert float(shell.cell("basis.cache_clear()\nfloat(basis(3)[2])").result) == 2
 
 
+KEPT = {
+    "a memo": (
+        "memo = {}\ndef basis(n, x):\n    if n not in memo:\n        memo[n] = jnp.arange(n) * x\n    return memo[n]\n"
+        "jx.jit(lambda x: basis(3, x).sum())(2.0);",
+        "jx.jit(lambda x: basis(3, x).prod())(2.0)",
+        ("memo[3]", 4, "`memo`"),
+    ),
+    "an attribute": (
+        "class Net:\n    def __init__(self):\n        self.last = None\n    def __call__(self, x):\n        h = x * 2\n"
+        "        self.last = h\n        return h.sum()\nnet = Net()\njx.jit(lambda x: net(x))(jnp.ones(3));",
+        "net.last + 1",
+        ("net.last", 6, "Return the value"),
+    ),
+    "a global": (
+        "rot = None\ndef rotation(t):\n    global rot\n    if rot is None:\n        rot = jnp.stack([t, -t])\n    return rot\n"
+        "jx.jit(lambda t: rotation(t).sum())(1.0);",
+        "jx.grad(lambda t: rotation(t).sum())(1.0)",
+        ("rot", 5, "Return the value"),
+    ),
+    "a list": (
+        "history = []\ndef body(c, x):\n    c = c + x\n    history.append(c)\n    return c, c\n"
+        "jx.lax.scan(body, 0.0, jnp.arange(4.0));",
+        "jnp.stack(history)",
+        ("history[0]", 4, "`history`"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_kept_a_tracer_and_the_line_that_stored_it_are_named(shell, name: str) -> None:
+    program, later, (path, line, fix) = KEPT[name]
+    assert not shell.cell(program).error
+    assert shell.cell(later).error.startswith("UnexpectedTracerError")
+    (item,) = session.of(shell.ip).sharp_bits.document()["items"]
+    assert item["message"].startswith(f"`{path}` keeps a traced value, ")
+    assert (item["id"], item["position"]["line"]) == ("tracer-leak", line) and fix in item["fix"]["text"]
+
+
+def test_all_that_a_line_read_and_that_changed_is_told(shell) -> None:
+    shell.cell("import functools\n%sharpbits on")
+    shell.cell(
+        "class Model:\n    def __init__(self):\n        self.scale, self.bias, self.rates = 2.0, jnp.zeros(2), [1.0]\n"
+        "    @functools.partial(jx.jit, static_argnums=0)\n    def __call__(self, x):\n"
+        "        return x * self.scale + self.bias + self.rates[0]\nm = Model()\nm(jnp.ones(2))"
+    )
+    before = shell.cell("m(jnp.ones(2)).tolist()").result
+    shell.cell("m.rates[0] = 7.0\nm.bias = jnp.ones(2)\nm.scale = 5.0")
+    assert shell.cell("m(jnp.ones(2)).tolist()").result == before, "it is stale"
+    (item,) = [one for one in session.of(shell.ip).sharp_bits.document()["items"] if one["origin"] == "run"]
+    assert (item["id"], item["position"]["line"]) == ("static-mutable-stale", 6)
+    assert item["message"] == (
+        "`self.scale` was 2.0 when __call__ was traced and is 5.0 now; `self.bias`, an array float32[2], has other values now than then; "
+        "`self.rates[0]` was 1.0 and is 7.0 now: the compiled program keeps the old values."
+    )
+
+
+def test_a_function_that_nobody_can_call_any_more_keeps_nothing_old(shell) -> None:
+    """Who looks at runs keeps it alive no longer than that."""
+    shell.cell("%sharpbits on")
+    shell.cell("def act(x):\n    return jnp.maximum(x, 0)")
+    shell.cell("def layer(x):\n    return act(x) * 2\njx.jit(layer)(jnp.array([-1.0, 2.0]));")
+    shell.cell("def act(x):\n    return jnp.tanh(x)\ndef layer(x):\n    return act(x) * 2")
+    ran = shell.cell("jx.jit(layer)(jnp.array([-1.0, 2.0]))")
+    assert found(shell) == [] and "keeps the act" not in ran.stderr
+
+
 def test_a_test_that_lets_code_through_has_the_line_of_its_cell(shell) -> None:
     shell.cell("import jitscope as jx, jitscope.numpy as jnp\n\n\n")
     shell.cell(

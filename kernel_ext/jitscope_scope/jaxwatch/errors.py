@@ -70,6 +70,11 @@ def is_tracer(value: Any) -> bool:
     return private.there() and isinstance(value, private.module("jax").core.Tracer)
 
 
+def made_at(tracer: Any) -> Position | None:
+    """The user's line that made a value that jax traces, if it is known."""
+    return call_sites.user_position(private.made_by(tracer))
+
+
 def is_array(value: Any) -> bool:
     """Whether a value is an array of jax's that has numbers: neither traced nor random keys."""
     jax = private.jax()

@@ -22,9 +22,7 @@ class CachedTracer(NamedTuple):
 def cached_tracer(error: BaseException, cause: Position | None, frames: Iterable[FrameType]) -> CachedTracer | None:
     """The cached function that made what an error of a leaked tracer speaks of; None where no such function did, or it is not to be
     found by the names that the frames of the error have."""
-    made = {(cause.file, cause.function): cause} if cause is not None else {}
-    for file, line, name in _PLACE.findall(str(error)):
-        made[file, name] = Position(file, int(line), int(line), 0, 0, name)
+    made = {(where.file, where.function): where for where in places_made(error, cause)}
     for name, cached in _cached(frames):
         code = getattr(cached.__wrapped__, "__code__", None)
         where = made.get((code.co_filename, code.co_name)) if code is not None else None
@@ -41,7 +39,13 @@ def cached_tracer(error: BaseException, cause: Position | None, frames: Iterable
     return None
 
 
-_PLACE = re.compile(r"^(.+?):(\d+):\d+ \((?:[\w.<>]+\.)?(\w+)\)$", re.MULTILINE)
+def places_made(error: BaseException, cause: Position | None) -> list[Position]:
+    """The lines in which a leaked tracer was made, the outermost first, as far as the error tells them."""
+    told = [Position(file, int(line), int(line), 0, 0, name) for file, line, name in _PLACE.findall(str(error))]
+    return [*([cause] if cause is not None else []), *told]
+
+
+_PLACE = re.compile(r"^(.+?):(\d+):\d+ \((?:[\w.<>]+\.)?(\w+|<lambda>)\)$", re.MULTILINE)
 """How jax lists the frames in which a tracer was made."""
 
 

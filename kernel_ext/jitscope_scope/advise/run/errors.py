@@ -30,7 +30,8 @@ from ..code.text import Code
 from ..diagnostic import Diagnostic, Edit, Fix, Span
 from ..look import look
 from . import readonly
-from .caches import CachedTracer, cached_tracer
+from .caches import cached_tracer
+from .containers import kept_tracer
 from .nans import told_of_failure
 from .refused_values import refused
 from .unknown_values import unknown_value
@@ -57,10 +58,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         return None
     if known not in CATALOGUE:
         return None
-    one = _confirmed(known, cause or where, names)
-    if one is None and known == "tracer-leak":
-        one = _of_cache(cached_tracer(error, cause, [frame for frame, _ in frames]))
-    one = one or _made(known, cause or where, error, names, frame)
+    one = _kept(error, cause, [frame for frame, _ in frames]) if known == "tracer-leak" else None
+    one = one or _confirmed(known, cause or where, names) or _made(known, cause or where, error, names, frame)
     return one.in_names(names)
 
 
@@ -73,7 +72,9 @@ def _is_quoted(error: BaseException, where: Position) -> bool:
     return isinstance(error, AssertionError) or own
 
 
-def _of_cache(kept: CachedTracer | None) -> Diagnostic | None:
+def _kept(error: BaseException, cause: Position | None, frames: list[FrameType]) -> Diagnostic | None:
+    """What kept a tracer beyond its trace, where that is found by name."""
+    kept = cached_tracer(error, cause, frames) or kept_tracer(error, cause, frames)
     if kept is None:
         return None
     return Diagnostic("tracer-leak", kept.where.file, Span.of(kept.where), kept.said, Fix(kept.fix), (), "trace")

@@ -38,7 +38,18 @@ from .frames import (
     traced,
     transposed,
 )
-from .jaxprs import ELEMENT, buffer_of, equations, evaluated, evaluated_together, parameters, recorded, scopes, scoping
+from .jaxprs import (
+    ELEMENT,
+    buffer_of,
+    equations,
+    evaluated,
+    evaluated_together,
+    made_by,
+    parameters,
+    recorded,
+    scopes,
+    scoping,
+)
 from .libraries import (
     LIFTED,
     LIFTED_RESULT,
@@ -121,6 +132,7 @@ __all__ = [
     "lifted",
     "listening",
     "local",
+    "made_by",
     "method_of_class",
     "module",
     "monitoring",

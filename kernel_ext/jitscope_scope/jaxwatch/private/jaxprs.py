@@ -102,6 +102,11 @@ def recorded(tracer: Any) -> tuple[Any, Any]:
 _DEEPEST = 20
 
 
+def made_by(tracer: Any) -> Any:
+    """The traceback of the line that made a traced value, None where the value does not say."""
+    return getattr(getattr(tracer, "_line_info", None), "traceback", None)
+
+
 def equations(frame: Any) -> list[Any]:
     """The equations that a trace has recorded so far."""
     if hasattr(frame, "get_eqns"):
