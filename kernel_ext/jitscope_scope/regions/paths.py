@@ -6,8 +6,8 @@ import hashlib
 import pickle
 import re
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from .homes import attributes_of, is_users_object
 DEPTH = 4
 MOST = 500
 """More places than this are not followed."""
+SHORT = 100
+"""So many bytes are compared as they are."""
 NUMPYS = frozenset(np.dtype(c).type for c in "?bhilqBHILQefdFD")
 """NumPy's types of numbers."""
 _NUMBERS = frozenset((bool, int, float, complex, str, *NUMPYS))
@@ -28,8 +30,7 @@ _KEYS = frozenset((str, int))
 _ONE = frozenset((bool, int, float, complex, *NUMPYS))
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """One place: the name it begins with, its text, and what was there."""
 
     root: str
@@ -70,7 +71,8 @@ def states(values: Mapping[str, object], inside: Mapping[str, Leaf]) -> dict[str
             )
             continue
         try:
-            found[text] = hashlib.blake2b(pickle.dumps(value, 5), digest_size=16).digest()
+            said = pickle.dumps(value, 5)
+            found[text] = said if len(said) < SHORT else hashlib.blake2b(said, digest_size=16).digest()
         except Exception:
             continue
     return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import FunctionType, MethodType, ModuleType
 from typing import cast
 
@@ -45,6 +46,8 @@ class Visit:
     """Names of those that were, and that nobody holds any longer."""
     enclosed: frozenset[str] = frozenset()
     """Names that functions made in the region's own function keep, and that stand for the same here."""
+    handed: frozenset[str] = frozenset()
+    """Names of whole numbers that are handed to the compiled function in any case: they are others in each call."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The cell's names and what they stand for in the end, also those that the region does not know."""
     places: dict[str, paths.Leaf] = field(default_factory=dict)
@@ -223,23 +226,23 @@ def _copied(value: object, memo: dict[int, object]) -> object:
     if id(value) in memo:
         return memo[id(value)]
     new: object = value
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray and not value.dtype.hasobject:
+        new = value.copy(order="K")
+    elif isinstance(value, np.ndarray):
         try:
             return copy.deepcopy(value, memo)
         except Exception:
             return value
-    if type(value) is list and _ATOMS.issuperset(map(type, value)):
-        new = list(value)
     elif type(value) is list:
         copied: list[object] = []
         memo[id(value)] = new = copied
-        copied.extend(_copied(v, memo) for v in value)
+        copied.extend(_copied_all(value, memo))
     elif type(value) is dict:
         memo[id(value)] = new = dict(value)
         if not _ATOMS.issuperset(map(type, value.values())):
-            new.update((k, _copied(v, memo)) for k, v in value.items())
+            new.update(zip(value, _copied_all(value.values(), memo), strict=True))
     elif isinstance(value, tuple) and not _ATOMS.issuperset(map(type, value)):
-        parts = [_copied(v, memo) for v in value]
+        parts = _copied_all(value, memo)
         if any(p is not v for p, v in zip(parts, value, strict=True)):
             made = cast("Callable[..., object]", type(value))
             new = made(*parts) if hasattr(value, "_fields") else made(parts)
@@ -250,6 +253,25 @@ def _copied(value: object, memo: dict[int, object]) -> object:
         keep_attributes(new, {k: _copied(v, memo) for k, v in attributes_of(value).items()})
     memo[id(value)] = new
     return new
+
+
+def _copied_all(values: Collection[object], memo: dict[int, object]) -> list[object]:
+    """Copies of values; of many that are alike, and have nothing inside, in a fraction of the time."""
+    kinds = set(map(type, values))
+    if _ATOMS.issuperset(kinds):
+        return list(values)
+    flat = kinds in ({tuple}, {list}) and _ATOMS.issuperset(map(type, chain.from_iterable(values)))  # type: ignore[arg-type]
+    if flat and kinds == {tuple}:
+        return list(values)
+    arrays = kinds == {np.ndarray} and not any(d.hasobject for d in {v.dtype for v in values})  # type: ignore[attr-defined]
+    if not flat and not arrays:
+        return [_copied(v, memo) for v in values]
+    keys = list(map(id, values))
+    new = dict(zip(keys, values, strict=True))
+    for key in new.keys() & memo.keys():
+        del new[key]
+    memo.update(zip(new, [v.copy(order="K") for v in new.values()] if arrays else map(list, new.values()), strict=True))  # type: ignore[attr-defined, call-overload]
+    return [memo[key] for key in keys]
 
 
 def compiles(value: object) -> bool:
