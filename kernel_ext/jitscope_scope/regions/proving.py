@@ -359,6 +359,11 @@ def compared(a: object, b: object, name: str, line: int, allowed: float = ALLOWE
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         if len(a) != len(b):
             raise CannotCompile(line, "differences", f"`{name}` would have {len(b)} elements, not {len(a)}")
+        if len(kinds := {type(x) for x in [*a, *b]}) == 1 and issubclass(
+            next(iter(kinds)), (float, complex, np.inexact)
+        ):
+            a, b = np.array(a), np.array(b)  # a history of numbers has a size as a whole, as an array has
+            return compared(a, b, name, line, allowed, floor)
         return joined([compared(x, y, name, line, allowed, floor) for x, y in zip(a, b, strict=True)])
     if isinstance(a, dict) and isinstance(b, dict):
         if a.keys() != b.keys():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jitscope_scope.regions.answers import CannotCompile
 from jitscope_scope.regions.differences import Differences, joined, sensitivity
+from jitscope_scope.regions.proving import compared
 from tests.scope.regions.programs import parsed
 from tests.scope.regions.test_programs import applied, names_of, watched
 
@@ -54,3 +56,12 @@ def test_a_bound_is_as_large_as_what_a_program_makes_of_a_rounding() -> None:
     moved = sensitivity({"y": 100 * x}, [{"y": 100 * x * (1 + 1e-3)}], 1e-3, 1e-8)
     assert moved == pytest.approx(200 * np.finfo(float).eps)
     assert Differences(rounding=moved).bound().max_abs == pytest.approx(64 * moved)
+
+
+def test_a_list_of_numbers_has_one_size_as_an_array_has() -> None:
+    a, b = [0.0, 1e-16, 1.0], [1e-17, 2e-16, 1.0]
+    assert compared(a, b, "means", 1).max_abs == pytest.approx(1e-16)
+    with pytest.raises(CannotCompile, match="differ"):
+        compared(a, [0.0, 1e-6, 1.0], "means", 1)
+    with pytest.raises(CannotCompile, match="would become"):
+        compared(a, [0.0, np.float64(1e-16), 1.0], "means", 1)
