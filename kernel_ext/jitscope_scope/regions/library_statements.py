@@ -54,10 +54,14 @@ def unchanged(
     theirs = free_name(f"lifted_arrays_of_{home.library}", visit, f"lifted_arrays_of_{home.library}")
     writer = StatementsAsTheyStand(visit.values, bound, jnp, lax, home, [p.text for p in changed], made)
     heads = _heads(body, visit.values)
-    first = (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home))
+    first = (
+        (naming.read_first(body) | bound) & visit.values.keys() & (bound | _arrays(visit.values, home) | visit.handed)
+    )
     needed = naming.read_first(body) | naming.bound_or_not(body)
     early = sorted(n for n in first if n not in lists and (n in needed or n not in naming.bound(body)))
     writer.defined, writer.grown, writer.ours = set(early), list(grown), ours
+    writer.moving |= visit.handed
+    writer.handed = visit.handed
     writer.stored_names, writer.heads, writer.theirs = stored, frozenset(heads), theirs
     writer.columns, writer.after, writer.own = frozenset(columns), visit.after, own
     outs = sorted(n for n in bound & live if n in visit.after and n not in lists and n not in heads)
@@ -355,6 +359,8 @@ class StatementsAsTheyStand(Statements):
         self.ours = "compiled_regions"
         self.own: set[str] = set()
         """Names of lists that each turn makes for itself."""
+        self.handed: frozenset[str] = frozenset()
+        """Names of whole numbers that are handed in."""
         self.stored_names: set[str] = set()
         """Names of NumPy's arrays that are stored into."""
         self.top, self.theirs = True, f"lifted_arrays_of_{home.library}"
@@ -437,11 +443,11 @@ class StatementsAsTheyStand(Statements):
 
     def _counted(self, s: ast.For, first: list[str]) -> tuple[list[str], str]:
         head, length = super()._counted(s, first)
-        return (
-            ([line.replace("{k}", f"{self.theirs}.counted({{k}})") for line in head], length)
-            if self.home.numpy
-            else (head, length)
-        )
+        if not self.home.numpy:
+            return head, length
+        if self.handed & naming.loaded([s.iter]):
+            length = f"{self.theirs}.number({length})"
+        return [line.replace("{k}", f"{self.theirs}.counted({{k}})") for line in head], length
 
     def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
         return LoopOfPlaces(self, s.body, live, s, guard)

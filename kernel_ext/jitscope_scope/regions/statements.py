@@ -441,7 +441,8 @@ class Statements:
         self.made_of[test] = self._source_of([s.test])
         names = [*sorted((naming.bound(both)) & (live | naming.loaded(both))), *self.places_bound(both)]
         inner = f"({guard}) & {test}" if guard else test
-        other = f"({guard}) & ~{test}" if guard else f"~{test}"
+        other = f"{self.jnp}.logical_not({test})"  # Python's own truth value in a turn that is looked at for its types
+        other = f"({guard}) & {other}" if guard else other
         if not names:
             return lines + self.block(s.body, live, inner) + (self.block(s.orelse, live, other) if s.orelse else [])
         self.moving |= set(names)
@@ -516,6 +517,9 @@ class Statements:
         match node, target:
             case ast.Call(func=ast.Name(id="range"), args=[_, *_] as args, keywords=[]), ast.Name(id=name):
                 self.counts.add(name)
+                if (size := _size_of(args)) is not None:
+                    length = self._range([text(size)], self.expressions.moves(size), k)[1]
+                    return [f"{name} = {text(args[0])} + {k}"], [length]
                 rule, length = self._range([text(a) for a in args], any(map(self.expressions.moves, args)), k)
                 return [f"{name} = {rule}"], [length]
             case ast.Call(
@@ -573,6 +577,14 @@ class Statements:
     def loop(self, s: ast.For | ast.While, live: set[str], guard: str | None) -> Loop:
         """The loop, ready to be written: without a turn where `guard`, if any, is false."""
         return Loop(self, s.body, live, s, guard)
+
+
+def _size_of(parts: list[ast.expr]) -> ast.expr | None:
+    """How many there are in a range that says so: `n` of `range(i, i + n)`."""
+    match parts:
+        case [low, ast.BinOp(left, ast.Add(), size)] if ast.dump(left) == ast.dump(low):
+            return size
+    return None
 
 
 def _augmented_names(s: ast.stmt) -> set[str]:

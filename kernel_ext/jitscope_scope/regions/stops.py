@@ -37,13 +37,14 @@ def between(
         return None
     only_said(stops, visit, definitions)
     rest = _without(loop.body, stops)
-    first, stop, turns, going = f"{name}_first", f"{name}_stop", f"{name}_turns", f"{name}_going"
+    first, size, stop = f"{name}_first", f"{name}_size", f"{name}_stop"
+    turns, going = f"{name}_turns", f"{name}_going"
     count, kind = loop.target.id, np.int64  # type: ignore[attr-defined]
     if any(naming.root_of(n.func) and _appends(n) for s in rest for n in ast.walk(s) if isinstance(n, ast.Call)):
-        kind = int  # lists that grow are stacked: their length is part of the compiled form
+        kind = int  # lists that grow are stacked: how many elements they get is part of the compiled form
     if not rest or any(ast.unparse(n) != count for n in naming.targets_of(loop)):
         return None
-    part = ast.parse(f"for {count} in range({first}, {stop}): pass").body[0]
+    part = ast.parse(f"for {count} in range({first}, {first} + {size}): pass").body[0]
     assert isinstance(part, ast.For)
     part.body = told(rest, going) if naming.breaks(rest) else rest
     for n in ast.walk(part):
@@ -53,7 +54,8 @@ def between(
         ast.copy_location(n, loop)
     given = replace(
         _without_roots(visit, _only_in(stops, rest, definitions)),
-        values={**visit.values, first: kind(0), stop: kind(1)},
+        values={**visit.values, first: np.int64(0), size: kind(1)},
+        handed=visit.handed | ({first, size} if kind is np.int64 else {first}),
     )
     _not_exchanged(loop, visit)
     after = live | naming.read_first(loop.body) | naming.loaded(stops)
@@ -64,22 +66,38 @@ def between(
         given = replace(given, after={**given.after, going: True}, ends={**given.ends, going: True})
         inner, out, flag = write((start, part), given, after | {going}), [f"if not {going}: break"], [going]
     tests = " or ".join(f"({ast.unparse(s.test)})" if len(stops) > 1 else ast.unparse(s.test) for s in stops)
+    ends, again, by_python = {
+        "first": (stop, stop, stops),
+        "last": (f"min({stop} + 1, {turns}.stop)", f"{stop} + 1", stops),
+        "inside": (stop, f"{stop} + 1", loop.body),
+    }[_placed(stops, loop.body, rest, grows=kind is int)]
     call = [
         *(f"{n} = True" for n in flag),
         f"{turns} = {head}",
         f"{first} = {turns}.start",
         f"for {stop} in [*({count} for {count} in {turns} if {tests}), {turns}.stop]:",
-        f"    if {first} < {stop}:",
+        f"    {size} = {ends} - {first}",
+        f"    if {size} > 0:",
         *("        " + line for line in [*inner.call, *out]),
-        f"    {first} = {stop} + 1",
+        f"    {first} = {again}",
         f"    if {stop} < {turns}.stop:",
         f"        {count} = {stop}",
-        *("        " + line for s in loop.body for line in ast.unparse(s).splitlines()),
-        f"del {', '.join([turns, first, stop, *flag])}",
+        *("        " + line for s in by_python for line in ast.unparse(s).splitlines()),
+        f"del {', '.join([turns, first, size, stop, *flag])}",
     ]
 
-    reads = tuple(n for n in inner.reads if n not in (first, stop))
+    reads = tuple(n for n in inner.reads if n not in (first, size))
     return replace(inner, call=tuple(call), reads=reads, said=True)
+
+
+def _placed(stops: list[ast.If], body: list[ast.stmt], rest: list[ast.stmt], grows: bool) -> str:
+    """Where the branches stand in their turns: "first" or "last", so that what else these turns do is compiled as well, or "inside". Lists
+    that grow get their elements by stretches of one length."""
+    if any(s.orelse for s in stops) or naming.leaves(rest):
+        return "inside"
+    if body[: len(stops)] == stops and not naming.leaves(stops):
+        return "first"
+    return "last" if body[-len(stops) :] == stops and not grows else "inside"
 
 
 def told(body: list[ast.stmt], going: str) -> list[ast.stmt]:

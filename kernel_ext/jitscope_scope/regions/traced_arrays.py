@@ -277,6 +277,10 @@ class Tracing:
         """The count of a compiled loop, as NumPy code takes it."""
         return self.array(k)
 
+    def number(self, x: Any) -> Any:
+        """How often a compiled loop runs, as the library takes it."""
+        return _lowered(x)
+
     def chosen(self, test: Any, yes: Any, no: Any) -> Any:
         """One of two values: what a branch on a value leaves behind."""
         if yes is no:

@@ -42,7 +42,7 @@ from .pieces import in_pieces
 from .returns import at_the_end
 from .stand_ins import stand_ins
 from .statements import Statements
-from .stops import between
+from .stops import Writing, between
 from .views import view_again
 from .watching import Visit
 
@@ -147,10 +147,17 @@ def written_mixed(
     home = home_of(found.body, found.visit.values)
     if home.numpy or not of_numpy or not isinstance(found.body[-1], (ast.For, ast.While)):
         return None
-    live = live | naming.bound(found.body) - naming.bound(body)
-    edit = unchanged(
-        as_of_numpy(found.body, found.visit), found.visit, live, name, Home(f"mixed with {home.arrays}"), definitions
-    )
+    live, mixed = live | naming.bound(found.body) - naming.bound(body), Home(f"mixed with {home.arrays}")
+
+    def write(body: naming.Statements, visit: Visit, live: set[str]) -> EditText:
+        try:
+            return unchanged(as_of_numpy(body, visit), visit, live, name, mixed, definitions)
+        except CannotCompile:
+            if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:
+                return cut
+            raise
+
+    edit = write(found.body, found.visit, live)
     return replace(edit, call=(*found.before, *edit.call, *found.after))
 
 
@@ -167,7 +174,8 @@ def _written(
         edit = _translated(noted, seen, live | {flag for flag, _ in mixed.values()}, name, home, definitions)
         return kinds.restored(edit, mixed, visit.values) if mixed else edit
     except CannotCompile as reason:
-        if (cut := _cut_at_stops(body, visit, live, name, definitions)) is not None:
+        write = lambda b, v, n: _written(b, v, n, name, definitions)
+        if (cut := _cut_at_stops(body, visit, live, name, definitions, write)) is not None:
             return cut
         Effects(definitions).of_region(body, visit.values)
         if home.numpy and not visit.places:
@@ -184,10 +192,11 @@ def _cut_at_stops(
     live: set[str],
     name: str,
     definitions: Mapping[tuple[str, int], ast.FunctionDef],
+    write: Writing,
 ) -> EditText | None:
     for way in (between, left, in_pieces):
         with contextlib.suppress(CannotCompile):
-            cut = way(body, visit, live, name, definitions, lambda b, v, n: _written(b, v, n, name, definitions))
+            cut = way(body, visit, live, name, definitions, write)
             if cut is not None:
                 return cut
     return None
