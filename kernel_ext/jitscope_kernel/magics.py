@@ -495,8 +495,8 @@ def _target(options: set[str]) -> str:
 
 
 def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
-    """The options at the line's beginning, and the expression: it is Python, not words."""
-    options, rest = set(), line.strip()
+    """The options at the line's beginning or end, and the expression: it is Python, not words."""
+    options, rest = set(), _in_front(parser, line.strip())
     while match := re.match(r"(--?[a-z][a-z-]*)(?:=(\S+))?(\s+|$)", rest):
         action = parser._option_string_actions.get(match[1])
         if action is None or (match[2] and action.nargs == 0):
@@ -511,6 +511,22 @@ def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
                 raise UsageError(f"{match[1]} needs a value; %{parser.prog} -h lists what there is")
         options.add(f"{match[1]}={value}" if value else match[1])
     return options, rest
+
+
+_BEHIND = re.compile(r"(.*\S)\s+(--[a-z][a-z-]*)(?:(?:=|\s+)([^\s-]\S*))?", re.DOTALL)
+"""An expression and an option behind it, with its value if it has one."""
+
+
+def _in_front(parser: MagicArgumentParser, line: str) -> str:
+    """A line with the options that stand behind its expression in front of it."""
+    moved: list[str] = []
+    while match := _BEHIND.fullmatch(line):
+        action = parser._option_string_actions.get(match[2])
+        if action is None or (action.nargs == 0) is not (match[3] is None):
+            break
+        moved.append(f"{match[2]}={match[3]}" if match[3] else match[2])
+        line = match[1]
+    return " ".join([*moved, line])
 
 
 def _help_text(parser: MagicArgumentParser) -> str:

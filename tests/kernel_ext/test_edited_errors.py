@@ -128,9 +128,10 @@ def test_an_edit_with_a_check_mark_gives_what_was_meant(shell, name: str) -> Non
     cell = f"@jax.jit\n{function}\nout = f({arguments})"
     ran = shell.cell(cell)
     assert ran.error, "it stops a trace"
+    assert "jitscope could not look at the error" not in ran.traceback, ran.traceback
     fixes = [fix for document in ran.documents for fix in document.get("fixes", ()) if fix["edits"]]
     checked = [fix for fix in fixes if fix["checked"]]
-    assert bool(checked) is (name not in DIFFERS | UNSURE | NONE), fixes
+    assert bool(checked) is (name not in DIFFERS | UNSURE | NONE), (fixes, ran.texts, ran.traceback)
     for fix in checked:
         shell.names.pop("out", None)
         again = shell.cell(applied(cell, fix["edits"]))

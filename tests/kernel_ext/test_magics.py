@@ -88,6 +88,23 @@ def test_hlo(layer) -> None:
     assert "stablehlo.dot_general" in given
 
 
+@pytest.mark.parametrize(
+    "line", ["%hlo layer(x, w) --stablehlo", "%hlo layer(x, w)   --stablehlo ", "%hlo --stablehlo layer(x, w)"]
+)
+def test_options_stand_before_or_behind_the_expression(layer, line: str) -> None:
+    (given,) = layer.cell(line).texts
+    assert "stablehlo.dot_general" in given
+
+
+def test_what_stands_behind_an_expression_is_python_unless_it_is_an_option(layer) -> None:
+    layer.cell("y = jnp.ones((8, 3))")
+    (text,) = layer.cell("%jaxpr x --y").texts
+    assert "neg" in text and "sub" in text
+    assert "name 'bogus' is not defined" in layer.cell("%hlo layer(x, w) --bogus").traceback
+    assert "needs an expression" in layer.cell("%hlo --before --stablehlo").traceback
+    assert "there is no target 'nochip'" in layer.cell("%hlo layer(x, w) --target nochip").stderr
+
+
 def test_llvm_and_machine_code(layer) -> None:
     document = layer.cell("%asm layer(x, w)").document
     validate(document)
