@@ -377,9 +377,9 @@ class Expressions(ast.NodeTransformer):
 
 
 def difference(upper: ast.expr, lower: ast.expr, moves: Callable[[ast.AST], bool]) -> ast.expr | None:
-    """`upper - lower` where the names that move cancel."""
+    """`upper - lower` where what moves cancels."""
     a, b = _linear(upper, moves), _linear(lower, moves)
-    if a is None or b is None or a[0] != b[0]:
+    if a[0] != b[0]:
         return None
     parts: list[ast.expr] = [ast.BinOp(ast.Constant(k), ast.Mult(), node) for node, k in a[1]]
     parts += [ast.BinOp(ast.Constant(-k), ast.Mult(), node) for node, k in b[1]]
@@ -396,27 +396,20 @@ def difference(upper: ast.expr, lower: ast.expr, moves: Callable[[ast.AST], bool
     return first
 
 
-def _linear(
-    node: ast.expr, moves: Callable[[ast.AST], bool]
-) -> tuple[dict[str, int], list[tuple[ast.expr, int]]] | None:
-    """Moving names with their whole factors, and what does not move; None for what is not of that form."""
+def _linear(node: ast.expr, moves: Callable[[ast.AST], bool]) -> tuple[dict[str, int], list[tuple[ast.expr, int]]]:
+    """Moving names, and other expressions that move, with their whole factors, and what does not move."""
     if not moves(node):
         return {}, [(node, 1)]
     match node:
-        case ast.Name(id=name):
-            return {name: 1}, []
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
             a, b = _linear(left, moves), _linear(right, moves)
             sign = 1 if isinstance(op, ast.Add) else -1
-            if a is None or b is None:
-                return None
             names = {k: a[0].get(k, 0) + sign * b[0].get(k, 0) for k in a[0] | b[0]}
             return {k: n for k, n in names.items() if n}, a[1] + [(e, sign * n) for e, n in b[1]]
         case (
             ast.BinOp(left=inner, op=ast.Mult(), right=ast.Constant(value=int(factor)))
             | ast.BinOp(left=ast.Constant(value=int(factor)), op=ast.Mult(), right=inner)
         ):
-            a = _linear(inner, moves)
-            if a is not None:
-                return {k: n * factor for k, n in a[0].items()}, [(e, n * factor) for e, n in a[1]]
-    return None
+            names, others = _linear(inner, moves)
+            return {k: n * factor for k, n in names.items()}, [(e, n * factor) for e, n in others]
+    return {ast.unparse(node): 1}, []

@@ -52,7 +52,7 @@ class Functions:
             raise CannotCompile(line, "object", f"`{name}` is not a plain function of a cell")
         own, of = dict[str, str](), self.kept.get(name, name)
         for k, (n, cell) in enumerate(zip(code.co_freevars, function.__closure__ or (), strict=True)):
-            if self.outside(n, cell):
+            if self.outside(n, cell) or n in naming.parameters(node):  # it is handed in by each call
                 continue
             if not _has_value(cell) or not self.hand_in(f"{n}_of_{name}", cell.cell_contents):
                 raise CannotCompile(line, "object", f"`{name}` keeps `{n}` of the function that made it")

@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from types import CellType, FunctionType, MappingProxyType
 
@@ -85,6 +85,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             told_of=visit.told,
             dropped=visit.dropped,
             enclosed=visit.enclosed,
+            shared=visit.shared,
             tests=edit.tests,
         )
     ]
@@ -112,6 +113,7 @@ def _proof(body: tuple[ast.stmt, ...], edit: EditText, visit: Visit, live: set[s
             visit.told,
             visit.dropped,
             visit.enclosed,
+            visit.shared,
             edit.tests,
         )
         found.append(_first_that_runs(near, visit.values, k))
@@ -137,9 +139,9 @@ def _explained(reason: _Differs, body: tuple[ast.stmt, ...], visit: Visit) -> Ca
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             for names in runs:
-                _at_home(names, visit.enclosed)
+                inside = _at_home(names, visit.enclosed, visit.shared)
                 with _no_longer_than(LONGEST, reason.cut.line):
-                    exec(plain, names)
+                    exec(plain, names, inside)
         a, b = (np.asarray(data_of(names[reason.name])) for names in runs)
         moved = float(np.max(np.abs(a - b), where=np.isfinite(a) & np.isfinite(b), initial=0.0))
     except Exception:
@@ -189,11 +191,12 @@ def _one(
     told_of: Mapping[str, str] = MappingProxyType({}),
     dropped: frozenset[str] = frozenset(),
     enclosed: frozenset[str] = frozenset(),
+    shared: frozenset[str] = frozenset(),
     tests: tuple[str, ...] = (),
 ) -> _Run:
     a, b = snapshot(values), {**snapshot(values), **kept}
-    _at_home(a, enclosed)
-    _at_home(b, enclosed)
+    inside = _at_home(a, enclosed, shared)
+    _at_home(b, enclosed, shared)
     inputs = {n: (a[n], b[n]) for n in values if isinstance(values[n], np.ndarray) and n not in dropped}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -201,7 +204,7 @@ def _one(
         try:
             said = io.StringIO()
             with _no_longer_than(LONGEST, line), np.errstate(**told_of), contextlib.redirect_stdout(said):  # type: ignore[arg-type]
-                exec(plain, a)  # type: ignore[arg-type]
+                exec(plain, a, inside)  # type: ignore[arg-type]
         except CannotCompile:
             raise
         except Exception as error:
@@ -253,8 +256,33 @@ def _refused(error: Exception, line: int) -> CannotCompile:
     return CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}{where}", called)
 
 
-def _at_home(names: dict[str, object], enclosed: frozenset[str]) -> None:
-    """Lets the functions of the cell see these names, and not the session's; what they keep of `enclosed` names as well."""
+class _Variables(MutableMapping[str, object]):
+    """The names of the statements; functions that keep some of them see what the statements bind."""
+
+    def __init__(self, names: dict[str, object], cells: Mapping[str, CellType]) -> None:
+        self.names, self.cells = names, cells
+
+    def __getitem__(self, name: str) -> object:
+        return self.names[name]
+
+    def __setitem__(self, name: str, value: object) -> None:
+        self.names[name] = value
+        if name in self.cells:
+            self.cells[name].cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.names[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def _at_home(names: dict[str, object], enclosed: frozenset[str], shared: frozenset[str]) -> MutableMapping[str, object]:
+    """Lets the functions of the cell see these names, and not the session's; what they keep of `enclosed` names as well. The variables of
+    statements that are run beside them: of `shared` ones the functions see what is bound."""
     names |= {"__builtins__": builtins, "__name__": "__main__"}
     cells = {n: CellType() for n in enclosed}
     for n, f in names.items():
@@ -266,6 +294,7 @@ def _at_home(names: dict[str, object], enclosed: frozenset[str]) -> None:
             new.__kwdefaults__ = f.__kwdefaults__
     for n, cell in cells.items():
         cell.cell_contents = names[n]
+    return _Variables(names, {n: cells[n] for n in shared}) if shared else names
 
 
 def _kept(names: Mapping[str, object]) -> dict[str, object]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from types import FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import cast
 
 import numpy as np
@@ -45,7 +45,11 @@ class Visit:
     dropped: frozenset[str] = frozenset()
     """Names of those that were, and that nobody holds any longer."""
     enclosed: frozenset[str] = frozenset()
-    """Names that functions made in the region's own function keep, and that stand for the same here."""
+    """Names that functions keep, and that stand for the same here."""
+    shared: frozenset[str] = frozenset()
+    """Those of them that are variables of the function that the region stands in: what it binds, the functions see."""
+    own: frozenset[str] = frozenset()
+    """Names of variables of the function that the region stands in."""
     handed: frozenset[str] = frozenset()
     """Names of whole numbers that are handed to the compiled function in any case: they are others in each call."""
     around: Mapping[str, object] = field(default_factory=dict)
@@ -143,6 +147,12 @@ class Recorder:
                 places = paths.leaves(found, lists)
                 seen.visit = Visit(snapshot(found), found, enclosed=_enclosed(found), places=places, lists=lists)
                 seen.visit.states = paths.states(found, seen.visit.places)
+                if names is not outer:
+                    seen.visit.own = frozenset(found.keys() & names.keys())
+                    inner = {n: f for n, f in found.items() if _is_inside(f, sys._getframe(1).f_code)}
+                    others = {n: f for n, f in found.items() if isinstance(f, FunctionType) and n not in inner}
+                    kept = {v for f in others.values() for v in f.__code__.co_freevars}
+                    seen.visit.shared = (seen.visit.enclosed & seen.visit.own) - kept
             self.lost = added(self.lost, watch.passed())
         seen.own, seen.watch = self.lost, Stopwatch()
 
@@ -164,6 +174,11 @@ class Recorder:
             seen.visit.places_after = paths.leaves(now, seen.visit.lists_after)
             seen.visit.states_after = paths.states(now, seen.visit.places_after)
             self.lost = added(self.lost, watch.passed())
+
+
+def _is_inside(value: object, code: CodeType) -> bool:
+    """Whether a value is a function whose text stands in that of this code."""
+    return isinstance(value, FunctionType) and value.__code__ in code.co_consts
 
 
 def _enclosed(values: Mapping[str, object]) -> frozenset[str]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import (
+    changing_names,
     counts,
     ends,
     few_turns,
@@ -213,6 +214,7 @@ def _translated(
 ) -> EditText:
     """`turns` are the line of a loop whose turns are traced one by one, and the whole numbers that are known in each."""
     plain, seen = body, dict(visit.values)
+    body, definitions = changing_names.handed_in(body, visit, definitions)
     made_lists = lists_made.as_arrays(body, visit, seen) if home.numpy else lists_made.MadeLists(body, visit)
     body, visit, live = made_lists.body, made_lists.visit, live | made_lists.longer.keys()
     numbers = number_lists.number_lists(body, visit) if home.numpy else {}

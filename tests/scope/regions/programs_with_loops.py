@@ -340,4 +340,35 @@ for i in range(1, len(s) + 1):
         match = score[i - 1][j - 1] + (1 if s[i - 1] == t[j - 1] else -1)
         score[i][j] = max(match, score[i - 1][j] - 2, score[i][j - 1] - 2)
 best = score[-1][-1]
+=== a function that reads what the loop changes
+theta = rng.normal(size=(6, 6)); u = rng.random((20, 6, 6)); us = rng.random((20, 6, 6)); energies = []
+def local(th): return -np.cos(th - np.roll(theta, 1, axis=0)) - np.cos(th - np.roll(theta, 1, axis=1))
+---
+for s in range(20):
+    new = theta + u[s]
+    ok = us[s] < np.exp(-np.clip(local(new) - local(theta), 0, None))
+    theta = np.where(ok, new, theta)
+    energies.append(local(theta).mean())
+=== functions that read, by way of another one, what is stored into and counted
+x = rng.random(12); k = 0
+def left(j): return x[j - 1] * 0.5
+def both(): return left(k) + x[k]
+---
+for k in range(1, 12):
+    x[k] = np.sin(both()) + left(k)
+=== a function of a function that reads what its loop changes
+def run(n):
+    theta, scale = np.linspace(0.0, 1.0, 7), 0.5
+    def slope(v): return np.sin(v + theta) * scale
+    for k in range(n):
+        theta = theta + 0.1 * slope(theta * 2)
+    return theta
+---
+out = run(25)
+=== frames that begin at products
+x = rng.normal(size=400); hop, size = 16, 32; S = np.zeros((20, 17)); starts = np.arange(20) * 9; means = np.zeros(20)
+---
+for m in range(20):
+    S[m] = np.abs(np.fft.rfft(x[m * hop:m * hop + size]))
+    means[m] = x[starts[m]:starts[m] + size].mean()
 """)

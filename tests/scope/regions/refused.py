@@ -526,4 +526,21 @@ x = rng.random(40); s = 0.0
 for t in range(6):
     x = 3.7 * x * (1 - x)
     s = s + np.bincount((x * 10).astype(int)).max()
+=== a function that reads a global, beside a variable of the same name -> object @ 4
+scale = 0.5
+def f(y): return y * scale
+---
+def run(n):
+    scale, x = 0.25, np.ones(5)
+    for k in range(n):
+        x = np.sin(x) * scale + f(x) + 0.1
+    return x
+out = run(50)
+=== a function that reads what changes, and is handed on -> object @ 2
+x = rng.random(5)
+def f(y): return y * x.mean()
+def twice(g, y): return g(g(y))
+---
+for k in range(20):
+    x = x + 0.1 * twice(f, x)
 """)
