@@ -70,13 +70,15 @@ def columns(body: naming.Statements, values: Mapping[str, object], home: Home) -
 
 
 def afterwards(name: str, result: str, visit_after: object, column: str | None, home: Home) -> str:
-    """The statement that puts what a loop filled where the cell has it."""
+    """The statements that put what a loop filled where the cell has it."""
     if column is not None:
         return f"{name}[{column}] = {result}"
     assert isinstance(visit_after, list)
     last = visit_after[-1] if visit_after else 0.0
     if isinstance(last, (int, float, complex)) and not isinstance(last, np.generic):
         return f"{name}.extend({result}.tolist())"
+    if isinstance(last, np.ndarray) and not last.flags.writeable and last.ndim and home.mixed:
+        return f"{result}.flags.writeable = False\n{name}.extend({result})"  # as NumPy's views of compiled arrays are
     if isinstance(last, np.ndarray) and not last.flags.writeable:
         raise CannotCompile(0, "object", f"`{name}` takes arrays of NumPy that are not written to", name)
     if isinstance(last, np.ndarray) and home.numpy:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import cast
+from typing import TypeGuard, cast
 
 import numpy as np
 
@@ -168,12 +168,18 @@ class Recorder:
         if seen.count == 1 and seen.visit is not None:
             watch = Stopwatch()
             seen.visit.ends = {n: names[n] for n in seen.binds if n in names}
-            seen.visit.after = snapshot(seen.visit.ends)
+            histories = {n: list(v) for n, v in seen.visit.ends.items() if _is_history(v)}
+            seen.visit.after = snapshot({n: v for n, v in seen.visit.ends.items() if n not in histories}) | histories
             seen.visit.compare([d for s in self.seen.values() if s.visit for d in (s.visit.live, s.visit.ends)])
             now = {n: names.get(n, v) for n, v in seen.visit.live.items()}
             seen.visit.places_after = paths.leaves(now, seen.visit.lists_after)
             seen.visit.states_after = paths.states(now, seen.visit.places_after)
             self.lost = added(self.lost, watch.passed())
+
+
+def _is_history(value: object) -> TypeGuard[list[np.ndarray]]:
+    """Whether a value is a list of arrays: at the end of a region it is their kind that is asked for, not what is in them."""
+    return type(value) is list and set(map(type, value)) == {np.ndarray}
 
 
 def _is_inside(value: object, code: CodeType) -> bool:

@@ -97,3 +97,21 @@ def test_stretches_are_compiled_once_for_each_length(program, monkeypatch: pytes
     for n in ("w", "u", "losses", "kept", "i", "t"):
         if n in plain:
             same(plain[n], edited[n], n, "jitscope" in program.before)
+
+
+def test_arrays_of_a_history_are_as_read_only_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    (program,) = parsed("""
+=== views of compiled arrays, kept
+import jitscope.numpy as jnp
+x = jnp.ones(3); kept = []
+---
+for i in range(20):
+    x = jnp.sin(x)
+    kept.append(np.asarray(x))
+""")
+    regions, _ = watched(program, monkeypatch)
+    assert [r.verdict for r in regions if r.cell == 2] == ["compile"]
+    for text in (program.cell, applied(program.cell, regions, 2)):
+        names: dict[str, Any] = names_of(program, 0)
+        exec(compile(text, "<cell>", "exec"), names)
+        assert not any(a.flags.writeable for a in names["kept"])
