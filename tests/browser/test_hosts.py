@@ -126,6 +126,37 @@ def test_a_profile_tells_at_once_what_a_run_takes(page: Page) -> None:
     expect(panel).not_to_contain_text("Not timed by repeated calls.")
 
 
+HELD = """() => {
+  const answer = toKernel, held = new Promise(done => { globalThis.release = done; });
+  globalThis.toKernel = async content => {
+    if (content.type === "instrument") await held;
+    return answer(content);
+  };
+}"""
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["there", "in another tab"])
+def test_a_profile_comes_though_the_document_changed_meanwhile(page: Page, elsewhere: bool) -> None:
+    """It is asked for, and takes time; what a run takes comes before it, with which the view is made anew."""
+    kernel = Kernel(layer())
+    kernel.instruments["profile"] = profile()
+    view = kernel.shown(page)
+    view.open("timing")
+    page.evaluate(HELD)
+    panel = view.element.locator("[data-panel=timing]")
+    panel.locator("[data-run=profile]").click()
+    panel.get_by_role("button", name="Measure").click()
+    expect(panel.get_by_role("button", name="Measure")).to_be_enabled()
+    expect(panel).to_contain_text("looking …")
+    expect(panel.locator("[data-run=profile]")).to_be_disabled()
+    if elsewhere:
+        view.open("graph")
+    page.evaluate("() => release()")
+    expect(view.element.locator(".jitscope-headline").first).to_contain_text("of the time")
+    view.open("timing")
+    expect(panel).to_contain_text("The slowest line is")
+
+
 def test_places_and_names_of_errors_stay_within_a_narrow_page(page: Page) -> None:
     error = {
         "type": "TracerBoolConversionErrorOfAnArray",

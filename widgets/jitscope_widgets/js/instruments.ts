@@ -51,10 +51,46 @@ export async function furtherInstruments(host: Host, known: Iterable<string>): P
   return (await offersOf(host)).filter(({ name }) => !all.has(name));
 }
 
+/** What an instrument was asked and did not answer yet. */
+interface Asked {
+  start: number;
+  step: string;
+  answer: Promise<any>;
+}
+
+const waiting = new WeakMap<Host, Map<string, Asked>>();
+
+/** What was asked of a compilation's instruments and is still on its way, by name: a view that takes the place of the one that asked
+ * waits for it, too. */
+export function waitingFor(host: Host, compilation: CompilationDoc): Map<InstrumentName, Promise<any>> {
+  const found = new Map<InstrumentName, Promise<any>>();
+  for (const [key, { answer }] of waiting.get(host) ?? []) {
+    const [id, name] = key.split(" ") as [string, string];
+    if (Number(id) === compilation.id) found.set(name, answer);
+  }
+  return found;
+}
+
+/** Asks an instrument, or takes the question that is on its way. */
+function asked(host: Host, id: number, name: InstrumentName): Asked {
+  const all = waiting.get(host) ?? new Map<string, Asked>();
+  waiting.set(host, all);
+  const key = `${id} ${name}`;
+  const known = all.get(key);
+  if (known) return known;
+  const made: Asked = { start: performance.now(), step: "looking", answer: Promise.resolve() };
+  all.set(key, made);
+  made.answer = host.instrument!(id, name, {}, (step) => (made.step = step))
+    .then(decode)
+    .finally(() => all.delete(key));
+  return made;
+}
+
 /** One instrument of one compilation: what it found, or a button that has it look. */
 export class InstrumentPane implements View {
   readonly element = h("div", { class: "jitscope-instrument" });
   private view: View | null = null;
+  private gone = false;
 
   constructor(
     private readonly name: InstrumentName,
@@ -77,9 +113,9 @@ export class InstrumentPane implements View {
     this.element.append(this.view.element);
   }
 
-  private ask(options: Record<string, unknown>, told?: (step: string) => void): Promise<any> {
+  private ask(options: Record<string, unknown>): Promise<any> {
     const { compilation, host } = this.around;
-    return host.instrument!(compilation.id, this.name, options, told).then(decode);
+    return host.instrument!(compilation.id, this.name, options).then(decode);
   }
 
   /** Draws it anew from what the kernel knows by now. */
@@ -113,6 +149,8 @@ export class InstrumentPane implements View {
       `Show ${this.name}`,
     );
     button.addEventListener("click", () => void this.run(button, answer));
+    const { host, compilation } = this.around;
+    if (waitingFor(host, compilation).has(this.name)) void this.run(button, answer);
     void offersOf(this.around.host).then((all) => {
       const offer = all.find(({ name }) => name === this.name);
       if (!offer) return;
@@ -124,24 +162,20 @@ export class InstrumentPane implements View {
   }
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {
-    const start = performance.now();
-    let step = "looking";
+    const { compilation, host } = this.around;
+    const looked = asked(host, compilation.id, this.name);
     const tell = () => {
-      const seconds = Math.round((performance.now() - start) / 1000);
-      answer.textContent = `${step} … ${seconds} s${seconds >= PATIENCE ? "; interrupting the kernel ends it" : ""}`;
-    };
-    const told = (what: string) => {
-      step = what;
-      tell();
+      const seconds = Math.round((performance.now() - looked.start) / 1000);
+      answer.textContent = `${looked.step} … ${seconds} s${seconds >= PATIENCE ? "; interrupting the kernel ends it" : ""}`;
     };
     button.disabled = true;
     tell();
-    const clock = setInterval(tell, 1000);
+    const clock = setInterval(tell, 500);
     try {
-      const { compilation } = this.around;
-      const found = await this.ask({}, told);
+      const found = await looked.answer;
       compilation.instruments = { ...compilation.instruments, [this.name]: found };
       this.arrived();
+      if (this.gone) return;
       this.draw();
       this.element.querySelector<HTMLElement>("button, [tabindex='0'], input")?.focus();
     } catch (error) {
@@ -161,6 +195,7 @@ export class InstrumentPane implements View {
   }
 
   dispose(): void {
+    this.gone = true;
     this.view?.dispose();
   }
 }

@@ -8,7 +8,7 @@ import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { recompilationsOf } from "./headline";
 import { Help } from "./help";
 import { iconButton } from "./icons";
-import { furtherInstruments, InstrumentPane, type InstrumentName } from "./instruments";
+import { furtherInstruments, InstrumentPane, waitingFor, type InstrumentName } from "./instruments";
 import { Links, Selection } from "./links";
 import { SearchBox } from "./searchbox";
 import { stagesPane, type StagesMemory } from "./stages";
@@ -89,7 +89,22 @@ export class Panes {
     );
     this.tabs.show(options.memory?.tab ?? "graph");
     void this.addFurther();
+    this.await();
     announce(root, [compilation]);
+  }
+
+  /** Takes what an earlier view of the compilation asked for. A pane that is open takes it by itself. */
+  private await(): void {
+    const { compilation, host } = this.options;
+    for (const [name, answer] of waitingFor(host, compilation))
+      answer.then(
+        (found) => {
+          if (this.instruments.has(name)) return;
+          compilation.instruments = { ...compilation.instruments, [name]: found };
+          this.arrived(name);
+        },
+        () => undefined,
+      );
   }
 
   private list(): Tab[] {
