@@ -18,20 +18,20 @@ def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
     one_device, card, other = sorted(document["cards"], key=lambda card: card["function"])
     assert {one["cause"] for one in document["cards"]} == {"sharding"}
     assert [row["cells"] for row in one_device["matrix"]["rows"] if row["path"] == "y"] == [
-        ["f32[8,4] P('data',)", "f32[8,4]"]
+        ["f32[8,4] P('data')", "f32[8,4]"]
     ]
     line = next(at for at, text in enumerate(PROGRAM.splitlines(), 1) if "#<-" in text)
     assert card["function"] == "scaled" and [site["position"]["line"] for site in card["sites"]] == [line]
-    assert card["because"].startswith("batch['x'] changed sharding: P('data',) of Mesh(")
+    assert card["because"].startswith("batch['x'] changed sharding: P('data') of Mesh(")
     assert "→ P(None, 'model') of Mesh(" in card["because"]
     assert card["matrix"]["rows"] == [
-        {"path": "batch['x']", "cells": ["f32[8,4] P('data',)", "f32[8,4] P(None, 'model')"], "changed": [False, True]}
+        {"path": "batch['x']", "cells": ["f32[8,4] P('data')", "f32[8,4] P(None, 'model')"], "changed": [False, True]}
     ]
-    assert "jx.device_put(batch['x'], NamedSharding(mesh, P('data',)))" in card["fix"]["text"]
+    assert "jx.device_put(batch['x'], NamedSharding(mesh, P('data')))" in card["fix"]["text"]
     assert "2 compilations would become 1" in card["fix"]["text"] and not card["fix"]["checked"]
     assert (
-        other["because"].startswith("x changed sharding: one device → P('data',) of Mesh(")
+        other["because"].startswith("x changed sharding: one device → P('data') of Mesh(")
         and " w " not in other["because"]
     )
-    assert "jx.device_put(x, NamedSharding(mesh, P('data',)))" in other["fix"]["text"]
+    assert "jx.device_put(x, NamedSharding(mesh, P('data')))" in other["fix"]["text"]
     assert "2 compilations would become 1" in other["fix"]["text"] and not other["fix"]["checked"]

@@ -18,6 +18,7 @@ from ..core.wrapping import wraps
 from ..core.zeros import is_zero
 from ..xla import client
 from .array import Array, array_from_numpy, one_device, placed, put_on, sharding_of
+from .signature import as_written
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -162,7 +163,9 @@ def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
     if not any(buf is not None and client.is_spread(buf) for buf in bufs):
         return ()
     return tuple(
-        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
+        as_written(f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}")
+        if buf is not None and client.is_spread(buf)
+        else ""  # pyright: ignore
         for buf in bufs
     )
 

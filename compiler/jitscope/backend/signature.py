@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import re
 import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from .function_objects import FunctionObject
 
 
+_COMMA = re.compile(r",\)(?= of |$)")
+
+
+def as_written(sharding: str) -> str:
+    """`P('data') of Mesh('data': 8)` for `P('data',) of Mesh('data': 8)`: a tuple of one prints with a comma that nobody writes."""
+    return _COMMA.sub(")", sharding, count=1)
+
+
 class Leaf(NamedTuple):
     """One array of the arguments: where it stands and what it is; `sharding` says how it is laid out over devices, "" on one.
     Kept by many rows of the ledger, so equal ones are one object as a rule."""
@@ -37,7 +46,7 @@ class Leaf(NamedTuple):
     @functools.lru_cache(1 << 16)
     def of(path: str, aval: ShapedArray) -> Leaf:
         kind = "Ref " if isinstance(aval, ReferenceAval) else ""
-        sharding = "" if aval.mark is None else str(aval.mark)
+        sharding = "" if aval.mark is None else as_written(str(aval.mark))
         return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type, sharding)
 
     def __str__(self) -> str:

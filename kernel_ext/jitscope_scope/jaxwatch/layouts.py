@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jitscope.backend.signature import as_written
 from jitscope.core.shardings import NamedSharding, PartitionSpec
 from jitscope.sharding import Mesh
 
@@ -21,7 +22,7 @@ def layout_text(sharding: Any) -> str:
     spec, mesh, memory = (getattr(sharding, name, None) for name in ("spec", "mesh", "memory_kind"))
     if spec is None or mesh is None:
         return one_line(sharding)
-    return one_line(f"{spec} of {mesh}{'' if memory in (None, 'device') else f' in {memory}'}")
+    return one_line(f"{as_written(str(spec))} of {mesh}{'' if memory in (None, 'device') else f' in {memory}'}")
 
 
 def arrays_of(value: Any) -> list[tuple[str, Any]]:

@@ -16,6 +16,8 @@ from jitscope.core.jaxpr import Jaxpr, JaxprEqn, walk
 from jitscope.core.shardings import NamedSharding, PartitionSpec
 from jitscope.xla import mlir
 
+from .sharding import spec_text
+
 
 _PASS = "sdy-propagation-pipeline"
 _NAMED = re.compile(r'loc\("([^"]+)"')
@@ -35,7 +37,7 @@ class Lies(NamedTuple):
     def __str__(self) -> str:
         """In words, with what one device has of it."""
         sizes = [-(-n // parts) for n, parts in zip(self.aval.shape, self.sharding.factors(self.aval.ndim))]
-        return f"{self.sharding.spec}, {ShapedArray(tuple(sizes), self.aval.dtype).short()} on each device"
+        return f"{spec_text(self.sharding.spec)}, {ShapedArray(tuple(sizes), self.aval.dtype).short()} on each device"
 
     @property
     def type(self) -> str:
