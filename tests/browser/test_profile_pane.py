@@ -111,7 +111,7 @@ def test_the_first_sentence_names_one_line(bare: Bare) -> None:
         for line in profile["lines"]
         if line["own"] and percent(line["own"]["least"]) != percent(line["own"]["most"])
     ]
-    assert table.locator("[title^='estimated; at least']").count() >= len(estimated) > 0
+    assert table.locator("[title^='estimated; by its kernels']").count() >= len(estimated) > 0
 
 
 def test_a_line_opens_to_its_kernels_and_selects_what_was_written_in_it(bare: Bare) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 from jitscope_widgets import html, text
 from jitscope_widgets.escapes import columns
+from jitscope_widgets.unusual import stands_out
 from jitscope_widgets.view.as_data import as_data
 from jitscope_widgets.view_data import parts_of
 from jitscope_widgets.views import has_view
@@ -134,6 +135,17 @@ def test_a_fused_group_is_told_as_one() -> None:
     assert any(line.endswith("unchanged lines)") for line in lines)
 
 
+def test_the_line_of_a_program_tells_which_line_takes_much() -> None:
+    """The one that the pane calls the slowest, with the number that stands there."""
+    document = profile()
+    assert stands_out(document) == "line 2: 70 % of the time"
+    own = [line for line in document["lines"] if line["own"]]
+    own[1]["own"] = {"least": 0.4, "most": 0.9, "estimate": 0.8}
+    assert stands_out(document) == "line 3: ~ 80 % of the time"
+    document["lines"] = own[:1]
+    assert stands_out(document) == ""  # it can be no other
+
+
 def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     document = profile()
     said = " ".join(text(document).split())
@@ -142,7 +154,13 @@ def test_one_line_is_the_slowest_measured_or_estimated() -> None:
     own[1]["own"] = {"least": 0.4, "most": 0.9, "estimate": 0.8}
     said = " ".join(text(document).split())
     assert "The slowest line is In [3], line 3: " in said
-    assert "It takes an estimated 80 % of the kernels' time (for certain at least 40 % and at most 90 %)." in said
+    by_kernels = "40 % to 90 % by the kernels that compute it"
+    assert f"It takes an estimated 80 % of the kernels' time ({by_kernels})." in said
+    own[1]["own"] |= {"low": 0.3, "high": 0.85}
+    said = " ".join(text(document).split())
+    assert f"It takes an estimated 80 % of the kernels' time ({by_kernels}; 30 % to 85 % in single calls)." in said
+    own[1]["own"] |= {"low": 0.79, "high": 0.81}  # that is how measurements are
+    assert "in single calls" not in text(document)
     assert "~ 80 %" in said and "~ is an estimate" in said and "calibrated on 2 kernels of one line" in said
 
 

@@ -30,14 +30,19 @@ def _first_nan(values: Document) -> str:
 
 def _slow(profile: Document) -> str:
     lines = [line for line in profile.get("lines", ()) if line["own"]]
-    if not lines:
+    if len(lines) < 2:  # of one line nobody asks
         return ""
-    most = max(lines, key=lambda line: line["own"]["least"])
-    least = most["own"]["least"]
-    if least < _MUCH:
+    most = max(lines, key=lambda line: _middle(line["own"]))
+    own = most["own"]
+    if own["least"] < _MUCH:
         return ""
-    about = "" if most["own"]["most"] - least < 0.0005 else "at least "
-    return f"line {most['position']['line']}: {about}{percent(least)} of the time"
+    known = percent(own["least"]) == percent(own["most"])
+    share = percent(own["least"]) if known else f"~ {percent(_middle(own))}"
+    return f"line {most['position']['line']}: {share} of the time"
+
+
+def _middle(bounds: Document) -> float:
+    return bounds.get("estimate", bounds["least"])
 
 
 TELLING = {"values": _first_nan, "profile": _slow}

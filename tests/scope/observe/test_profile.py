@@ -20,6 +20,7 @@ from jitscope_scope import observe
 from jitscope_scope.observe.cost import Costs, Work, work_of
 from jitscope_scope.observe.fusion import Kernels
 from jitscope_scope.observe.hlo_flow import flow_of
+from jitscope_scope.observe.profiling import document as profile_document, measurement
 from jitscope_scope.observe.profiling.bounds import bounds_of
 from jitscope_scope.observe.profiling.ends import ended
 from jitscope_scope.observe.profiling.estimate import fitted, shares_of, split
@@ -131,6 +132,41 @@ def test_lines_have_the_bounds_of_their_kernels(of_transformer):
         assert line["own"]["most"] == pytest.approx(most, rel=2e-3, abs=1e-6)
         assert line["own"]["least"] <= sum(k["share"] for k in has if k["lines"] == [at]) + 1e-3
         assert line["own"]["least"] <= line["own"]["most"] <= line["whole"]["most"] + 1e-3
+
+
+def two_products(x, y):
+    z = x @ x
+    return z, y @ y
+
+
+SMALL_AND_LARGE = np.ones((100, 100), np.float32), np.ones((300, 300), np.float32)
+
+
+def test_shares_of_single_calls_are_those_of_their_events(monkeypatch):
+    """The oracle: the events of each recorded call, where each line is a kernel."""
+    taken = []
+    monkeypatch.setattr(profile_document, "take", lambda *a: taken.append(take(*a)) or taken[-1])
+    document = profile(two_products, *SMALL_AND_LARGE, limit=0.3)
+    calls = [{k["name"]: 0.0 for k in alone(document)} for _ in taken[0].recording.runs]
+    for call, run in zip(calls, taken[0].recording.runs, strict=True):
+        for event in run.events:
+            if event.instruction in call:
+                call[event.instruction] += event.seconds
+    assert document["runs"] == len(calls) > 1
+    lines = [line for line in document["lines"] if line["own"]]
+    assert len(lines) == 2
+    for at, line in enumerate(document["lines"]):
+        (name,) = [kernel["name"] for kernel in alone(document) if kernel["lines"] == [at]]
+        low, high = np.percentile([call[name] / sum(call.values()) for call in calls], (10, 90))
+        assert line["own"]["low"] == pytest.approx(low, rel=1e-3)
+        assert line["own"]["high"] == pytest.approx(high, rel=1e-3)
+
+
+def test_one_recorded_call_says_nothing_of_others(monkeypatch):
+    monkeypatch.setattr(measurement, "FEW", 0)
+    document = profile(two_products, *SMALL_AND_LARGE, limit=0.0)
+    assert document["runs"] == 1
+    assert not any("low" in line["own"] for line in document["lines"] if line["own"])
 
 
 def test_the_slowest_line_of_the_transformer_is_a_product(of_transformer):

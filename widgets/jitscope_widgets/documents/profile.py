@@ -16,6 +16,10 @@ class Bounds(TypedDict):
     most: float
     estimate: NotRequired[float]
     """What it comes to where kernels are split by an estimate."""
+    low: NotRequired[float]
+    """The 10th percentile of the same in single calls, where several were recorded."""
+    high: NotRequired[float]
+    """The 90th percentile of the same in single calls."""
 
 
 Nearest = Literal["memory", "arithmetic"]

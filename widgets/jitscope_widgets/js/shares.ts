@@ -10,11 +10,12 @@ export function shareText({ least, most, estimate }: Bounds): string {
   return least < 0.0005 ? `≤ ${high}` : `${low.replace(/ %$/, "")}–${high}`;
 }
 
-/** The same with its bounds: "an estimated 34 % (for certain 30 % to 60 %)". */
+/** The same with its bounds: "an estimated 34 % (30 % to 60 % by its kernels)". */
 export function shareInWords({ least, most, estimate }: Bounds): string {
   const [low, high] = [percent(least), percent(most)];
   if (estimate === undefined || low === high) return shareText({ least, most });
-  return `an estimated ${percent(estimate)} (for certain at least ${low} and at most ${high})`;
+  const bounds = least < 0.0005 ? `at most ${high}` : `${low} to ${high}`;
+  return `an estimated ${percent(estimate)} (${bounds} by its kernels)`;
 }
 
 /** The one number of a share. */

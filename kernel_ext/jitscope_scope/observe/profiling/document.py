@@ -104,6 +104,8 @@ class _Profile:
         timed = [(share, k["paths"]) for k in self.kernels if (share := k.get("share")) is not None]
         parts = [(share, estimate.parts(k)) for k in self.kernels if (share := k.get("share")) is not None]
         own_parts, whole_parts = shares_of(parts, written, innermost=True), shares_of(parts, above)
+        by_call = [(self._by_call(k), estimate.parts(k)) for k in self.kernels if k.get("share") is not None]
+        own_calls, whole_calls = shares_of(by_call, written, innermost=True), shares_of(by_call, above)
         own, whole = bounds_of(timed, written, innermost=True), bounds_of(timed, above)
         places = list(dict.fromkeys([*sorted(own, key=lambda line: -own[line].most), *whole]))
         index = {line: at for at, line in enumerate(places)}
@@ -132,8 +134,8 @@ class _Profile:
             "lines": [
                 self._line(
                     line,
-                    _bounds(own[line], own_parts.get(line, 0.0)) if line in own else None,
-                    _bounds(whole[line], whole_parts.get(line, 0.0)) if line in whole else None,
+                    _bounds(own[line], own_parts.get(line, 0.0), own_calls.get(line)) if line in own else None,
+                    _bounds(whole[line], whole_parts.get(line, 0.0), whole_calls.get(line)) if line in whole else None,
                 )
                 for line in places
             ],
@@ -250,6 +252,17 @@ class _Profile:
         places = {self.flow.recorded_as(k["name"], self.spans): at for at, k in enumerate(kernels)}
         return call_document(self.taken.call, places)
 
+    def _by_call(self, kernel: Kernel) -> np.ndarray:
+        """The share of a kernel in each of the recorded calls."""
+        span = self._span(kernel)
+        return span.totals / self._whole if span is not None else np.zeros(len(self._whole))
+
+    @functools.cached_property
+    def _whole(self) -> np.ndarray:
+        """Seconds of all kernels, by call."""
+        recording = self.taken.recording
+        return np.maximum(sum((span.totals for span in recording.alone), np.zeros(len(recording.calls))), 1e-12)
+
     def _fast(self, kernel: Kernel) -> float:
         """The 10th percentile of a kernel's runs."""
         span = self._span(kernel)
@@ -287,9 +300,12 @@ class _Profile:
         return found
 
 
-def _bounds(bounds: Bounds, estimate: float) -> BoundsDocument:
+def _bounds(bounds: Bounds, estimate: float, calls: np.ndarray | None = None) -> BoundsDocument:
     least, most = _short(bounds.least), _short(bounds.most)
-    return {"least": least, "most": most, "estimate": min(max(_short(estimate), least), most)}
+    found: BoundsDocument = {"least": least, "most": most, "estimate": min(max(_short(estimate), least), most)}
+    if calls is not None and len(calls) > 1:
+        found["low"], found["high"] = (_short(float(one)) for one in np.percentile(calls, (10, 90)))
+    return found
 
 
 def _estimated(known: int) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 Key = TypeVar("Key", bound=Hashable)
+Share = TypeVar("Share", float, np.ndarray)
 Part = tuple[Sequence[str], float]
 """The paths of the equations that an operation stems from, and its part of a kernel's time."""
 
@@ -157,13 +158,14 @@ def fitted(works: np.ndarray, seconds: np.ndarray) -> np.ndarray:
 
 
 def shares_of(
-    kernels: Sequence[tuple[float, Sequence[Part]]], owners: Mapping[str, Sequence[Key]], innermost: bool = False
-) -> dict[Key, float]:
-    """The estimated share of each owner of equations, from kernels given as (share, parts of its time); see `bounds_of`."""
-    found: dict[Key, float] = {}
+    kernels: Sequence[tuple[Share, Sequence[Part]]], owners: Mapping[str, Sequence[Key]], innermost: bool = False
+) -> dict[Key, Share]:
+    """The estimated share of each owner of equations, from kernels given as (share, parts of its time); see `bounds_of`. A share is a
+    number, or an array of one for each call."""
+    found: dict[Key, Share] = {}
     for share, parts in kernels:
         for key, part in split(parts, owners, innermost).items():
-            found[key] = found.get(key, 0.0) + share * part
+            found[key] = found[key] + share * part if key in found else share * part
     return found
 
 

@@ -30,15 +30,21 @@ def slowest(profile: Document) -> Sentence | None:
     position = first["position"]
     place = Place(f"{words.home(position)}, line {position['line']}", position, clean(position["text"]).strip())
     if not wording.is_estimated(bounds):
-        takes = (". It takes ", inline.strong(wording.share(bounds["least"], bounds["most"])), " of the kernels' time.")
+        share = inline.strong(wording.share(bounds["least"], bounds["most"]))
+        takes = (". It takes ", share, f" of the kernels' time{_told(wording.in_calls(bounds))}.")
         return Sentence(("The slowest line is ", place, *takes), "headline")
-    least, most = percent(bounds["least"]), percent(bounds["most"])
+    by_kernels = f"{wording.share(bounds['least'], bounds['most'])} by the kernels that compute it"
     takes = (
         ". It takes an estimated ",
         inline.strong(percent(bounds["estimate"])),
-        f" of the kernels' time (for certain at least {least} and at most {most}).",
+        f" of the kernels' time{_told(by_kernels, wording.in_calls(bounds))}.",
     )
     return Sentence(("The slowest line is ", place, *takes), "headline", wording.how(profile))
+
+
+def _told(*remarks: str) -> str:
+    said = "; ".join(filter(None, remarks))
+    return f" ({said})" if said else ""
 
 
 def _one_of(own: list[Document]) -> Sentence:

@@ -91,6 +91,16 @@ def share(least: float, most: float) -> str:
     return f"at most {high}" if least < 0.0005 else f"{low} to {high}"
 
 
+_APART = 0.05
+"""What shares of single calls differ by before it is told of."""
+
+
+def in_calls(bounds: Document) -> str:
+    """`26 % to 55 % in single calls`, "" where they hardly differ or one alone was recorded."""
+    low, high = bounds.get("low", 0.0), bounds.get("high", 0.0)
+    return f"{share(low, high)} in single calls" if high - low >= _APART else ""
+
+
 def is_estimated(bounds: Document) -> bool:
     """Whether a share is an estimate between bounds that a reader could tell apart."""
     return "estimate" in bounds and percent(bounds["least"]) != percent(bounds["most"])
@@ -98,10 +108,10 @@ def is_estimated(bounds: Document) -> bool:
 
 def share_text(bounds: Document, how: str = "") -> Text:
     """`41 %` where it was measured, `~ 34 %` where it is estimated: the bounds are told on hovering."""
-    least, most = bounds["least"], bounds["most"]
+    least, most, calls = bounds["least"], bounds["most"], in_calls(bounds)
     if not is_estimated(bounds):
-        return Text(share(least, most), order=middle(bounds))
-    told = f"estimated; at least {percent(least)}, at most {percent(most)} for certain{f': {how}' if how else ''}"
+        return Text(share(least, most), title=calls, order=middle(bounds))
+    told = f"estimated; by its kernels {share(least, most)}{f': {how}' if how else ''}{f'; {calls}' if calls else ''}"
     return Text(f"~ {percent(bounds['estimate'])}", title=told, order=bounds["estimate"])
 
 
