@@ -162,12 +162,11 @@ def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
     bufs = [a.buf if type(a) is Array else None for a in arrays]
     if not any(buf is not None and client.is_spread(buf) for buf in bufs):
         return ()
-    return tuple(
-        as_written(f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}")
-        if buf is not None and client.is_spread(buf)
-        else ""  # pyright: ignore
-        for buf in bufs
-    )
+    return tuple(_layout_text(sharding_of(buf)) if buf is not None and client.is_spread(buf) else "" for buf in bufs)
+
+
+def _layout_text(sharding: Any) -> str:
+    return as_written(f"{sharding.spec} of {sharding.mesh}")
 
 
 def device_of_request(x: Any) -> Any:
