@@ -20,7 +20,9 @@ def cells(bare_shell):  # noqa: F811
 
 def told(cells) -> list[tuple[str, int, str]]:
     """What %sharpbits lists: id, line, message."""
-    items = [one for document in cells.cell("%sharpbits").documents for one in document.get("items", ())]
+    ran = cells.cell("%sharpbits")
+    assert not ran.error, ran.traceback
+    items = [one for document in ran.documents for one in document.get("items", ())]
     return [(one["id"], one["position"]["line"], one["message"]) for one in items]
 
 
@@ -30,6 +32,9 @@ INDICES = {
     "m[:, 3].sum()": "index 3 is outside of axis 1, which has size 3: the element at the edge is read, whatever the arguments are.",
     "x.at[4].set(1.0)": "index 4 is outside of axis 0, which has size 3: what is written is dropped, whatever the arguments are.",
     "jax.grad(lambda x: x[4] ** 2)(x)": "index 4 is outside of axis 0, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "jax.vmap(lambda r: r[3])(m)": "index 3 is outside of its axis, which has size 3: the element at the edge is read, whatever the arguments are.",
+    "jax.vmap(lambda r: r.at[3].set(1.0))(m)": "index 3 is outside of its axis, which has size 3: what is written is dropped, whatever the arguments are.",
+    "jax.vmap(lambda r: r[2])(m)": "",
     "lax.dynamic_slice(x, (2,), (3,))": "the window 2:5 is outside of axis 0, which has size 3: it is moved until it fits, whatever the arguments are.",
     "jnp.take(x, 7)": "index 7 is outside of axis 0, which has size 3: NaN (of whole numbers the least or the largest) is read, whatever the "
     "arguments are.",
@@ -53,6 +58,15 @@ def test_an_index_is_told_at_the_line_that_calls_the_library_each_time(cells) ->
     text = "@jax.jit\ndef f(x):\n    return jnp.take(x, 7)\nf(x)\n@jax.jit\ndef g(x):\n    y = x * 2\n    return jnp.take(y, 8)\ng(x)"
     assert not cells.cell(text).error
     assert [(id, line) for id, line, _ in told(cells)] == [("oob-index", 3), ("oob-index", 8)]
+
+
+def test_programs_whose_parameters_are_numbers_of_numpys_are_looked_at(cells) -> None:
+    """Of two `vmap`s around a loop jax has axes that are such."""
+    text = (
+        "@jax.jit\ndef steps(c):\n    return jax.lax.while_loop(lambda s: (s[1] < 9) & (jnp.abs(s[0]) < 2), lambda s: (s[0] ** 2 + c, s[1] + 1), (c * 0, 0))[1]\n"
+        "grid = jnp.linspace(-2, 1, 6)[None, :] + 1j * jnp.linspace(-1, 1, 4)[:, None]\njax.vmap(jax.vmap(steps))(grid).sum()"
+    )
+    assert not cells.cell(text).error and told(cells) == []
 
 
 CACHED = {

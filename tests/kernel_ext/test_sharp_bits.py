@@ -52,6 +52,27 @@ def test_values_are_looked_at_when_asked(shell):
     assert [id for id, _, _ in found(shell)] == ["int-overflow"]
 
 
+OUTSIDE = {
+    "jnp.take(x, i)": "index 7 is outside of axis 0, which has size 5: the element at the edge is read, or NaN.",
+    "x[i]": "index 7 is outside of axis 0, which has size 5: the element at the edge is read.",
+    "x.at[i].set(9.0)": "index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
+    "x.at[i].add(9.0)": "index 7 is outside of axis 0, which has size 5: what is written there is dropped.",
+    "jax.lax.dynamic_update_index_in_dim(x, 9.0, i, 0)": "index 7 is outside of axis 0, which has size 5: the element at the edge is written.",
+    "jax.lax.dynamic_slice_in_dim(x, i, 2)": "the window 7:9 is outside of axis 0, which has size 5: the window is moved until it fits.",
+    "jax.vmap(lambda r: r[i])(m)": "index 7 is outside of its axis, which has size 5: the element at the edge is read.",
+}
+
+
+@pytest.mark.parametrize("index", OUTSIDE)
+def test_what_becomes_of_an_index_outside_is_said_as_it_is(shell, index: str) -> None:
+    shell.cell(f"{IMPORTS}\n%sharpbits on")
+    shell.cell(
+        f"x, m = jnp.arange(5.0), jnp.arange(10.0).reshape(2, 5)\nf = jax.jit(lambda x, m, i: {index})\nf(x, m, 7);"
+    )
+    (item,) = session.of(shell.ip).sharp_bits.document()["items"]
+    assert (item["id"], item["message"]) == ("oob-index", OUTSIDE[index])
+
+
 def test_looking_at_a_run_is_no_part_of_its_time(shell):
     steps = lambda ran: [one["name"] for one in ran.document["compilations"][0]["timing"]["stages"]]
     cell = "%%jit\ndef entropy(p):\n    return -(p * jnp.log(p)).sum()\nprint(entropy(jnp.zeros(3)))"

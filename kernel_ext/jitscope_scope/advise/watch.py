@@ -45,7 +45,8 @@ class NoticeCollector:
         if where is not None and not _is_meant(notice.sharp_bit, where):
             span = Span.of(where)
             one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
-            self._found[one.place] = one
+            if notice.sharp_bit in _OF_TODAY or one.place not in self._found:
+                self._found[one.place] = one
 
 
 class Watch:
@@ -121,6 +122,8 @@ class Watch:
         return [one for file, text in texts.items() for one in heard([o for o in told if o.file == file], text)]
 
 
+_OF_TODAY = ("stale-capture", "static-mutable-stale")
+"""What is told of again with other values; of all else the first stands: a trace knows the user's code best."""
 _OF_NANS = ("silent-nan", "where-grad-nan", "grad-singular-point")
 _FIXES = {
     "x64-truncation": "Turn jax_enable_x64 on before the first array, or ask for 32 bits.",

@@ -74,6 +74,11 @@ class Run:
         """The user's line that runs it."""
         return users_position(self._frame)
 
+    @cached_property
+    def mapped(self) -> bool:
+        """Whether `vmap` runs it outside of a compiled function."""
+        return any(map(private.maps, self.passed()))
+
     def passed(self) -> Iterator[CodeType]:
         """The code between the run and the user's line, the innermost first."""
         for frame in self.stack():

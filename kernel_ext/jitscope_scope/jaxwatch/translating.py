@@ -123,10 +123,14 @@ _LONGEST = 120
 def one_line(value: Any) -> str:
     """A value as one line of text; that of a value which cannot say it says so."""
     try:
-        text = " ".join(str(value).split())
+        text = _OF_NUMPY.sub(r"\1", " ".join(str(value).split()))
     except Exception as error:
         text = f"<{type(value).__name__} whose text raises {type(error).__name__}>"
     return cut(text, _LONGEST)
+
+
+_OF_NUMPY = re.compile(r"np\.u?int\d*\((-?\d+)\)")
+"""How whole numbers of NumPy's, which `vmap` makes of axes, are written."""
 
 
 class Place:
@@ -278,7 +282,9 @@ def plain(value: Any) -> Any:
     """A parameter without the user's values and code: simple ones as they are, others as text."""
     if type(value) in _PLAIN or isinstance(value, enum.Enum):
         return value
-    if type(value) is tuple:
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if type(value) in (tuple, list):
         return tuple(plain(part) for part in value)
     if isinstance(value, np.dtype):
         return value

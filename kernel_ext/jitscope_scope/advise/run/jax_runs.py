@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jitscope.core import dtypes, notices, source
+from jitscope.core import call_sites, dtypes, notices, source
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import JaxprEqn, backward_slice, walk
 from jitscope.core.source import Position
@@ -127,7 +127,9 @@ class _Looks(Follower):
         if any(x is None for x in (*given, *found)):
             return
         own = self._run.program.translation.equation_of[id(eqn)]
-        said = check(SimpleNamespace(primitive=eqn.primitive, params=own.params, invars=eqn.invars), given, found)  # pyright: ignore[reportArgumentType]
+        handle = call_sites.made_by("vmap", eqn.traceback) if self._run.mapped else eqn.traceback
+        looked = SimpleNamespace(primitive=eqn.primitive, params=own.params, invars=eqn.invars, traceback=handle)
+        said = check(looked, given, found)  # pyright: ignore[reportArgumentType]
         if said is not None:
             notices.tell(*said, self._place(path)[0])
 

@@ -17,6 +17,7 @@ from jitscope.core.source import is_installed
 from ...observe.ledger import Row
 from ..diagnostic import Diagnostic, Fix, Span
 from .errors import says_what_is_meant
+from .values import axis_told, is_mapped
 
 
 _MOST = 64
@@ -47,7 +48,8 @@ def of_indices(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
         elif one.window > 1:
             what, how = f"the window {one.index}:{one.index + one.window}", "it is moved until it fits"
             fix = "Correct where it starts, or its size."
-        message = f"{what} is outside of axis {one.axis}, which has size {one.size}: {how}, whatever the arguments are."
+        axis = axis_told(one.eqn, one.axis)
+        message = f"{what} is outside of {axis}, which has size {one.size}: {how}, whatever the arguments are."
         yield Diagnostic("oob-index", where.file, Span.of(where), message, Fix(fix), (), "trace")
 
 
@@ -58,6 +60,11 @@ _TO_WRITE = "Correct the index, or say what is meant: x.at[i].set(y, mode='drop'
 
 def _mode(eqn: JaxprEqn) -> str:
     return str(getattr(eqn.params.get("mode"), "name", eqn.params.get("mode")))
+
+
+def _takes(eqn: JaxprEqn) -> bool:
+    """Whether an access is none that clips on purpose: of the window of each example `vmap` makes a gather that clips."""
+    return _mode(eqn) != "CLIP" or is_mapped(eqn)
 
 
 def _is_of_library(eqn: JaxprEqn) -> bool:
@@ -124,7 +131,7 @@ class _Numbers:
                 if start is not None and start.size == 1 and not 0 <= int(start) <= shape[axis] - size:
                     yield _Outside(eqn, eqn, int(self._written(atom, start)), axis, shape[axis], size)
                     return
-        elif eqn.primitive.name in _ACCESSES and values[1] is not None and _mode(eqn) != "CLIP":
+        elif eqn.primitive.name in _ACCESSES and values[1] is not None and _takes(eqn):
             axes, sizes = _axes(eqn), eqn.params.get("slice_sizes")
             columns = values[1].reshape(-1, values[1].shape[-1]) if values[1].ndim else values[1].reshape(1, 1)
             written = self._written(eqn.invars[1], values[1]).reshape(columns.shape)

@@ -6,6 +6,7 @@ programs that call Python are not run again.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -23,6 +24,7 @@ from jitscope.core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, count, equations
 from jitscope.core.source import Position
 from jitscope.xla import tracebacks
 
+from ...observe.stacks import Stacks
 from ...observe.values.evaluation import Evaluation
 from .nans import tell_nans
 
@@ -92,8 +94,11 @@ class _Checks(Evaluation):
     def _look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = CHECKS[eqn.primitive.name] if _may_tell(eqn) else None
         where = self._place or call_sites.user_position(eqn.traceback) if check else None
-        if check is None or where is None or not LibraryFrames.of(eqn).is_the_users(check, eqn):
+        frames = LibraryFrames.of(eqn)
+        if check is None or where is None or not frames.is_the_users(check, eqn):
             return
+        if check is _of_window and frames.drops:
+            check = _of_dropped_window
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return
         found = check(eqn, [np.asarray(x) for x in operands], [np.asarray(x) for x in results])
@@ -120,6 +125,11 @@ class LibraryFrames:
     def of(cls, eqn: JaxprEqn) -> LibraryFrames:
         frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
         return cls(list(itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames)))
+
+    @property
+    def drops(self) -> bool:
+        """Whether the user's line writes by `.at[]`: what is outside is dropped."""
+        return "_update" in self._names
 
     @property
     def _called(self) -> str:
@@ -232,16 +242,21 @@ def _of_conversion(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
     )
 
 
-def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
-    """`dynamic_slice` and `dynamic_update_slice`: the window is shifted until it fits."""
+def _of_window(eqn: JaxprEqn, operands: Arrays, results: Arrays, dropped: bool = False) -> Alarm:
+    """`dynamic_slice` and `dynamic_update_slice`: the window is shifted until it fits, or what is written outside is `dropped`."""
     updates = eqn.primitive.name == "dynamic_update_slice"
     sizes = operands[1].shape if updates else eqn.params["slice_sizes"]
     starts = [int(x) for x in operands[2 if updates else 1 :]]
     for axis, (start, size, extent) in enumerate(zip(starts, sizes, operands[0].shape)):
         if not 0 <= start <= extent - size:
             what = f"index {start}" if size == 1 else f"the window {start}:{start + size}"
-            return _out_of_bounds(what, axis, extent, "the window is moved until it fits")
+            edge = f"the element at the edge is {'written' if updates else 'read'}"
+            how = _DROPPED if dropped else edge if size == 1 else "the window is moved until it fits"
+            return _out_of_bounds(what, axis_told(eqn, axis), extent, how)
     return None
+
+
+_of_dropped_window = functools.partial(_of_window, dropped=True)
 
 
 def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
@@ -253,16 +268,27 @@ def _of_gather(eqn: JaxprEqn, operands: Arrays, results: Arrays) -> Alarm:
         outside = (indices[:, column] < 0) | (indices[:, column] > extent)
         if outside.any():
             how = _DROPPED if sizes is None else "the element at the edge is read, or NaN"
-            return _out_of_bounds(f"index {indices[outside][0, column]}", axis, operands[0].shape[axis], how)
+            index = f"index {indices[outside][0, column]}"
+            return _out_of_bounds(index, axis_told(eqn, axis), operands[0].shape[axis], how)
     return None
 
 
-def _out_of_bounds(what: str, axis: int, extent: int, how: str) -> tuple[str, str, str]:
+def axis_told(eqn: JaxprEqn, axis: int) -> str:
+    """`axis 1`; of an equation that `vmap` made, whose axes are more than the user's code has, none by number."""
+    return "its axis" if is_mapped(eqn) else f"axis {axis}"
+
+
+def is_mapped(eqn: JaxprEqn) -> bool:
+    """Whether `vmap` made an equation."""
+    return eqn.traceback is not None and "vmap" in Stacks().found(eqn.traceback).transforms
+
+
+def _out_of_bounds(what: str, axis: str, extent: int, how: str) -> tuple[str, str, str]:
     written = "x.at[i].set(y, mode='drop')"
     meant = written if how == _DROPPED else "x.at[i].get(mode='fill', fill_value=jnp.nan)"
     return (
         "oob-index",
-        f"{what} is outside of axis {axis}, which has size {extent}: {how}.",
+        f"{what} is outside of {axis}, which has size {extent}: {how}.",
         f"Correct the index, or say what is meant: {meant}.",
     )
 

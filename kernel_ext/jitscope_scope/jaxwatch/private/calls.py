@@ -116,6 +116,11 @@ def room_of(code: CodeType) -> str:
 _MODULES = ("lax", "numpy", "ops", "nn", "scipy", "random", "image")
 
 
+def maps(code: CodeType) -> bool:
+    """Whether code belongs to what `vmap` makes of operations."""
+    return code.co_filename == f"{folder()}_src{os.sep}interpreters{os.sep}batching.py"
+
+
 def _tree_classes() -> dict[type, Any]:
     """The classes that are registered as trees, with how they are taken apart."""
     return getattr(module("jax._src.tree_util"), "_registry", {})
