@@ -231,6 +231,10 @@ OUTSIDE = {
         "@jax.jit(donate_argnums=(0, 1))\ndef both(a, b):\n    return a + b, a - b\nboth(x, x)",
         ("donation-misuse", 4, "Give one of them a copy"),
     ),
+    "one array donated and read": (
+        "step = jax.jit(lambda p, t: p + t, donate_argnums=0)\ntarget = x\nstep(x, target)",
+        ("donation-misuse", 3, "Give one of them a copy"),
+    ),
     "a view of a result": ("out = np.asarray(x)\nout[0] = 1", ("item-assignment", 2, "Write `np.array(x)` in line 1")),
     "a view of a view": (
         "rows = np.asarray(x).reshape(2, 2)[1:]\nrows.sort()",
@@ -387,13 +391,14 @@ def test_what_trying_a_rewrite_compiles_is_not_told(bare_shell):  # noqa: F811
 
 REFUSED = """\
 import dataclasses, sys, types
-import jax, jax.numpy as jnp
+import jax, jax.numpy as jnp, numpy as np
 class Plain:
     pass
 @dataclasses.dataclass(frozen=True)
 class Options:
     n: int
     sizes: dict
+grid = np.ones(3)
 frames = types.ModuleType("frames")
 frames.__file__ = "/lib/site-packages/frames.py"
 sys.modules["frames"] = frames
@@ -425,6 +430,16 @@ Column = frames.Column = type("Column", (), {"__module__": "frames", "to_numpy":
             "sizes is a dict, which has none",
             "Make sizes a tuple of pairs",
         ),
+        (
+            "jax.jit(lambda v, w: v + w, static_argnums=1)(1.0, grid)",
+            "A static argument is an array, of type numpy.ndarray",
+            "Take it out of the static arguments",
+        ),
+        (
+            "jax.jit(lambda v: v['act'](v['x']))({'act': jax.nn.relu, 'x': 1.0})",
+            "A function, of type jax.custom_jvp, stands where arrays do.",
+            "Make it static",
+        ),
     ],
 )
 def test_what_jax_cannot_take_is_said_of_its_class(bare_shell, cell, said, fix):  # noqa: F811
@@ -435,6 +450,26 @@ def test_what_jax_cannot_take_is_said_of_its_class(bare_shell, cell, said, fix):
     assert (
         ran.error and said in item["message"] and fix in item["fix"]["text"] and "Traceback" not in " ".join(ran.texts)
     )
+
+
+MISMATCHES = {
+    "a carry": ("lax.scan(lambda c, v: (c * v, v), jnp.int32(1), x)", "loop-carry-mismatch", "Start with a carry"),
+    "branches": ("lax.cond(True, lambda v: v, lambda v: 0.0, x)", "cond-branch-mismatch", "Convert one of the results"),
+    "a size that a function of the library asks for": (
+        "jax.jit(lambda v, k: jax.lax.top_k(v, k))(x, 2)",
+        "traced-shape-arg",
+        "static_argnames",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISMATCHES)
+def test_what_stops_a_function_of_jaxs_has_its_id_and_what_to_do(bare_shell, case):  # noqa: F811
+    call, id, words = MISMATCHES[case]
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    assert bare_shell.cell(call).error
+    items = [one for document in bare_shell.cell("%sharpbits").documents for one in document["items"]]
+    assert [one["id"] for one in items] == [id] and words in items[0]["fix"]["text"]
 
 
 def test_the_way_through_a_librarys_own_code_is_left_out(tmp_path, monkeypatch, bare_shell):  # noqa: F811

@@ -68,8 +68,10 @@ def translate(error: BaseException, bufs: Iterable[Any] = ()) -> RuntimeError:
     if "deleted or donated" in message or "Array has been deleted" in message:
         return DeletedBufferError()
     if "previously donated in the same call" in message:
-        return XlaError(
+        error = XlaError(
             "INVALID_ARGUMENT: an array was donated and passed a second time in the same call, f(donated=a, b=a): "
             "its memory cannot be given away and read as well. Pass a copy in one of the places"
         )
+        error.sharp_bit = ("donation-misuse", None)  # pyright: ignore[reportAttributeAccessIssue]
+        return error
     return XlaError(message)

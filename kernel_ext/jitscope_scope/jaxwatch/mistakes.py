@@ -185,7 +185,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Found], ...] = tuple(
         (r"Exception raised while checking equality of metadata fields of pytree", _metadata),
         (r"Duplicate custom PyTreeDef type registration", "pytree-registered-twice"),
         (r"Encountered an unexpected tracer", _leaked),
-        (r"(?:.*[Bb]uffer has been deleted or donated|Array has been deleted|.{0,40}Attempt to donate the same buffer twice)", "donation-misuse"),
+        (r"(?:.*[Bb]uffer has been deleted or donated|Array has been deleted|.{0,40}Attempt to donate the same buffer twice|.{0,40}Attempt to use a buffer that was previously donated in the same call)", "donation-misuse"),
         (r"(?:.{0,80}JAX arrays are immutable|'?\w+'? object does not support item assignment\. JAX)", "item-assignment"),
     )
 )  # fmt: skip

@@ -147,8 +147,8 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
         return Diagnostic(known, where.file, Span.of(where), told.said, Fix(told.fix), (), "trace")
     if _wants_hash(error):
         return Diagnostic(known, where.file, Span.of(where), _NO_HASH, Fix(_BY_WHAT_IS_KNOWN), (), "trace")
-    if _DONATED_TWICE in str(error):
-        return Diagnostic(known, where.file, Span.of(where), _ONE_MEMORY, Fix(_TO_EACH_ITS_OWN), (), "trace")
+    if (told := next((said for words, said in _ONE_MEMORY if words in str(error)), "")) and known == "donation-misuse":
+        return Diagnostic(known, where.file, Span.of(where), told, Fix(_TO_EACH_ITS_OWN), (), "trace")
     if (unknown := unknown_value(error)) is not None and known != "pytree-init-validates":
         fix = _fix(known, where, unknown.fix, names, frame.f_locals)
         return Diagnostic(known, where.file, Span.of(where), unknown.said, fix, unknown.evidence, "trace")
@@ -169,24 +169,36 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
 _OF_VALUES = ("not-a-jax-type", "static-unhashable")
 
 TO_DO = {
+    "cond-branch-mismatch": "Convert one of the results (.astype, jnp.broadcast_to), so that they agree.",
     "donation-misuse": "Use what the call gave back in place of what it was given, or do not donate that: a call takes the memory of its "
     "donated arguments.",
     "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
     "static argument has a program of its own.",
+    "loop-carry-mismatch": "Start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body "
+    "returns (.astype, .reshape).",
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "trace-time-mutation": "Pass the object as an argument of the traced function, and compile that with nnx.jit, which gives its changes back: it "
     "was made outside, where the change of a trace cannot stay.",
     "tracer-leak": "Return the value from the traced function, and use what the call gives: an attribute, a list or a cache outside keeps "
     "what stood for it in the trace. Where a cache keeps it, make the value with NumPy.",
-    "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list, a number in place of an array.",
+    "static-unhashable": "Give a static argument a value that has a hash: a tuple in place of a list. An array is no static argument: it is traced.",
 }
 """What to do about errors of jax's and Python's that do not say so."""
 
 _NO_HASH = "A dict, a set and a function under lru_cache look things up by their hash, and a traced value has none."
 _BY_WHAT_IS_KNOWN = "Look things up by what is known while tracing: a shape, a name, a static argument; or do it outside of the traced function."
 
-_DONATED_TWICE = "donate the same buffer twice"
-_ONE_MEMORY = "One array is given for two donated arguments, and a call can take its memory once."
+_READ_AS_WELL = (
+    "One array is given for a donated argument and for another one: its memory cannot be given away and read as well."
+)
+_ONE_MEMORY = (
+    (
+        "donate the same buffer twice",
+        "One array is given for two donated arguments, and a call can take its memory once.",
+    ),
+    ("previously donated in the same call", _READ_AS_WELL),
+    ("donated and passed a second time in the same call", _READ_AS_WELL),
+)
 _TO_EACH_ITS_OWN = "Give one of them a copy, x.copy(), or donate one of the arguments alone."
 
 _INLINE = re.compile(rf"\. (?:{ADVICE[0].upper()}{ADVICE[1:]}|(?=If it is not data))")
@@ -298,7 +310,9 @@ def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
                 return "flag-arg-traced" if _is_flag(node, frame) else "logical-op-on-tracer"
             case ast.comprehension():
                 return "branch-on-tracer"
-    return "branch-on-tracer"
+    call = path[0] if path else None
+    in_library = isinstance(call, ast.Call) and _of_library(call.func, frame)
+    return "traced-shape-arg" if in_library and _sized(path, frame) else "branch-on-tracer"
 
 
 def _unless_logical(node: ast.AST) -> str:

@@ -27,9 +27,19 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
         return None
     if known == "static-unhashable":
         return _without_a_hash(kind, frame)
+    if any("__call__" in vars(one) for one in kind.__mro__) and kind.__module__.startswith(("jax", "builtins")):
+        said = f"A function, of type {class_name(kind)}, stands where arrays do."
+        return RefusedValue(said, _FUNCTION)
     fix = how_to_pass(kind).lstrip(":. ").replace("@jitscope.", "@jax.")
     said = f"A value of type {class_name(kind)} is not an array, a number or a tree of those."
     return RefusedValue(said, f"{fix[0].upper()}{fix[1:]}.") if fix else None
+
+
+_FUNCTION = (
+    "Make it static: an argument by static_argnames, a part of a tree as static data of its class; of an equinox module, equinox.filter_jit and "
+    "equinox.filter_grad leave out what is no array."
+)
+_ARRAY = "Take it out of the static arguments: arrays are traced; or pass a tuple of numbers, where these decide what the program is."
 
 
 def _class(name: str) -> type | None:
@@ -47,6 +57,8 @@ def _class(name: str) -> type | None:
 def _without_a_hash(kind: type, frame: FrameType) -> RefusedValue | None:
     """Of a dataclass whose hash is that of its fields: the first field that has none, of an object that a name of the user's stands for, or by
     what the class says of it."""
+    if hasattr(kind, "__array__"):
+        return RefusedValue(f"A static argument is an array, of type {class_name(kind)}, which has no hash.", _ARRAY)
     if is_of_library(kind) or not dataclasses.is_dataclass(kind):
         return None
     value = next((x for x in (*frame.f_locals.values(), *frame.f_globals.values()) if type(x) is kind), None)
