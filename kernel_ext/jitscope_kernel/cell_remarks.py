@@ -10,6 +10,7 @@ from typing import Any
 
 from jitscope_scope import observe
 from jitscope_scope.advise.code.ipython import python_of
+from jitscope_scope.observe.paths_read import in_classes
 from jitscope_scope.observe.recompiling.stale import Stale, is_made_of, keeps, kept, passed, stale, traced_anew
 
 from .eager_loops import remade
@@ -77,10 +78,17 @@ class _Text:
     def calls(self, row: observe.Row, inside: ast.AST | None = None) -> bool:
         """Whether the cell, or a part of it, calls what was made of a row's function, by a name of the user's."""
         called = self._called if inside is None else _called(inside)
-        return any(is_made_of(self._names.get(name), row) for name in called)
+        return any(is_made_of(self._meant(*names), row) for names in called)
+
+    def _meant(self, name: str, method: str) -> Any:
+        """What runs when a name, or a method of what it stands for, is called."""
+        found = self._names.get(name)
+        if method or (found is not None and not hasattr(found, "__wrapped__")):
+            found = in_classes(found if isinstance(found, type) else type(found), method or "__call__")
+        return found
 
     @functools.cached_property
-    def _called(self) -> set[str]:
+    def _called(self) -> set[tuple[str, str]]:
         return _called(self._tree)
 
     def gives_in_a_loop(self, path: str, row: observe.Row) -> bool:
@@ -99,9 +107,16 @@ class _Text:
         return False
 
 
-def _called(node: ast.AST) -> set[str]:
-    """The names that are called."""
-    return {one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
+def _called(node: ast.AST) -> set[tuple[str, str]]:
+    """The names that are called, each with "", and the methods, each behind its object's name."""
+    found: set[tuple[str, str]] = set()
+    for one in ast.walk(node):
+        match one:
+            case ast.Call(func=ast.Name(id=name)):
+                found.add((name, ""))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                found.add((name, method))
+    return found
 
 
 _ENDS = (ast.Break, ast.Continue)

@@ -75,6 +75,17 @@ def test_a_value_that_changed_is_told_below_the_cell_that_calls_what_keeps_it(sh
         assert shell.cell("f(x)").stderr == "", "it is told once"
 
 
+def test_a_static_object_that_changed_is_told_below_a_cell_that_calls_its_method(shell) -> None:
+    shell.cell(
+        "import functools\nclass Net:\n    k = 2.0\n    @functools.partial(jx.jit, static_argnums=0)\n"
+        "    def act(self, x): return x * self.k\nnet, other = Net(), Net()\nnet.act(jnp.ones(3))"
+    )
+    assert shell.cell("net.k = 5.0").stderr == ""
+    ran = shell.cell("y = float(net.act(jnp.ones(3))[0])")
+    assert ran.stderr.startswith("act keeps self.k = 2.0, ") and shell.names["y"] == 2.0
+    assert shell.cell("y = float(other.act(jnp.ones(3))[0])").stderr == "", "another object has a program of its own"
+
+
 LOOPS = {
     "a name": ("LR = 0.5\n@jx.jit\ndef f(x): return x * LR", "for LR in (0.2, 0.3):\n    y = f(x)", "f keeps LR = 0.2"),
     "an element": (

@@ -1,5 +1,10 @@
 """Programs in which a value that a compiled function `f` read when it was traced changes, and what is to be told below the cell that calls it."""
 
+_STATIC = (
+    "class Net:\n    def __init__(self): self.k, self.steps = 2.0, 0\n    @functools.partial(jax.jit, static_argnums=0)\n"
+    "    def __call__(self, x): return x * self.k\nf = Net()\nf(x)"
+)
+
 CHANGES = {
     "an element of a dict": (
         "cfg = {'lr': 0.5, 'n': 3}\n@jax.jit\ndef f(x): return x * cfg['lr']\nf(x)",
@@ -102,6 +107,26 @@ CHANGES = {
     "a static argument": (
         "class Box: lr = 0.5\nbox = Box()\n@functools.partial(jax.jit, static_argnums=1)\ndef g(x, box): return x * box.lr\ng(x, box)\nf = lambda x: g(x, box)",
         "box = Box()\nbox.lr = 0.25\ng(x, box)",
+        "",
+    ),
+    "an attribute of a static object": (
+        _STATIC,
+        "f.k = 5.0",
+        "__call__ keeps self.k = 2.0, with which it was traced; self.k is 5.0 now. Pass `self.k`, or the object with its class registered as a "
+        "pytree, as an argument of __call__: it reads it at each call then.",
+    ),
+    "a list of a static object": (
+        "class Net: rates = [1.0, 2.0]\nclass Top:\n    def __init__(self): self.net = Net()\n    @functools.partial(jax.jit, static_argnums=0)\n"
+        "    def __call__(self, x): return x * self.net.rates[1]\nf = Top()\nf(x)",
+        "f.net.rates[1] = 3.0",
+        "__call__ keeps self.net.rates[1] = 2.0, with which it was traced; self.net.rates[1] is 3.0 now.",
+    ),
+    "a static object that is changed, and changed back": (_STATIC, "f.k = 5.0\nf.k = 2.0", ""),
+    "what nothing reads of a static object": (_STATIC, "f.steps += 1", ""),
+    "a static object that is equal to none after its change": (
+        "class Net:\n    k = 2.0\n    def __hash__(self): return hash(self.k)\n    def __eq__(self, other): return self.k == other.k\n"
+        "    @functools.partial(jax.jit, static_argnums=0)\n    def __call__(self, x): return x * self.k\nf = Net()\nf(x)",
+        "f.k = 5.0",
         "",
     ),
     "a counter of traces": (

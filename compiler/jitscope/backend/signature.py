@@ -6,7 +6,8 @@ import enum
 import functools
 import re
 import types
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,10 +61,36 @@ class Leaf(NamedTuple):
         return spec if on else ""
 
 
+class StaticObject:
+    """A weak reference to an object, which is no part of what is compared: a `Static` tells its object by `token`."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: Callable[[], Any]) -> None:
+        self._found = found
+
+    @staticmethod
+    def of(value: Any) -> StaticObject | None:
+        """None for what has no weak reference."""
+        try:
+            return StaticObject(weakref.ref(value))
+        except TypeError:
+            return None
+
+    def __call__(self) -> Any:
+        return self._found()
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class Static(NamedTuple):
     """One static argument; `token` differs between unequal values that print alike. `content` is what an object holds that is
     compared by identity (`UNTOLD` in it: as far as it is told), "" for one that is compared by value; `code` see `code_of`; `held` are
-    the numbers inside of a function or an object, by name."""
+    the numbers inside of a function or an object, by name; `object` is a weak reference to one that is compared by identity."""
 
     name: str
     type: str
@@ -72,11 +99,20 @@ class Static(NamedTuple):
     content: str = ""
     code: str = ""
     held: tuple[tuple[str, str], ...] = ()
+    object: StaticObject | None = None
 
     @staticmethod
     def of(name: str, value: Any) -> Static:
+        content = content_of(value)
         return Static(
-            name, type(value).__name__, _text(value), hash(value), content_of(value), code_of(value), _numbers(value)
+            name,
+            type(value).__name__,
+            _text(value),
+            hash(value),
+            content,
+            code_of(value),
+            _numbers(value),
+            StaticObject.of(value) if content else None,
         )
 
     def is_same(self, other: Static) -> bool:

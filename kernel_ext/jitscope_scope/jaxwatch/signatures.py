@@ -196,7 +196,7 @@ def _static(name: str, value: Any, bundled: bool, named: bool) -> Static:
     static = Static.of(name, value)
     if not bundled:
         return static
-    return static._replace(text="" if named else cut(", ".join(map(short_repr, _bundled(value))), 60))
+    return static._replace(text="" if named else cut(", ".join(map(short_repr, _bundled(value))), 60), object=None)
 
 
 def _by_class(name: str, value: Any, key: Any) -> Static:

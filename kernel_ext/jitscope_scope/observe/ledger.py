@@ -394,7 +394,7 @@ class Ledger:
         self._explain(row)
         self._history[row.identity].append(row)
         if not record.detail.get("known"):
-            row.values = traced_with(traced.signature.made)
+            row.values = traced_with(traced.signature.made, traced.signature.statics)
         row._closed = weakref.ref(traced.closed)
         self._keep(row, traced.closed.jaxpr)
 

@@ -7,14 +7,15 @@ import dis
 import functools
 import types
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jitscope.backend.contents import parts_of_partial
 
 
 Step = tuple[str, Any]
-"""A part of a path: ("global", name), ("closure", name), ("argument", name) of the object of a method; ("attribute", name); ("item", key)."""
+"""A part of a path: ("global", name), ("closure", name), ("argument", name) of the object of a method, or of an argument that is known; ("attribute", name); ("item", key)."""
 
 
 class PathRead(NamedTuple):
@@ -41,9 +42,9 @@ NOTHING: Any = object()
 
 
 @functools.lru_cache(1024)
-def paths_read(code: types.CodeType) -> tuple[PathRead, ...]:
-    """The paths that code, and the code inside it, reads from its globals, its closure, and its first argument."""
-    own = code.co_varnames[:1] if code.co_argcount else ()
+def paths_read(code: types.CodeType, given: frozenset[str] = frozenset()) -> tuple[PathRead, ...]:
+    """The paths that code, and the code inside it, reads from its globals, its closure, its first argument, and those that are `given`."""
+    own = (*code.co_varnames[: min(1, code.co_argcount)], *given.intersection(code.co_varnames))
     stored = frozenset(_stored(code))
     found = _paths_of(code, frozenset(code.co_freevars), frozenset(own) - stored)
     return tuple(one for one in found if one.steps[0][1] not in stored)
@@ -153,13 +154,16 @@ _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 # --- what a path means --------------------------------------------------------------------------------------------------------
 
 
-def meaning(read: PathRead, function: types.FunctionType, owner: Any = NOTHING) -> Any:
-    """What a path of a function's code means now, `owner` being the object whose method it is; NOTHING where it takes more than looking."""
+def meaning(
+    read: PathRead, function: types.FunctionType, owner: Any = NOTHING, given: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """What a path of a function's code means now, `owner` being the object whose method it is and `given` its arguments that are known;
+    NOTHING where it takes more than looking."""
     (kind, name), *rest = read.steps
     if kind == "global":
         found = function.__globals__.get(name, NOTHING)
     elif kind == "argument":
-        found = owner
+        found = given.get(name, owner if name == function.__code__.co_varnames[0] else NOTHING)
     else:
         found = _cell(function, name)
     for kind, name in rest:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.backend.function_objects import Capture, FunctionObject, capture_of
-from jitscope.backend.signature import short_repr
+from jitscope.backend.signature import Static, short_repr
 from jitscope.core.jaxpr import Jaxpr, equations_in
 from jitscope.core.source import is_installed, is_internal, position_in
 from jitscope.xla import tracebacks
@@ -75,9 +75,10 @@ class ValueChange(NamedTuple):
         return self.read.whole or self.before.text != self.now.text
 
 
-def values_read(made: FunctionObject, traced: bool = False) -> tuple[ValueRead, ...]:
-    """What a function, and those it calls, read now; with `traced`, of those that are compiled by themselves what they were traced with. Runs
-    no code of the user's."""
+def values_read(made: FunctionObject, statics: Iterable[Static] = (), traced: bool = False) -> tuple[ValueRead, ...]:
+    """What a function, and those it calls, read now, of its static arguments those that are compared by identity; with `traced`, of those
+    that are compiled by themselves what they were traced with. Runs no code of the user's."""
+    given = {one.name: value for one in statics if one.object is not None and (value := one.object()) is not None}
     found: dict[tuple[str, str], ValueRead] = {}
     todo = [(function, owner, Reader(function.__code__), 0) for function, owner in functions_traced(made)]
     met: set[types.CodeType] = set()
@@ -86,8 +87,9 @@ def values_read(made: FunctionObject, traced: bool = False) -> tuple[ValueRead, 
         if function.__code__ in met or not _is_users(function.__code__.co_filename):
             continue
         met.add(function.__code__)
-        for path in paths_read(function.__code__):
-            value = meaning(path, function, owner)
+        known = given if depth == 0 else {}
+        for path in paths_read(function.__code__, frozenset(known)):
+            value = meaning(path, function, owner, known)
             if (kept := _kept(path, value)) is not None:
                 one = ValueRead(path, reader, kept, not _by_place(value))
                 found.setdefault(one.key, one)
@@ -154,9 +156,9 @@ _traced_with: weakref.WeakKeyDictionary[Any, dict[tuple[str, str], ValueRead | N
 """By function, what its traces read; None for a value that was not the same in all."""
 
 
-def traced_with(made: FunctionObject) -> tuple[ValueRead, ...]:
-    """What a function that was just traced reads. It is known from now on to those that call the compiled function: they get that trace."""
-    values = values_read(made, traced=True)
+def traced_with(made: FunctionObject, statics: Iterable[Static] = ()) -> tuple[ValueRead, ...]:
+    """What a function that was just traced reads, also of these static arguments. It is known from now on to those that call the compiled function: they get that trace."""
+    values = values_read(made, statics, traced=True)
     for function, _ in functions_traced(made):
         known = _traced_with.setdefault(function, {})
         for one in values:
@@ -177,10 +179,12 @@ def _of_compiled(compiled: Any, path: PathRead, above: Reader) -> Iterator[Value
 # --- what became of them ------------------------------------------------------------------------------------------------------
 
 
-def changed(values: Iterable[ValueRead], made: FunctionObject, jaxpr: Jaxpr | None) -> list[ValueChange]:
-    """Which of the values that a program was traced with are other ones now. Those of branches that did not run, as far as the program
+def changed(
+    values: Iterable[ValueRead], made: FunctionObject, jaxpr: Jaxpr | None, statics: Iterable[Static] = ()
+) -> list[ValueChange]:
+    """Which of the values that a program was traced with, with these static arguments, are other ones now. Those of branches that did not run, as far as the program
     tells, are left out."""
-    now = {one.key: one.value for one in values_read(made)}
+    now = {one.key: one.value for one in values_read(made, statics)}
     found = [
         ValueChange(one, other)
         for one in values

@@ -107,6 +107,10 @@ def _compiled_as(row: Row, mark: str) -> Iterator[tuple[str, Any]]:
         for name, value in list(names.items()):
             if not name.startswith("_") and hasattr(value, mark) and is_made_of(value, row):
                 yield f"{before}{name}", value
+            elif isinstance(value, type) and value.__module__ == names.get("__name__"):
+                for own, method in list(vars(value).items()):
+                    if hasattr(method, mark) and is_made_of(method, row):
+                        yield f"{before}{name}.{own}", method
 
 
 _WATCHED = ("jax", "flax.", "equinox.")
@@ -122,7 +126,7 @@ def _programs(compiled: Any) -> int:
 def _changed(row: Row) -> list[ValueChange]:
     """What the function read when it was traced and would read otherwise now."""
     assert row.signature is not None
-    return changed(row.values, row.signature.made, row.jaxpr)
+    return changed(row.values, row.signature.made, row.jaxpr, row.signature.statics)
 
 
 def _card(one: Stale) -> RecompilationCard:
