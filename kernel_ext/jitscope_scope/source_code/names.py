@@ -49,15 +49,15 @@ class Names:
             self.library = root
         self.table[name], self.written[name] = canonical(dotted), dotted
 
-    def dotted(self, node: ast.AST) -> str:
-        """The canonical name of an expression such as `jnp.sum`, or ""."""
+    def dotted(self, node: ast.AST, table: Mapping[str, str] | None = None) -> str:
+        """The canonical name of an expression such as `jnp.sum`, or ""; or that of another table, such as `written`."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         if not isinstance(node, ast.Name):
             return ""
-        root = self.table.get(node.id)
+        root = (self.table if table is None else table).get(node.id)
         return ".".join([root, *reversed(parts)]) if root else ""
 
     # --- the way back -------------------------------------------------------------------------------------------------

@@ -524,3 +524,24 @@ def test_names_belong_to_the_scope_that_python_says(text: str) -> None:
     name = next(n for n in names if n.id != "range")
     scope = code.scopes.binding(name.id, name)
     assert (type(scope).__name__ if scope is not None else None) == SCOPES[text]
+
+
+OTHER_NAMES = {
+    ("import jax", "jx = jax", "jx.jit"): True,
+    ("import jitscope as jx", "jax = jx", "jax.jit"): True,
+    ("import jax", "jit, grad = jax.jit, jax.grad", "jit"): True,
+    ("import jax as j", "J = K = j", "K.jit"): True,
+    ("import jax, mine", "jx = jax\njx = mine", "jx.jit"): False,
+    ("import jax, mine", "jx = jax if mine.fast else mine", "jx.jit"): False,
+    ("import jax, mine", "def choose():\n    global jx\n    jx = mine\njx = jax", "jx.jit"): False,
+}
+
+
+@pytest.mark.parametrize("names", OTHER_NAMES)
+def test_a_library_is_known_by_a_name_that_a_cell_gives_it(names: tuple[str, str, str]) -> None:
+    imports, given, jit = names
+    program = of_cells(
+        [imports, given, f"@{jit}\ndef f(x):\n    if x > 0:\n        return x\n    return -x"], "a.ipynb"
+    )
+    found = [one.id for one in look(program.text, program.file, program.cells)]
+    assert found == ["branch-on-tracer"] * OTHER_NAMES[names]

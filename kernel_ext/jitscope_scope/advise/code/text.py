@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +19,8 @@ from .tree import below, children
 Node = TypeVar("Node", bound=ast.AST)
 _first = operator.itemgetter(0)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_HAVE_NAMES = re.compile(r"numpy|jax(?:\.[a-z_]+)?|jax\.(?:lax|random|tree|tree_util|scipy)\.[a-z_0-9]+")
+"""What a program may have another name for: modules, transformations, control flow, samplers."""
 
 
 class Cell(NamedTuple):
@@ -51,6 +54,10 @@ class Code:
         self.parents: dict[ast.AST, ast.AST] = {child: node for node in self.nodes for child in children(node)}
         for node in self.of(ast.Import, ast.ImportFrom):
             self.names.learn(node)
+        self._others: set[ast.AST] = set()
+        for name, dotted in self._other_names():
+            self.names.add(name.id, dotted)
+            self._others.add(name)
         self._dotted: dict[ast.AST, str] = {}
         self._ordered: list[ast.AST] = []
         self._spans: dict[ast.AST, tuple[int, int]] = {}
@@ -66,6 +73,19 @@ class Code:
         """All nodes of these types, as `ast.walk` gives them."""
         found = [one for each in types for one in self._by_type.get(each, ())]
         return [node for _, node in (sorted(found, key=_first) if len(types) > 1 else found)]  # pyright: ignore[reportReturnType]
+
+    def _other_names(self) -> Iterator[tuple[ast.Name, str]]:
+        """The names that the program itself gives to modules and functions of the library once, `jx = jax` and `jit, grad = jax.jit,
+        jax.grad`, and what they mean."""
+        for statement in self.tree.body:
+            if not isinstance(statement, ast.Assign):
+                continue
+            for target in statement.targets:
+                for name, value in _pairs(target, statement.value):
+                    if _HAVE_NAMES.fullmatch(self.names.dotted(value)) and self.scopes.binders(self.tree, name.id) == [
+                        name
+                    ]:
+                        yield name, self.names.dotted(value, self.names.written)
 
     @cached_property
     def scopes(self) -> Scopes:
@@ -88,7 +108,7 @@ class Code:
             return dotted
         scope = self.scopes.binding(root.id, root)
         given = self.scopes.binders(scope, root.id) if scope is not None else ()
-        return dotted if not given or any(isinstance(one, ast.alias) for one in given) else ""
+        return dotted if not given or any(isinstance(one, ast.alias) or one in self._others for one in given) else ""
 
     @cached_property
     def outside(self) -> list[ast.AST]:
@@ -182,3 +202,13 @@ class Code:
 def first_line(node: ast.stmt | ast.expr) -> int:
     """The line that a statement or a function begins in, with its decorators."""
     return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Each name that an assignment gives a value, with what it gives."""
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        if len(target.elts) == len(value.elts):
+            for one, its in zip(target.elts, value.elts):
+                yield from _pairs(one, its)
