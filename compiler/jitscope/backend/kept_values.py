@@ -42,9 +42,14 @@ def kept_values(jaxpr: Jaxpr, platform: str) -> Mapping[Var, str]:
         return {}
     limits = VALUES_KEPT.value
     equations = [eqn for _, eqn in jaxpr.live()[0]]
-    fused = [_is_fused(eqn) for eqn in equations]
+    # Without a function: this is for every equation of every program.
+    fused = [
+        isinstance(eqn.primitive, Elementwise) or eqn.primitive in _COMPUTED or eqn.primitive.name in _MOVED
+        for eqn in equations
+    ]
     apart = _read_apart(jaxpr, equations, fused) if sum(fused) > limits["operations"] else set()
-    in_products = _read_by_products(equations) if any(map(_contracts_several, equations)) else frozenset()
+    products = [eqn for eqn in equations if eqn.primitive.name == "dot_general"]
+    in_products = _read_by_products(equations) if any(map(_contracts_several, products)) else frozenset()
     if not apart and not in_products:
         return {}
     read_whole = {a for eqn, inside in zip(equations, fused) if not inside for a in eqn.invars if type(a) is Var}
@@ -119,18 +124,13 @@ def _read_by_products(equations: Sequence[JaxprEqn]) -> set[Var]:
 
 
 def _contracts_several(eqn: JaxprEqn) -> bool:
-    return eqn.primitive.name == "dot_general" and len(eqn.params["dimension_numbers"][0][0]) > 1
+    return len(eqn.params["dimension_numbers"][0][0]) > 1
 
 
 def _combines(eqn: JaxprEqn, spread: set[Var]) -> bool:
     """Whether an operation has several operands as large as its result: XLA keeps that in memory, if something reads it that is not fused."""
     whole = [a for a in eqn.invars if type(a) is Var and a not in spread and a.aval.ndim == eqn.outvars[0].aval.ndim]
     return len(whole) > 1
-
-
-def _is_fused(eqn: JaxprEqn) -> bool:
-    """Whether XLA computes an operation within the loops that read its result."""
-    return _computes(eqn) or eqn.primitive.name in _MOVED
 
 
 def _computes(eqn: JaxprEqn) -> bool:

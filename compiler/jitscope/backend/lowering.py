@@ -15,7 +15,7 @@ import numpy as np
 from ..core import call_sites, dtypes
 from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
-from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.meshes_in_force import meshes_in_force
 from ..core.messages import place, with_advice
 from ..core.part_types import NO_SUMS, varying, with_mark
@@ -237,16 +237,13 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     env: dict[Var, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], values))
     ctx = LoweringContext(module)
 
-    def read(atom: Atom) -> Any:
-        return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
-
     ctx.look_for_levels(jaxpr)
     platform = module.platform if not module.polymorphic and module.meshes.group is None else ""
     plan, kept = plan_of(jaxpr, platform), kept_values(jaxpr, platform)
     for i, eqn in jaxpr.live()[0]:
         ctx.path, ctx.equation = f"{prefix}e{i}", eqn
         with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
-            values = [read(a) for a in eqn.invars]
+            values = [ctx.literal(a) if type(a) is Literal else env[a] for a in eqn.invars]  # pyright: ignore[reportArgumentType]
             if plan is not None and plan.concerns(eqn):
                 env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, values, plan)
                 continue
@@ -254,7 +251,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
             if kept and (why := kept.get(eqn.outvars[0])):
                 out = keep(ctx, eqn, out, why)
         env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
-    return [read(a) for a in jaxpr.outvars]
+    return [ctx.literal(a) if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore[reportArgumentType]
 
 
 class LoweringContext(ForeignCalls, Patterns, Collectives, Rewriting):

@@ -24,12 +24,13 @@ class Patterns:
     def broadcast_scalars(self, values: Sequence[Any]) -> list[Any]:
         """Operands of an elementwise operation, scalars repeated to the shape of the others."""
         avals = self.avals_in
-        shape = avals[0].shape
-        if all(len(a.shape) == len(shape) for a in avals):
+        if len({a.ndim for a in avals}) == 1:
             return list(values)
-        shape = max((a.shape for a in avals), key=len)
+        shape = max([a.shape for a in avals], key=len)
         return [
-            value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
+            value
+            if aval.shape
+            else self.broadcast_in_dim(value, ShapedArray(shape, aval.dtype, aval.weak_type, aval.mark), ())
             for value, aval in zip(values, avals)
         ]
 

@@ -53,7 +53,7 @@ def plan_of(jaxpr: Jaxpr, platform: str) -> Plan | None:
     equations = [eqn for _, eqn in jaxpr.live()[0]]
     held: set[Var] = set()
     for eqn in equations:
-        large = [v for v in eqn.outvars if _is_large(v.aval)]
+        large = [v for v in eqn.outvars if len(v.aval.shape) > 1 and _is_large(v.aval)]
         held.update(large)
         if large and _kind(eqn, held) is None:  # they are made as they are, and may be read as such
             held.difference_update(large)
@@ -82,7 +82,7 @@ def _reduced(equations: Sequence[JaxprEqn]) -> frozenset[Var]:
 
 def _is_large(aval: ShapedArray) -> bool:
     shape, limits = aval.shape, SHORT_AXES.value
-    if len(shape) < 2 or not is_static(shape[-1:]) or not 2 <= shape[-1] <= limits["longer"]:
+    if not is_static(shape[-1:]) or not 2 <= shape[-1] <= limits["longer"]:
         return False
     least = limits["elements of longer" if _is_long(aval) else "elements"]
     return is_static(shape) and math.prod(shape) >= least and aval.dtype.name in _DTYPES

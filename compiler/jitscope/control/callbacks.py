@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import debug_effect, io_effect, ordered_debug_effect, ordered_io_effect
-from ..core.jaxpr import Jaxpr, equations_in
+from ..core.jaxpr import Jaxpr, jaxprs_in
 from ..core.messages import message_here
 from ..core.primitive import FunctionCall
 from ..core.sums import refuse_terms
@@ -147,7 +147,7 @@ class DebugCallback(Callback):
 
 def calls_python(jaxpr: Jaxpr) -> bool:
     """Whether the program, or one it holds, calls a Python function."""
-    return any(isinstance(eqn.primitive, Callback) for eqn in equations_in(jaxpr))
+    return any([isinstance(eqn.primitive, Callback) for one in jaxprs_in(jaxpr) for eqn in one.eqns])
 
 
 pure_callback_p = PureCallback("pure_callback")

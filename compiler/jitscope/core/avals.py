@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from . import call_sites, dtypes, source, users_source
+from .config import settings
 from .dtypes import DType, canonicalize, python_dtype
 from .jax_values import jax_kind, refuse
 from .memory_spaces import MemorySpace
@@ -32,6 +33,7 @@ __all__ = ["AbstractValue", "ShapedArray"]
 
 Shape = tuple[int, ...]
 _interned: WeakValueDictionary[Any, ShapedArray] = WeakValueDictionary()
+_known: dict[Any, Any] = _interned.data  # pyright: ignore[reportAttributeAccessIssue]  (asked directly: most avals are there already)
 
 
 marked: set[bool] = set()
@@ -64,10 +66,10 @@ class ShapedArray(AbstractValue):
     ) -> ShapedArray:
         key = (shape, dtype, weak_type, sharding)
         try:
-            found = _interned.get(key)
+            known = _known.get(key)
         except TypeError:  # the shape is a list
-            found = None
-        if found is not None:
+            known = None
+        if known is not None and (found := known()) is not None:
             return found
         if type(shape) is not tuple or not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
             dtype = dtype if isinstance(dtype, dtypes.ExtendedDType) else np.dtype(dtype)
@@ -290,7 +292,7 @@ def aval_of(x: object) -> ShapedArray:
     if aval is not None:
         return aval if type(aval) is ShapedArray or (kind := jax_kind(x)) is None else _aval_of_jax(x, kind)
     if type(x) in dtypes.PYTHON_SCALARS:
-        return ShapedArray((), python_dtype(type(x)), type(x) is not bool)
+        return _of_scalar(type(x), settings().enable_x64)
     if isinstance(x, (np.ndarray, np.generic)):
         refuse_masked(x)
         if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
@@ -298,10 +300,16 @@ def aval_of(x: object) -> ShapedArray:
         return ShapedArray(x.shape, canonicalize(x.dtype))
     for scalar in _SCALARS:
         if isinstance(x, scalar):
-            return ShapedArray((), python_dtype(scalar), scalar is not bool)
+            return _of_scalar(scalar, settings().enable_x64)
     if type(x) in avals_of_types:
         return avals_of_types[type(x)](x)
     raise TypeError(not_an_array(x))
+
+
+@functools.cache
+def _of_scalar(kind: type, enable_x64: bool) -> ShapedArray:
+    """The aval of Python's scalars of a type, under that option, which is the one in force: kept, since often nobody else holds it."""
+    return ShapedArray((), python_dtype(kind), kind is not bool)
 
 
 def _aval_of_jax(x: Any, kind: str) -> ShapedArray:

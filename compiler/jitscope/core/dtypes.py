@@ -276,7 +276,8 @@ def promote(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
 
     Raises TypePromotionError where none holds them all.
     """
-    return _promoted(typed, settings().numpy_dtype_promotion == "strict")
+    now = settings()
+    return _promoted(typed, now.numpy_dtype_promotion == "strict", now.enable_x64)
 
 
 def join(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
@@ -284,10 +285,12 @@ def join(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
     8 bits, which have no common one among themselves, meet in bfloat16."""
     if len({d for d, _ in typed}) > 1 and all(d in _TINY_FLOATS for d, _ in typed):
         return bfloat16, False
-    return _promoted(typed, False)
+    return _promoted(typed, False, settings().enable_x64)
 
 
-def _promoted(typed: tuple[tuple[DType, bool], ...], strict: bool) -> tuple[DType, bool]:
+@functools.lru_cache(4096)
+def _promoted(typed: tuple[tuple[DType, bool], ...], strict: bool, enable_x64: bool) -> tuple[DType, bool]:
+    """What follows from the types and from these two options, the ones in force."""
     dtypes, weaks = zip(*typed)
     dtype, weak = _promote(dtypes, weaks, strict)
     dtype = python_dtype(dtype) if isinstance(dtype, type) else canonicalize(dtype)

@@ -13,7 +13,7 @@ from . import call_sites, source
 from .effects import Effects, no_effects
 from .jaxpr import ClosedJaxpr, subjaxprs
 from .references import Reference
-from .trace import Trace, current_trace, evaluation, using
+from .trace import Trace, current_trace, evaluation, traced_by, using
 
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Primitive:
     """
 
     name: str
+    is_users: bool
+    """Whether it was made outside of the library's own modules."""
     generation = 0
     multiple_results = False
     call_primitive = map_primitive = False
@@ -86,12 +88,8 @@ class Primitive:
 
     def __init__(self, name: str):
         self.name, self.home = name, _home()
+        self.is_users = not self.home
         self.renew()
-
-    @property
-    def is_users(self) -> bool:
-        """Whether it was made outside of the library's own modules."""
-        return not self.home
 
     def lower_by(self, rules: Mapping[str | None, Callable[..., Any]]) -> None:
         """Take these lowering rules of users."""
@@ -109,7 +107,7 @@ class Primitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the operation: the current trace decides what that means. Parameters must be hashable."""
-        return current_trace().process(self, args, params)
+        return (traced_by() or current_trace()).process(self, args, params)
 
     __call__ = bind
 

@@ -148,7 +148,8 @@ class JaxprTrace(Trace):
             return Literal(_as_written(x, value) if aval.weak_type else value, aval)
         elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
             aval = aval_of(x)
-            return Literal(np.asarray(x).astype(aval.dtype)[()], aval)
+            same = type(x) is aval.dtype.type
+            return Literal(x if same else np.asarray(x).astype(aval.dtype)[()], aval)  # pyright: ignore[reportArgumentType]
         elif isinstance(x, Reference):
             if primitive is None or not primitive.takes_references:
                 raise TypeError(not_an_array(x))

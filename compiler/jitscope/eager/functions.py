@@ -42,7 +42,8 @@ def _of_one(fun: Any) -> Any:
     @functools.wraps(fun)
     def wrapper(x: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
-            return all_captured(fun(x))
+            out = fun(x)
+            return out if isinstance(out, Tracer) else all_captured(out)
         if type(x) is not Array:
             x = concrete(name, x)
         return programs[x.aval, config.unscoped if scoped() is None else settings()]([x.buf])
@@ -57,7 +58,8 @@ def _of_two(fun: Any) -> Any:
     @functools.wraps(fun)
     def wrapper(x: Any, y: Any, /) -> Any:
         if traced_by() is not None and not evaluating():
-            return all_captured(fun(x, y))
+            out = fun(x, y)
+            return out if isinstance(out, Tracer) else all_captured(out)
         if type(x) is not Array:
             x = concrete(name, x)
         if type(y) is not Array:

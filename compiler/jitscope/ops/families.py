@@ -5,6 +5,7 @@ A regular operation is one statement, an instance of a family; an irregular one 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -84,7 +85,7 @@ def broadcast_shapes(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]
 def same_dtype(name: str, avals: Sequence[ShapedArray]) -> Any:
     """The one dtype of the operands. Raises TypeError naming all."""
     dtype = avals[0].dtype
-    if any(a.dtype != dtype for a in avals):
+    if any([a.dtype != dtype for a in avals]):
         text = " and ".join(a.short() for a in avals)
         raise TypeError(f"{name} needs operands of one dtype, it got {text}: convert with .astype(...)")
     return dtype
@@ -134,9 +135,7 @@ class Elementwise(Primitive):
         return self.result(dtype) if self.result else dtype
 
     def abstract(self, /, *avals, **params):
-        dtype = self.result_dtype(avals)
-        shape = broadcast_shapes(self.name, avals)
-        return pure(ShapedArray(shape, dtype, all(a.weak_type for a in avals)))
+        return _elementwise(self, avals), no_effects
 
     def lower(self, ctx, /, *values, **params):
         return ctx.builder(self.builder)(*(ctx.broadcast_scalars(values) if len(values) > 1 else values))
@@ -152,6 +151,13 @@ class Elementwise(Primitive):
     def batch(self, axis, args, dims, /, **params):
         args, dim = axis.align(args, dims)
         return self.bind(*args, **params), dim
+
+
+@functools.lru_cache(4096)
+def _elementwise(operation: Elementwise, avals: tuple[ShapedArray, ...]) -> ShapedArray:
+    """The result of an elementwise operation: a trace asks for few of them again and again."""
+    dtype = operation.result_dtype(avals)
+    return ShapedArray(broadcast_shapes(operation.name, avals), dtype, all([a.weak_type for a in avals]))
 
 
 class DiscreteElementwise(Elementwise):

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from ..core.avals import ShapedArray, aval_of
+from ..core.dtypes import float32, float64
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import PRODUCTS_WITH_SMALL_MATRICES, SMALL_BATCHED_PRODUCTS
 from .linear import add_p, broadcast_in_dim, mul_p, reshape, slice_in_dim
@@ -23,7 +24,7 @@ def is_small_and_batched(x: ShapedArray, y: ShapedArray, dimension_numbers: Any,
     batches = len(x_batch)
     if not batches or not SMALL_BATCHED_PRODUCTS.holds(platform):
         return False
-    if x.dtype.name not in ("float32", "float64") or x.dtype != y.dtype:
+    if x.dtype not in (float32, float64) or x.dtype != y.dtype:
         return False
     if not (len(x_contracting) == 1 and x.ndim == y.ndim == batches + 2 and is_static((*x.shape, *y.shape))):
         return False
@@ -42,16 +43,14 @@ def has_small_matrix(x: ShapedArray, y: ShapedArray, dimension_numbers: Any, pla
     contracting, (batch, _) = dimension_numbers
     if batch or len(contracting[0]) != 1 or not PRODUCTS_WITH_SMALL_MATRICES.holds(platform):
         return False
-    if x.dtype.name not in ("float32", "float64") or x.dtype != y.dtype or not is_static((*x.shape, *y.shape)):
+    if x.dtype not in (float32, float64) or x.dtype != y.dtype or not is_static((*x.shape, *y.shape)):
         return False
-    limits, which = PRODUCTS_WITH_SMALL_MATRICES.value, 0 if x.size > y.size else 1
-    large, small = (x, y)[which], (x, y)[1 - which]
-    if small.ndim != 2 or 0 in small.shape or contracting[which][0] != large.ndim - 1:
+    limits, ((x_axis,), (y_axis,)) = PRODUCTS_WITH_SMALL_MATRICES.value, contracting
+    large, small, axis = (x, y, x_axis) if x.size > y.size else (y, x, y_axis)
+    if small.ndim != 2 or not (2 <= min(small.shape) and max(small.shape) <= limits["most"]) or axis != large.ndim - 1:
         return False
     contracted = large.shape[-1]
-    made = small.size // contracted
-    fits = 2 <= min(small.shape) and max(small.shape) <= limits["most"]
-    return fits and large.size // contracted * made >= limits["elements"]
+    return large.size // contracted * (small.size // contracted) >= limits["elements"]
 
 
 def product_by_elements(x: Any, y: Any, contracting: Any, batch: Any) -> Any:

@@ -20,7 +20,7 @@ def live_equations(jaxpr: Jaxpr, used: Sequence[bool]) -> tuple[list[JaxprEqn], 
         kept = _trim(eqn, wanted)
         if kept is not None:
             live.append(kept)
-            read.update(a for a in kept.invars if isinstance(a, Var))
+            read.update([a for a in kept.invars if isinstance(a, Var)])
     return live[::-1], read
 
 

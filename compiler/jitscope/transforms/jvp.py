@@ -102,12 +102,12 @@ class JVPTrace(Trace):
 
     def process(self, primitive, args, params):
         primals, tangents = zip(*map(self.split, args)) if args else ((), ())
-        if all(map(is_zero, tangents)):
+        if all([type(t) is Zero for t in tangents]):
             return self.parent.process(primitive, primals, params)
         recorder = self.recorder
         start = len(recorder.eqns) if recorder is not None else 0
         with using(self.parent):
-            if any(not is_zero(t) and aval_of(t).weak_type for t in tangents):
+            if any([type(t) is not Zero and aval_of(t).weak_type for t in tangents]):
                 tangents = _promoted(primitive, primals, tangents)
             out, tangent = primitive.jvp(primals, tangents, **params)
         if recorder is not None and len(recorder.eqns) > start + 1 and not isinstance(primitive, FunctionCall):

@@ -31,7 +31,7 @@ class PartialEvalTrace(JaxprTrace):
         return not (isinstance(x, JaxprTracer) and x.tracing is self)
 
     def process(self, primitive, args, params):
-        if all(map(self.is_known, args)):
+        if not any([isinstance(x, JaxprTracer) and x.tracing is self for x in args]):
             return self.parent.process(primitive, args, params)
         if isinstance(primitive, HigherOrder):
             return primitive.partial_eval(self, args, **params)

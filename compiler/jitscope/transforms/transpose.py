@@ -54,9 +54,9 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
     """Run the equations that depend on values alone; the others, in order."""
     linear = []
     for eqn in jaxpr.eqns:
-        if all(isinstance(a, Literal) or a in values for a in eqn.invars):
+        if all([isinstance(a, Literal) or a in values for a in eqn.invars]):
             with call_sites.written_at(eqn.traceback):
-                out = current_trace().process(eqn.primitive, tuple(_read(values, a) for a in eqn.invars), eqn.params)
+                out = current_trace().process(eqn.primitive, tuple([_read(values, a) for a in eqn.invars]), eqn.params)
             values.update(zip(eqn.outvars, out) if eqn.primitive.multiple_results else [(eqn.outvars[0], out)])
         else:
             linear.append(eqn)
@@ -83,11 +83,11 @@ def _accumulate(totals: dict[Var, Any], values: dict[Var, Any], atom: Atom, ct: 
 
 def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var, Any]) -> None:
     cts = [totals.pop(v, None) for v in eqn.outvars]
-    if all(ct is None for ct in cts):
+    if all([ct is None for ct in cts]):
         return
     cts = [_zero(v) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
     args = [_read(values, a) for a in eqn.invars]
-    if isinstance(eqn.primitive, Bilinear) and all(type(x) is UndefinedPrimal for x in args):
+    if isinstance(eqn.primitive, Bilinear) and all([type(x) is UndefinedPrimal for x in args]):
         raise _not_linear(eqn)
     with call_sites.written_at(call_sites.made_by("transpose", eqn.traceback)):
         found = (_transposed_along_mesh if marked else _transposed)(eqn, cts, args)

@@ -120,17 +120,17 @@ class Dialect:
         return build
 
     def _of_one_result(self, name: str, operation: str, form: Sequence[str]) -> Callable[..., Any]:
-        create, attribute = self._ir.Operation.create, self._ir.Attribute
+        create = self._ir.Operation.create
         typed, names = form.count("type"), [part[1:] for part in form if part[0] == "#"]
-        first = typed + form.count(_ONE)  # of the attributes
+        first, count = typed + form.count(_ONE), len(form)  # the first of the attributes, and all together
 
         def build(*given: Any, **others: Any) -> Any:
-            attributes = dict(zip(names, given[first:]))
-            if not others and len(given) == len(form) and all(isinstance(a, attribute) for a in attributes.values()):
+            if not others and len(given) == count:
                 try:
+                    attributes = dict(zip(names, given[first:]))
                     types = given[:typed] if typed else None
                     return create(operation, types, given[typed:first], attributes, infer_type=not typed).result
-                except TypeError:
+                except (TypeError, RuntimeError):  # something else than an attribute, say, or None
                     pass
             return self._theirs(name)(*given, **others)
 

@@ -76,6 +76,5 @@ def recomputes() -> bool:
     return (RECOMPUTED, False) not in _in_force.get().rules
 
 
-def chosen() -> Choice:
-    """What is in force."""
-    return _in_force.get()
+chosen = _in_force.get
+"""chosen(): what is in force."""

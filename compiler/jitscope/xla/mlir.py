@@ -158,14 +158,15 @@ Described = tuple[str, tuple[str, int, int, int, int] | None]
 
 def location(name: str | None = None, described: Described | None = None) -> Any:
     """The location with that name, or the unknown one (cheap: 0.2 µs). `described`: what it says besides."""
-    made, ir = context(), bindings().ir
+    made = context() if _context is None else _context
     if name is None:
         return _unknown
+    named = _bindings.ir.Location  # pyright: ignore[reportOptionalMemberAccess]
     if described is None:
-        return ir.Location.name(name, context=made)
+        return named.name(name, context=made)
     words, place = described
-    below = None if place is None else ir.Location.file(*place, context=made)
-    return ir.Location.name(f"{name} {words}", childLoc=below, context=made)
+    below = None if place is None else named.file(*place, context=made)
+    return named.name(f"{name} {words}", childLoc=below, context=made)
 
 
 def of_context(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:

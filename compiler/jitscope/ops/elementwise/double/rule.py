@@ -26,9 +26,9 @@ _RULES = {"power": POWERS_IN_DOUBLE, "power_of": POWERS_IN_DOUBLE, "remainder": 
 
 def in_double(ctx: Any, name: str) -> bool:
     """Whether the equation of a lowering context is computed by the function of that name in this folder."""
-    if any(a.dtype != dtypes.float32 for a in ctx.avals_in):
+    if any([a.dtype != dtypes.float32 for a in ctx.avals_in]):
         return False
-    rule, shape = _RULES.get(name, IN_DOUBLE), max((a.shape for a in ctx.avals_in), key=len)
+    rule, shape = _RULES.get(name, IN_DOUBLE), max([a.shape for a in ctx.avals_in], key=len)
     return rule.holds(ctx.module.platform) and is_static(shape) and math.prod(shape) >= rule.value
 
 
