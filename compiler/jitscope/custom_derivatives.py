@@ -3,6 +3,7 @@
 from .control.closures import *
 from .control.custom_jvp import *
 from .control.custom_vjp import *
+from .control.custom_vjp_primal import *
 from .control.linear_call import linear_call as linear_call
 from .control.rule_call import *
 from .control.rule_values import *

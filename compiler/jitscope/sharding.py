@@ -1,7 +1,7 @@
 """`jitscope.sharding`: how arrays are laid out over several devices."""
 
 from .api.many_devices import auto_axes, explicit_axes, reshard
-from .core.avals import ManualAxisType
+from .core.manual_axis_type import ManualAxisType
 from .core.meshes import (
     AbstractDevice,
     AbstractMesh,

@@ -3,9 +3,9 @@
 
 from typing import Any
 
+from .backend.arg_info import ArgInfo
 from .backend.dispatch import JitFunction as Wrapped
 from .backend.stages import (
-    ArgInfo,
     CompiledStage as Compiled,
     LoweredStage as Lowered,
     TracedStage as Traced,

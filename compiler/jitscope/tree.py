@@ -8,7 +8,6 @@ sorted; what takes several trees, for those of another structure than the first.
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import functools
 import itertools
 import weakref
@@ -477,6 +476,8 @@ def register_dataclass(
 
     Raises ValueError for fields that do not exist, are left out or stand twice, TypeError if some are not said.
     """
+    import dataclasses  # here and below: few programs need it
+
     name = nodetype.__name__
     if (data_fields is None) != (meta_fields is None):
         raise TypeError(f"register_dataclass({name}): give data_fields and meta_fields both, or neither")
@@ -508,6 +509,8 @@ def register_dataclass(
 
 def static(**kwargs: Any) -> Any:
     """`dataclasses.field` of a field that is static data: `mode: str = tree.static(default="fast")`."""
+    import dataclasses
+
     return dataclasses.field(**{**kwargs, "metadata": {"static": True, **(kwargs.get("metadata") or {})}})
 
 

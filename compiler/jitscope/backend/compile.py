@@ -6,7 +6,6 @@ import itertools
 import threading
 import time
 import weakref
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -39,13 +38,12 @@ from .donating import owned, usable, warn_unusable
 from .failing import explained
 from .guarding import unguarded
 from .guards import guards
-from .lowering import lower_jaxpr
-from .rewriting import Rewrite
 from .tuning_records import TuningRecord, kept_for
 
 
 if TYPE_CHECKING:
     from .input_layouts import Orders
+    from .rewriting import Rewrite
 
 
 ORPHANS = 12 << 20
@@ -285,6 +283,8 @@ class PreparedProgram(NamedTuple):
 
     def lowered(self, choice: Choice = PLAIN) -> bytes:
         """Its MLIR bytecode, lowered so."""
+        from .lowering import lower_jaxpr  # programs that are found are not lowered
+
         name, spread = self.lifted.jaxpr.debug.name, _spread(self.device)
         with choosing(choice):
             return mlir.to_bytecode(lower_jaxpr(self.lifted, name, self.taken, spread=spread, orders=self.orders))
@@ -409,6 +409,8 @@ def _said(lifted: ClosedJaxpr, device: Spread) -> str:
     types = ", ".join(f"{a.short()} {at.hlo}" for a, at in zip(lifted.in_avals, device.ins))
     short = lambda atoms: " ".join(a.aval.short() for a in atoms)
     told = [f"{path} {e.primitive.name} {short(e.invars)} -> {short(e.outvars)}" for path, e in walk(lifted.jaxpr)]
+    import zlib  # of several processes
+
     digest = zlib.crc32("\n".join([*told, str(list(map(str, lifted.out_avals)))]).encode())
     return f"{lifted.jaxpr.debug.name}({types}) {digest:08x}"
 
@@ -426,6 +428,8 @@ def lower_closed(
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
     paths of equations their named scopes and where they were written. `platform`: another one that it is lowered for ("cuda").
     `rewrites` gets what was written as other operations."""
+    from .lowering import lower_jaxpr  # when something is lowered
+
     closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     spread = _spread(device)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .compile import lower_closed
-from .rewriting import Rewrite
+
+
+if TYPE_CHECKING:
+    from .rewriting import Rewrite
 
 
 def rewrites_of(stage: Any) -> list[Rewrite]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import operator
 import time
@@ -36,7 +35,6 @@ from .memory import ReferenceProgram
 from .module_text import told
 from .placement import checked_sharding, layouts_text
 from .rewrite_notes import rewrites_of
-from .rewriting import Rewrite
 from .tracing import traced_for
 from .watching import watched
 
@@ -49,6 +47,7 @@ if TYPE_CHECKING:
     from .caches import TraceEntry
     from .dispatch import JitFunction
     from .input_layouts import Orders
+    from .rewriting import Rewrite
 
 
 class ShapeDtypeStruct:
@@ -165,25 +164,6 @@ def aval_like(x: Any, what: str = "an argument") -> ShapedArray:
         return ShapedArray(tuple(shape), canonicalize(dtype), bool(getattr(x, "weak_type", False)))
 
 
-@dataclasses.dataclass(frozen=True)
-class ArgInfo:
-    """What a stage says of one array among its arguments, a leaf of trees: its aval (shape, dtype), and whether its memory is
-    given away."""
-
-    aval: ShapedArray
-    donated: bool
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the array."""
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the array, as the program takes it."""
-        return self.aval.dtype
-
-
 class MemoryStats(dict):
     """Bytes a program needs: argument, output, temp, alias, code, peak; also by the names XLA gives them."""
 
@@ -257,6 +237,8 @@ class _Stage:
     def args_info(self) -> Any:
         """An ArgInfo for each array of the arguments, in their structure."""
         donated = set(self._stage._donated)
+        from .arg_info import ArgInfo  # for those who ask
+
         return self.in_tree.unflatten([ArgInfo(a, i in donated) for i, a in enumerate(self._stage.jaxpr.in_avals)])
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -26,14 +25,14 @@ from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_
 
 
 if TYPE_CHECKING:
-    from ..typing import PyTree
+    pass
 
 
 P = ParamSpec("P")
 S = TypeVar("S")
 
 
-__all__ = ["CustomVJPPrimal", "custom_vjp", "custom_vjp_call_p", "custom_vjp_primal_tree_values"]
+__all__ = ["custom_vjp", "custom_vjp_call_p"]
 
 
 Pullback = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
@@ -228,26 +227,10 @@ def no_forward_mode(name: str) -> TypeError:
 # The decorated function ----------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
-class CustomVJPPrimal:
-    """What `fwd` gets, with symbolic_zeros, for each array: its `value`, and whether it is `perturbed`, that is takes
-    part in differentiation."""
+def _with_perturbed(primals: Sequence[Any], nonzero: Sequence[bool]) -> list[Any]:
+    from .custom_vjp_primal import CustomVJPPrimal  # few functions ask for them
 
-    value: Any
-    perturbed: bool
-
-
-def custom_vjp_primal_tree_values(primals: PyTree) -> PyTree:
-    """The values of a tree of `CustomVJPPrimal`. Raises TypeError for other leaves."""
-
-    def value(leaf: Any) -> Any:
-        if not isinstance(leaf, CustomVJPPrimal):
-            raise TypeError(
-                f"custom_vjp_primal_tree_values takes a tree of CustomVJPPrimal; it has a {type(leaf).__name__}"
-            )
-        return leaf.value
-
-    return tree.map(value, primals)
+    return list(map(CustomVJPPrimal, primals, nonzero))
 
 
 class _FlatForward:
@@ -263,7 +246,7 @@ class _FlatForward:
         given, rule = self.arguments, self.fwd
         assert rule is not None
         what = f"the fwd rule {name_of(rule)} of {self.name}"
-        leaves = list(map(CustomVJPPrimal, primals, nonzero)) if self.symbolic_zeros else primals
+        leaves = _with_perturbed(primals, nonzero) if self.symbolic_zeros else primals
         apart = given.set_apart(primals)
         out = call_rule(rule, *given.full(apart, given.trees(leaves)))
         result, residuals = pair_of(out, what, "the result and what bwd needs (the residuals)")

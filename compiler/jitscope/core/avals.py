@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 import math
@@ -24,7 +23,7 @@ from .references import Reference
 
 if TYPE_CHECKING:
     from ..typing import DTypeLike
-    from .meshes import AbstractMesh, Mesh
+    from .manual_axis_type import ManualAxisType
     from .shardings import NamedSharding
 
 
@@ -192,51 +191,14 @@ class ShapedArray(AbstractValue):
     @property
     def manual_axis_type(self) -> ManualAxisType:
         """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
+        from .manual_axis_type import ManualAxisType  # programs on one device do not ask
+
         mark = self.mark
         if not hasattr(mark, "varying"):
             return ManualAxisType()
         return ManualAxisType(varying=mark.varying, unreduced=mark.unreduced, reduced=mark.reduced)
 
     mat = manual_axis_type
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ManualAxisType:
-    """Mesh axes along which a value differs between devices (`varying`), is still to be summed (`unreduced`), or was (`reduced`).
-
-    Raises ValueError for axes that are among `varying` and among another one.
-    """
-
-    varying: frozenset = frozenset()
-    unreduced: frozenset = frozenset()
-    reduced: frozenset = frozenset()
-
-    def __post_init__(self) -> None:
-        for word in ("unreduced", "reduced"):
-            if both := self.varying & getattr(self, word):
-                raise ValueError(f"along {set(both)} a value cannot be both varying and {word}")
-
-    def update(self, **changes: object) -> ManualAxisType:
-        """The same with some parts changed."""
-        return dataclasses.replace(self, **changes)
-
-    def to_ct_mat(self) -> ManualAxisType:
-        """Of cotangents of such a value."""
-        return ManualAxisType(varying=self.varying, unreduced=self.reduced, reduced=self.unreduced)
-
-    @property
-    def vur(self) -> frozenset:
-        """All axes that it names."""
-        return self.varying | self.unreduced | self.reduced
-
-    @property
-    def empty(self) -> bool:
-        """Whether the value is the same on all devices, and nothing is to be summed."""
-        return not self.vur
-
-    def invarying(self, mesh: Mesh | AbstractMesh) -> frozenset:
-        """The Manual axes of a mesh along which nothing is said."""
-        return frozenset(mesh.manual_axes) - self.vur
 
 
 def _too_large(shape: Shape, dtype: Any) -> bool:
@@ -434,7 +396,7 @@ def how_to_pass(kind: type) -> str:
             if how
             else f". Pass the arrays and numbers that the {name} holds"
         )
-    if dataclasses.is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return users_source.in_own_names(
             f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"
         )

@@ -6,7 +6,6 @@ else listens. Heavy things (the jaxpr, the executable) are offered as `payload`,
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import sys
 import time
@@ -21,7 +20,6 @@ from .source import Position
 _numbers = itertools.count(1)
 
 
-@dataclasses.dataclass(slots=True, eq=False, match_args=False)
 class Record:
     """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
 
@@ -30,20 +28,32 @@ class Record:
     "program" (the compiled program is there), "foreign" (that of another library), "error", "small" (an operation outside of jit was compiled, a program of number 0; all its steps are one).
     """
 
-    step: str
-    function: str
-    program: int
-    seconds: float = 0.0
-    position: Position | None = None
-    call_site: Position | None = None
-    detail: dict[str, Any] = dataclasses.field(default_factory=dict)
-    payload: Any = None
-    at: float = dataclasses.field(default_factory=time.time)
-    number: int = dataclasses.field(default_factory=lambda: next(_numbers))
+    __slots__ = (
+        "at", "call_site", "detail", "function", "number", "payload", "position", "program", "seconds", "step",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        step: str,
+        function: str,
+        program: int,
+        seconds: float = 0.0,
+        position: Position | None = None,
+        call_site: Position | None = None,
+        detail: dict[str, Any] | None = None,
+        payload: Any = None,
+    ):
+        self.step, self.function, self.program, self.seconds = step, function, program, seconds
+        self.position, self.call_site, self.payload = position, call_site, payload
+        self.detail = {} if detail is None else detail
+        self.at, self.number = time.time(), next(_numbers)
+
+    def __repr__(self) -> str:
+        return f"Record({', '.join(f'{name}={getattr(self, name)!r}' for name in ('number', 'step', 'function', 'program', 'seconds'))})"
 
     def step_of(self, step: str, seconds: float, detail: dict[str, Any] | None = None, payload: Any = None) -> Record:
         """Another step of the same program."""
-        return Record(step, self.function, self.program, seconds, self.position, self.call_site, detail or {}, payload)
+        return Record(step, self.function, self.program, seconds, self.position, self.call_site, detail, payload)
 
 
 after_compiling: list[Callable[[Any, int], None]] = []

@@ -6,7 +6,6 @@ import linecache
 import os
 import re
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 
@@ -171,24 +170,26 @@ def is_stdlib(filename: str) -> bool:
 @functools.lru_cache(4096)
 def is_installed(filename: str) -> bool:
     """Whether a file belongs to Python or to an installed library."""
-    return filename.startswith(_installed()) or _SITE_PACKAGES.search(filename) is not None
+    return filename.startswith(_installed()) or re.search(_SITE_PACKAGES, filename) is not None
 
 
 @functools.cache
 def _installed() -> tuple[str, ...]:
+    import sysconfig  # when somebody looks
+
     paths = sysconfig.get_paths()
     libraries = {paths["stdlib"], paths["platstdlib"]} - {sys.prefix, sys.base_prefix}
     return (*(f"{p}/" for p in sorted(libraries)), "<frozen ")
 
 
-_SITE_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+_SITE_PACKAGES = r"[/\\](?:site|dist)-packages[/\\]"
 """Folders of libraries, also those that PYTHONPATH or `sys.path` names."""
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
+_LIBRARIES = r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]"
 
 
 def is_users(filename: str) -> bool:
     """Whether a file is the user's: not the library's own, Python's, or of a library that knows no tracers."""
-    return not (is_internal(filename) or is_stdlib(filename) or _LIBRARIES.search(filename))
+    return not (is_internal(filename) or is_stdlib(filename) or re.search(_LIBRARIES, filename))
 
 
 @functools.lru_cache(1024)

@@ -56,8 +56,8 @@ def root_of(path: str) -> str:
 
 def sentence(text: str) -> str:
     """An advice as a sentence of its own; code that it begins with stays as it is."""
-    text = _BEGINNING.sub(lambda found: found[0].upper(), text)
+    text = re.sub(_BEGINNING, lambda found: found[0].upper(), text)
     return f"{text}{'' if text.endswith('.') else '.'}" if text else ""
 
 
-_BEGINNING = re.compile(r"^[a-z](?=[a-z]*[ ,:;](?!=))")
+_BEGINNING = r"^[a-z](?=[a-z]*[ ,:;](?!=))"

@@ -21,7 +21,7 @@ MOST = 4_000
 _SMALLEST = 4 * MOST  # bytes of a module with so many operations, at least
 _FLAG = OLDER_EMITTER.value[0][0]
 _PART = ("call", "fusion")  # of the computation they stand in, once XLA is at work
-_OFF = re.compile(rf"--{_FLAG}=(false|0)\b", re.IGNORECASE)
+_OFF = rf"--{_FLAG}=(false|0)\b"
 
 
 def refuse_long(module: Any, options: Any) -> None:
@@ -44,7 +44,7 @@ def _older(options: Any) -> bool:
     return (
         chosen in (False, 0, "false", "False", "0")
         if chosen is not None
-        else bool(_OFF.search(os.environ.get("XLA_FLAGS", "")))
+        else bool(re.search(_OFF, os.environ.get("XLA_FLAGS", ""), re.IGNORECASE))
     )
 
 

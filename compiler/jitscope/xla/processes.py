@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from queue import SimpleQueue
 from typing import Any
 
 from . import devices, forks
@@ -160,6 +159,8 @@ class _Waiter(threading.Thread):
     """Asks one thing after the other, and says of each when it is answered. (Starting a thread takes longer than most answers.)"""
 
     def __init__(self) -> None:
+        from queue import SimpleQueue  # of several processes
+
         super().__init__(name="jitscope waits for processes", daemon=True)
         self.asked: SimpleQueue[tuple[Callable[[], None], threading.Event] | None] = SimpleQueue()
 
