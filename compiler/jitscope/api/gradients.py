@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .. import tree
+from ..backend.array import Array
 from ..control.bodies import name_of
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
@@ -16,6 +17,7 @@ from ..core.errors import stepped_on
 from ..core.folding import folding
 from ..core.messages import message_here
 from ..core.references import Reference
+from ..core.trace import Tracer
 from ..core.wrapping import wraps
 from ._flat import check_array, check_callable
 from .jit import jit
@@ -202,15 +204,22 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
                 f"grad of {name_of(fun)} with respect to a reference, argument {i}{tree.keystr(path)}: the cotangent of a "
                 "reference is added to another reference. Use vjp, and pass that one: f_vjp.with_refs(ref)(1.0)"
             )
-        aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
-        where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
+        aval = (
+            leaf.aval
+            if isinstance(leaf, (Array, Tracer))
+            else check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
+        )
         if holomorphic and not dtypes.is_complex(aval.dtype):
-            raise _not_for_grad(f"{where}, but holomorphic=True needs complex arguments")
+            raise _not_for_grad(f"{_told(fun, i, path, aval)}, but holomorphic=True needs complex arguments")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
             raise _not_for_grad(
-                f"{where}, and gradients are of floats: pass a float ({_as_float(leaf)}), choose other argnums, or pass "
-                "allow_int=True"
+                f"{_told(fun, i, path, aval)}, and gradients are of floats: pass a float ({_as_float(leaf)}), choose other "
+                "argnums, or pass allow_int=True"
             )
+
+
+def _told(fun: Any, i: int, path: Any, aval: ShapedArray) -> str:
+    return f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
 
 
 def _as_float(x: Any) -> str:

@@ -184,7 +184,8 @@ def _linear(
         fun = _constant_where(fun, tree.broadcast_prefix(in_nzs, tree.structure(primals), f"in_nzs of {what}"))
     leaves, in_tree = tree.flatten(primals)
     for leaf, path in zip(leaves, _paths(leaves, primals)):
-        check_array(leaf, f"{what} of {name_of(fun)}: the primal at {path} is")
+        if not isinstance(leaf, (Array, Tracer)):
+            check_array(leaf, f"{what} of {name_of(fun)}: the primal at {path} is")
     flat = Flat(fun, in_tree, has_aux)
     saveable = flags(saveable, in_tree, "saveable_args of vjp") if kind is Pullback else ()
     values = as_values(leaves)

@@ -239,18 +239,19 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
 
     ctx.look_for_levels(jaxpr)
     platform = module.platform if not module.polymorphic and module.meshes.group is None else ""
-    plan, kept = plan_of(jaxpr, platform), kept_values(jaxpr, platform)
+    plan, kept, describe = plan_of(jaxpr, platform), kept_values(jaxpr, platform), module.describe
+    lower = ctx.lower_symbolic if module.polymorphic else ctx.lower_equation
     for i, eqn in jaxpr.live()[0]:
         ctx.path, ctx.equation = f"{prefix}e{i}", eqn
-        with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
+        with mlir.location(ctx.path, describe and describe(eqn)):
             values = [ctx.literal(a) if type(a) is Literal else env[a] for a in eqn.invars]  # pyright: ignore[reportArgumentType]
             if plan is not None and plan.concerns(eqn):
                 env[eqn.outvars[0]] = lower_in_parts(ctx, eqn, values, plan)
                 continue
-            out = ctx.lower_symbolic(eqn, values) if module.polymorphic else ctx.lower_equation(eqn, values)
+            out = lower(eqn, values)
             if kept and (why := kept.get(eqn.outvars[0])):
                 out = keep(ctx, eqn, out, why)
-        env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+        env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else (out,)))
     return [ctx.literal(a) if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore[reportArgumentType]
 
 

@@ -51,6 +51,8 @@ def plan_of(jaxpr: Jaxpr, platform: str) -> Plan | None:
     if not SHORT_AXES.holds(platform):
         return None
     equations = [eqn for _, eqn in jaxpr.live()[0]]
+    if not any([len(v.aval.shape) > 1 and _is_large(v.aval) for eqn in equations for v in eqn.outvars]):
+        return None
     held: set[Var] = set()
     for eqn in equations:
         large = [v for v in eqn.outvars if len(v.aval.shape) > 1 and _is_large(v.aval)]

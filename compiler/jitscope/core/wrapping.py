@@ -38,5 +38,8 @@ def wraps(fun: Callable[..., Any]) -> Callable[[Wrapper], Wrapper]:
 
 def own_name(fun: Any) -> str | None:
     """The name of a function, or of the one that a `functools.partial` calls, if it has one."""
-    names = (getattr(x, "__name__", None) for x in (fun, getattr(fun, "func", None)))
-    return next((name for name in names if name and isinstance(name, str)), None)
+    for named in (fun, getattr(fun, "func", None)):
+        name = getattr(named, "__name__", None)
+        if name and isinstance(name, str):
+            return name
+    return None

@@ -98,7 +98,7 @@ class JVPTrace(Trace):
 
     def join(self, primal: Any, tangent: Any) -> Any:
         """A value of this trace from primal and tangent: the primal alone where the tangent is `Zero`."""
-        return primal if is_zero(tangent) else JVPTracer(self, primal, tangent)
+        return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent)
 
     def process(self, primitive, args, params):
         primals, tangents = zip(*map(self.split, args)) if args else ((), ())

@@ -76,7 +76,7 @@ def _read(values: dict[Var, Any], atom: Atom) -> Any:
 
 
 def _accumulate(totals: dict[Var, Any], values: dict[Var, Any], atom: Atom, ct: Any) -> None:
-    if ct is None or is_zero(ct) or isinstance(atom, Literal) or atom in values:
+    if ct is None or type(ct) is Zero or isinstance(atom, Literal) or atom in values:
         return
     totals[atom] = add_tangents(totals[atom], ct) if atom in totals else ct
 
