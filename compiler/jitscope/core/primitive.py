@@ -79,6 +79,8 @@ class Primitive:
     in all operands at once; "choice", in all but the first; "product" and "dot", in each of two; "quotient", in the first of two."""
     repeats = False
     """Whether its result has the elements of its one operand, perhaps several times."""
+    converts = False
+    """Whether its result has the elements of its one operand in another dtype."""
     inlined = ""
     """The parameter whose program, run once on the operands, may stand in its place (see `transforms.jet`)."""
     idle: frozenset[str] = frozenset()

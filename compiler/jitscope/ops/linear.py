@@ -493,6 +493,8 @@ mul_p = Mul("mul", accepts="biufc", hlo="multiply")
 class ConvertElementType(Structural):
     """Conversion to `new_dtype`. A complex number loses its imaginary part on the way to a dtype of real numbers."""
 
+    converts = True
+
     def abstract(self, x, /, *, new_dtype, weak_type):
         if dtypes.is_extended(x.dtype) or dtypes.is_extended(new_dtype):
             raise TypeError(

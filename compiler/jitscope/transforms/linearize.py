@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, tangent_aval
-from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
+from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from ..core.primitive import HigherOrder
 from ..core.references import Reference
 from ..core.staging import JaxprTrace, JaxprTracer, jaxpr_as_fun
@@ -113,16 +113,19 @@ class Split:
         return [(arguments if kind == "argument" else results)[i] for kind, i in self.residuals]
 
 
-def partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], unknown: Sequence[bool] | None = None) -> Split:
+def partial_eval_jaxpr(
+    closed: ClosedJaxpr, known: Sequence[bool], unknown: Sequence[bool] | None = None, *, as_made: bool = False
+) -> Split:
     """Split a program by which of its arguments are known. Results marked in `unknown` are given by the unknown part
-    in any case. Made once for each pattern."""
-    key = ("partial_eval", tuple(known), None if unknown is None else tuple(unknown))
+    in any case. Made once for each pattern. `as_made`: residuals are the values that the known part made (as those of
+    `linearize_flat`), and not smaller ones that have their elements."""
+    key = ("partial_eval", tuple(known), None if unknown is None else tuple(unknown), as_made)
     if key not in closed.derived:
-        closed.derived[key] = _partial_eval_jaxpr(closed, known, unknown or [False] * len(closed.out_avals))
+        closed.derived[key] = _partial_eval_jaxpr(closed, known, unknown or [False] * len(closed.out_avals), as_made)
     return closed.derived[key]
 
 
-def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], forced: Sequence[bool]) -> Split:
+def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], forced: Sequence[bool], as_made: bool) -> Split:
     outer = JaxprTrace(closed.jaxpr.debug)
     inner = PartialEvalTrace(outer, closed.jaxpr.debug)
     args = [(outer if k else inner).argument(aval) for aval, k in zip(closed.in_avals, known)]
@@ -130,6 +133,9 @@ def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], forced: Sequ
         outs = jaxpr_as_fun(closed)(*args)
     out_known = [inner.is_known(out) and not f for out, f in zip(outs, forced)]
     staged = inner.close_live([out for out, k in zip(outs, out_known) if not k])
+    known_args, known_outs = ([x for x, k in zip(xs, at) if k] for xs, at in ((args, known), (outs, out_known)))
+    if not as_made:
+        staged = _repeated_late(staged, outer, {_atom(x) for x in known_outs})
     unknown = Jaxpr(
         [],
         [*staged.jaxpr.constvars, *staged.jaxpr.invars],
@@ -138,11 +144,48 @@ def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], forced: Sequ
         staged.jaxpr.effects,
         staged.jaxpr.debug,
     )
-    known_outs = [out for out, k in zip(outs, out_known) if k]
-    residuals, fresh = _place_residuals(staged.consts, [x for x, k in zip(args, known) if k], known_outs)
+    residuals, fresh = _place_residuals(staged.consts, known_args, known_outs)
     with using(outer):
         known_jaxpr = outer.close([*known_outs, *fresh])
     return Split(known_jaxpr, ClosedJaxpr(unknown), out_known, residuals)
+
+
+def _repeated_late(staged: ClosedJaxpr, outer: JaxprTrace, given: Set[Any]) -> ClosedJaxpr:
+    """The staged program with those residuals made in it that have the elements of something smaller: a row for many rows, a number for
+    all elements, a mask as floats. The smaller value is kept until then, or nothing, where it is a number that the program has
+    itself. Values of `given` are kept in any case."""
+    made = {eqn.outvars[0]: eqn for eqn in outer.eqns if _enlarges(eqn)}
+    eqns: list[JaxprEqn] = []
+    vars: dict[Any, Var] = {}
+    residuals: dict[Var, Any] = {}
+
+    def place(var: Var, value: Any) -> None:
+        eqn = made.get(_atom(value)) if isinstance(value, JaxprTracer) and _atom(value) not in given else None
+        if eqn is None:
+            residuals[var] = value
+            return
+        operand = eqn.invars[0]
+        if isinstance(operand, Var) and operand not in vars:
+            vars[operand] = Var(operand.aval)
+            place(vars[operand], JaxprTracer(outer, operand))
+        smaller = operand if isinstance(operand, Literal) else vars[operand]
+        eqns.append(eqn.replace(invars=[smaller, *eqn.invars[1:]], outvars=[var]))
+
+    old = staged.jaxpr
+    for var, value in zip(old.constvars, staged.consts):
+        place(var, value)
+    if not eqns:
+        return staged
+    jaxpr = Jaxpr(list(residuals), old.invars, old.outvars, [*eqns, *old.eqns], old.effects, old.debug)
+    return ClosedJaxpr(jaxpr, list(residuals.values()))
+
+
+def _enlarges(eqn: JaxprEqn) -> bool:
+    """Whether an operation gives the elements of a smaller operand."""
+    if not eqn.primitive.converts:
+        return eqn.primitive.repeats
+    operand, result = eqn.invars[0].aval, eqn.outvars[0].aval
+    return operand.ndim > 0 and result.dtype.itemsize > operand.dtype.itemsize
 
 
 def _place_residuals(

@@ -35,7 +35,7 @@ def linearize_step(fun: Fun, name: str, primals: Sequence[Any]) -> Fun:
         both, _ = jvp_jaxpr(closed, nonzero)
         steps.add("jvp", name, closed.jaxpr, ("values and tangents", both.jaxpr))
         known = [True] * len(nonzero) + [False] * sum(nonzero)
-        split = partial_eval_jaxpr(both, known)
+        split = partial_eval_jaxpr(both, known, as_made=True)
         steps.add(
             "linearize",
             name,
