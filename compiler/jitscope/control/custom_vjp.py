@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from .. import tree
 from ..core import call_sites, dtypes, source
@@ -22,10 +22,6 @@ from .custom_function import FlatCall, FunctionWithRules
 from .rule_arguments import Arguments, Results, result_avals
 from .rule_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results, vary_unlike
-
-
-if TYPE_CHECKING:
-    pass
 
 
 P = ParamSpec("P")

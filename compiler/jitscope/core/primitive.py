@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..named_tuple import NamedTuple
 from . import call_sites, source
@@ -14,10 +14,6 @@ from .effects import Effects, no_effects
 from .jaxpr import ClosedJaxpr, subjaxprs
 from .references import Reference
 from .trace import Trace, current_trace, evaluation, traced_by, using
-
-
-if TYPE_CHECKING:
-    pass
 
 
 _made: Counter[str] = Counter()

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .avals import ShapedArray, aval_of, tangent_aval
-
-
-if TYPE_CHECKING:
-    pass
 
 
 class Zero:
