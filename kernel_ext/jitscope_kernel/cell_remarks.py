@@ -34,7 +34,8 @@ class CellRemarks:
 
     def _lines(self, one: Stale, since: observe.Mark, text: _Text) -> Iterator[str]:
         """What is told of one of them; a value that the cell itself gave is told at its line, by the look, but where a loop gave it: the
-        calls of the loop had others. Of what the cell itself traced there is no more to tell than that."""
+        calls of the loop had others. Of what the cell itself traced there is no more to tell than that, and attributes that it gave
+        by another name of their object."""
         row, before = one.row, one.row.last_record <= since.record
         assert row.signature is not None
         for function in one.functions if before else ():
@@ -46,6 +47,7 @@ class CellRemarks:
         for change in one.changes:
             key = row.signature.function, (change.name, change.now.text)
             told = text.gives_in_a_loop(change.name, row) if change.name in given else before
+            told = told or (change.read.path.how == "self" and text.gives_before_a_call(change.name, row))
             if change.certain and told and key not in self._told:
                 self._told.add(key)
                 yield f"{kept(change, row)}. {passed(one._replace(changes=[change]))}"
@@ -105,6 +107,20 @@ class _Text:
             if any(self.calls(row, part) for part in loop.body[first + 1 :] if not isinstance(part, _CHOICES)):
                 return True
         return False
+
+    def gives_before_a_call(self, path: str, row: observe.Row) -> bool:
+        """Whether a statement of the cell gives the attribute that a path ends in a value, whatever name its object has there, and a later
+        one calls what was made of a row's function."""
+        _, dot, attribute = path.rpartition(".")
+        body = self._tree.body
+        given = [i for i, part in enumerate(body) if dot and any(_gives(one, attribute) for one in _below(part))]
+        return bool(given) and any(
+            self.calls(row, part) for part in body[given[-1] + 1 :] if not isinstance(part, _CHOICES)
+        )
+
+
+def _gives(node: ast.AST, attribute: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
 
 
 def _called(node: ast.AST) -> set[tuple[str, str]]:

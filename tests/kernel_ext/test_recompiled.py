@@ -86,6 +86,26 @@ def test_a_static_object_that_changed_is_told_below_a_cell_that_calls_its_method
     assert shell.cell("y = float(other.act(jnp.ones(3))[0])").stderr == "", "another object has a program of its own"
 
 
+NET = "class Net:\n    def __init__(self, w): self.w = w\n    def __call__(self, x): return x * self.w\n"
+NET += "net = Net(2.0)\n@jx.jit\ndef loss(x): return net(x).sum()\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("a = loss(x)\nnet.w = 5.0\nb = loss(x)", "loss keeps self.w = 2.0"),
+        ("a = loss(x)\nif True:\n    net.w = 5.0\nfor _ in range(2):\n    b = loss(x)", "loss keeps self.w = 2.0"),
+        ("net.w = 5.0\nb = loss(x)", ""),
+        ("a = loss(x)\nnet.w = 5.0", ""),
+        ("a = loss(x)\nnet.w = 5.0\nloss.clear_cache()\nb = loss(x)", ""),
+    ],
+    ids=["changed", "under an if", "before the first call", "after the last", "dropped"],
+)
+def test_an_attribute_that_the_cell_itself_changes_between_calls_is_told(shell, cell: str, said: str) -> None:
+    ran = shell.cell(f"x = jnp.ones(3)\n{NET}{cell}")
+    assert not ran.error and ran.stderr.startswith(said) and bool(ran.stderr) is bool(said), ran
+
+
 LOOPS = {
     "a name": ("LR = 0.5\n@jx.jit\ndef f(x): return x * LR", "for LR in (0.2, 0.3):\n    y = f(x)", "f keeps LR = 0.2"),
     "an element": (
