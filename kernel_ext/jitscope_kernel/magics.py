@@ -445,7 +445,7 @@ class JitscopeMagics(Magics):
 
         shell: Any = self.shell
         if options.session:
-            return output.show(regions_cells.of_session(shell))
+            return output.show(regions_cells.of_session(shell, options.runs))
         found = (
             regions_cells.of_cell(shell, cell, options.runs or 1, self._session.cell_id(), self._session.number())
             if cell

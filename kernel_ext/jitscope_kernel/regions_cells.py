@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 
+from jitscope_scope.advise.code.ipython import python_of
 from jitscope_scope.observe.fixes import fix_document
 from jitscope_scope.regions import Cell, of_file
 from jitscope_scope.regions.answers import Region
+from jitscope_scope.regions.cells import notebook_of
 from jitscope_scope.regions.finding import Watch
 from jitscope_scope.regions.replaying import harmless
 from jitscope_scope.regions.watching import snapshot
@@ -66,28 +70,36 @@ def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocu
     )
 
 
-def of_session(shell: InteractiveShell) -> RegionsDocument:
-    """Runs the cells so far in a process of its own, each as often as it ran here, and says what is there to compile."""
-    cells = [
-        str(t)
-        for t in shell.user_ns.get("_ih", [])[:-1]
-        if t.strip() and "run_line_magic" not in t and "run_cell_magic" not in t
-    ]
+def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
+    """Runs the Python of the cells so far in a process of its own, each cell as often as it ran here (or is said to run), and says what
+    is there to compile."""
+    history = getattr(shell.history_manager, "input_hist_raw", None) or [""]
+    written = [python_of(str(cell)) for cell in history[:-1]]
+    cells = {n: one.text for n, one in enumerate(written) if one is not None and _does_something(one.text)}
     if not cells:
         return _nothing("No cell has run yet.")
-    if not harmless(cells):
+    if not harmless(list(cells.values())):
         said = "Some cells may act on what is outside of them, so they are not run again. %%regions watches one cell's next run."
         return _nothing(said)
-    counted = {c: cells.count(c) for c in cells}
+    last = {text: n for n, text in cells.items()}
+    counted = Counter(cells.values())
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "session.py"
-        file.write_text("\n".join(f"# %% runs: {n}\n{c}" for c, n in counted.items()), encoding="utf-8")
+        file = Path(folder) / "session.ipynb"
+        file.write_text(notebook_of([(text, runs or n) for text, n in counted.items()]), encoding="utf-8")
         try:
             found = of_file(file)
         except RuntimeError as error:
             return _nothing(f"The session's cells do not run again from the start: {str(error).splitlines()[-1]}")
-    note = "The session's cells, run again in a process of their own; lines count from its first cell."
-    return _document("the session", note, found)
+    numbers = list(map(last.__getitem__, counted))
+    told = [{**one, "cell": numbers[cast("int", one["cell"]) - 1]} for one in found]
+    note = "The session's cells, run again in a process of their own; each has the number of its last run here."
+    among = sorted({cast("int", one["cell"]) for one in told})
+    return _document(f"In [{among[0]}]" if len(among) == 1 else "the session", note, told)
+
+
+def _does_something(text: str) -> bool:
+    """Whether there is a statement: of lines that only IPython understands `pass` is left."""
+    return any(not isinstance(one, ast.Pass) for one in ast.parse(text).body)
 
 
 def _found(watch: Watch, cell: Cell, note: str, cell_id: str, as_typed: bool) -> tuple[RegionsDocument, str | None]:

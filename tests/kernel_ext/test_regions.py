@@ -90,3 +90,16 @@ def test_the_price_is_that_of_a_session_which_has_not_compiled_it(shell, monkeyp
         counts.append(len(compiled))
         compiled.clear()
     assert counts[0] == counts[1] > 0
+
+
+def test_the_session_runs_again_by_its_python(shell) -> None:
+    """Magics stand in cells whose names others need; lines count from the cell's own first one."""
+    shell.cell(f"%load_ext jitscope\n{SETUP}def turned(v):\n    return v + 0.01 * np.sin(v)")
+    number = shell.cell(f"%%time\n{LOOP}").count
+    (document,) = shell.cell("%regions --session --runs 500").documents
+    assert document["title"] == f"In [{number}]" and [one["cell"] for one in document["regions"]] == [number]
+    (region,) = document["regions"]
+    assert (region["line"], region["end_line"], region["verdict"]) == (3, 4, "compile")
+    assert "500 runs known" in region["reason"]
+    (document,) = shell.cell("%regions --session").documents
+    assert document["regions"][0]["verdict"] == "not worth it"

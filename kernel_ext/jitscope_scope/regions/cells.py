@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..advise.code.ipython import python_of
 
 
 _MARK = re.compile(r"^#\s*%%")
@@ -23,18 +26,26 @@ class Cell:
     runs: int
 
 
+_METADATA = "jitscope"
+"""Where a notebook's cell may say how often it runs, as a comment does."""
+
+
 def read(path: Path) -> list[Cell]:
     """The code cells of a notebook or a program. Raises OSError and ValueError for files that are neither."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":
         return cells_of(text)
     found = json.loads(text)["cells"]
-    sources = [
-        ("".join(c["source"]) if isinstance(c["source"], list) else c["source"])
-        for c in found
-        if c["cell_type"] == "code"
-    ]
-    return [Cell(k, _plain(source), 1, _runs(source)) for k, source in enumerate(sources, 1)]
+    codes = [c for c in found if c["cell_type"] == "code"]
+    sources = ["".join(c["source"]) if isinstance(c["source"], list) else c["source"] for c in codes]
+    usual = [c.get("metadata", {}).get(_METADATA, {}).get("runs", 1) for c in codes]
+    return [Cell(k, _plain(source), 1, _runs(source, usual[k - 1])) for k, source in enumerate(sources, 1)]
+
+
+def notebook_of(cells: Iterable[tuple[str, int]]) -> str:
+    """A notebook's text, of cells given as Python and how often that runs."""
+    found = [{"cell_type": "code", "source": text, "metadata": {_METADATA: {"runs": runs}}} for text, runs in cells]
+    return json.dumps({"cells": found})
 
 
 def cells_of(text: str) -> list[Cell]:
@@ -59,7 +70,6 @@ def _runs(source: str, usual: int = 1) -> int:
 
 
 def _plain(source: str) -> str:
-    """A notebook's cell with `pass` in place of lines that only IPython understands; of a cell magic's cell nothing is left."""
-    if source.lstrip().startswith("%%"):
-        return "\n" * source.count("\n")
-    return re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
+    """The Python of a notebook's cell, each line where it stands there."""
+    found = python_of(source)
+    return found.text if found is not None else "\n" * source.count("\n")

@@ -27,7 +27,7 @@ class Python(NamedTuple):
     begun: tuple[int, ...] = ()
 
 
-_CELLS = re.compile(r"%%(jit|time|timeit|capture|prun)\b")
+_CELLS = re.compile(r"%%(jit|regions|time|timeit|capture|prun)\b")
 """Magics whose cells are Python."""
 _PROMPT = re.compile(r"^\s*(>>>|\.\.\.|(\[\w+\] )?In \[)", re.MULTILINE)
 """What IPython may take from the beginning of lines, in strings, too."""
