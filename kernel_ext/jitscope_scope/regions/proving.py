@@ -41,6 +41,9 @@ LONGEST = 20
 """Seconds that the plain statements may take on nearby values."""
 ROUNDING = 64
 """A difference of so many units of rounding of the largest value is blamed on rounding, whatever is left of that value."""
+_UNDER_A_BRANCH = (
+    "a branch that values decide stores into an array of NumPy's, in a loop whose statements stay as they are"
+)
 _KEPT_ELSEWHERE = "a value that it computes stays in an object or container that is not followed"
 _READ = frozenset(
     "ReadByPython ConcretizationTypeError TracerBoolConversionError TracerIntegerConversionError TracerArrayConversionError".split()
@@ -245,6 +248,8 @@ def _refused(error: Exception, line: int) -> CannotCompile:
     kind, said = type(error).__name__, str(error)
     if kind == "UnexpectedTracerError":
         return CannotCompile(line, "object", _KEPT_ELSEWHERE)
+    if kind == "StoredUnderABranch":
+        return CannotCompile(line, "effect", _UNDER_A_BRANCH)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<cell")]
     where = f": `{frames[-1].line}` (in `{frames[-1].name}`)" if frames else ""
     called = f"{frames[-1].name}()" if frames else ""

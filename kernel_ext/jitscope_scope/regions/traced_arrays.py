@@ -42,6 +42,11 @@ class ReadByPython(TypeError):
     """Raised where Python asks for the value of a traced array."""
 
 
+class StoredUnderABranch(TypeError):
+    """Raised where a form writes a store as a new array (`.at`), as it does under branches that values decide: this array is stored into
+    in place."""
+
+
 class TracedArray(NDArrayOperatorsMixin):
     """A traced array. A view reads from its base each time, and stores into it."""
 
@@ -153,8 +158,9 @@ class TracedArray(NDArrayOperatorsMixin):
             return getattr(self.value, name)
         if name in ("real", "imag"):
             return self._new(getattr(self.value, name))
+        if name == "at":
+            raise StoredUnderABranch
         if name not in words.ARRAY_METHODS or name in (
-            "at",
             "set",
             "add",
             "get",

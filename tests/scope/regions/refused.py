@@ -543,4 +543,16 @@ def twice(g, y): return g(g(y))
 ---
 for k in range(20):
     x = x + 0.1 * twice(f, x)
+=== a store under a branch, among arrays of both kinds -> effect @ 1
+import jitscope.numpy as jnp
+pts = rng.normal(size=(30, 2)).astype(np.float32)
+centers = pts[:3].copy(); labels = np.arange(30) % 3
+---
+for it in range(6):
+    d = jnp.sum((jnp.asarray(pts)[:, None, :] - centers[None]) ** 2, axis=-1)
+    lab = np.asarray(jnp.argmin(d, axis=1))
+    for k in range(3):
+        mask = lab == k
+        if mask.any():
+            centers[k] = pts[mask].mean(axis=0)
 """)
