@@ -45,7 +45,7 @@ def of_cell(
 
 def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocument, str | None]:
     """Runs the cell before this one once more, on copies of today's values; NumPy's and Python's random generators are put back."""
-    earlier = {number: str(t) for number, t in enumerate(shell.user_ns.get("_ih", [])[:-1]) if t.strip()}
+    earlier = _before(shell)
     if not earlier:
         return _nothing("No cell has run yet."), None
     number, source = list(earlier.items())[-1]
@@ -73,9 +73,7 @@ def of_last_cell(shell: InteractiveShell, runs: int | None) -> tuple[RegionsDocu
 def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
     """Runs the Python of the cells so far in a process of its own, each cell as often as it ran here (or is said to run), and says what
     is there to compile."""
-    history = getattr(shell.history_manager, "input_hist_raw", None) or [""]
-    written = [python_of(str(cell)) for cell in history[:-1]]
-    cells = {n: one.text for n, one in enumerate(written) if one is not None and _does_something(one.text)}
+    cells = _before(shell)
     if not cells:
         return _nothing("No cell has run yet.")
     if not harmless(list(cells.values())):
@@ -95,6 +93,13 @@ def of_session(shell: InteractiveShell, runs: int | None) -> RegionsDocument:
     note = "The session's cells, run again in a process of their own; each has the number of its last run here."
     among = sorted({cast("int", one["cell"]) for one in told})
     return _document(f"In [{among[0]}]" if len(among) == 1 else "the session", note, told)
+
+
+def _before(shell: InteractiveShell) -> dict[int, str]:
+    """The Python of the cells before this one, by the numbers of their runs; those that are only magics aside."""
+    history = getattr(shell.history_manager, "input_hist_raw", None) or [""]
+    written = [python_of(str(cell)) for cell in history[:-1]]
+    return {n: one.text for n, one in enumerate(written) if one is not None and _does_something(one.text)}
 
 
 def _does_something(text: str) -> bool:

@@ -103,3 +103,5 @@ def test_the_session_runs_again_by_its_python(shell) -> None:
     assert "500 runs known" in region["reason"]
     (document,) = shell.cell("%regions --session").documents
     assert document["regions"][0]["verdict"] == "not worth it"
+    (document,) = shell.cell("%regions --runs 500").documents  # the last cell that is more than a magic
+    assert document["title"] == f"In [{number}]" and document["regions"][0]["verdict"] == "compile"
