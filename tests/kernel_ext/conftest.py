@@ -106,6 +106,7 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     ledger = observe.Ledger()
     monkeypatch.setattr(sys.modules["jitscope_scope.observe.ledger"], "_session", ledger)
     main, hook = sys.modules["__main__"], sys.displayhook
+    InteractiveShell.clear_instance()  # `jitscope check`, run in this process, leaves one that names cells in its own way
     shell = InteractiveShell.instance(config=config)
     yield Shell(shell)
     shell.run_line_magic("unload_ext", "jitscope")
