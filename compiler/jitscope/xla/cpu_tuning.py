@@ -25,7 +25,7 @@ ends the process."""
 class Tuning:
     """One entry, by the name it has here: `value` is what is set or counted, `jaxlibs` how the versions begin that it holds with (none: all but those that begin as `spared`)."""
 
-    __slots__ = ("_concerned", "jaxlibs", "measured", "name", "off", "remove", "value", "why")
+    __slots__ = ("_concerned", "jaxlibs", "measured", "name", "off", "remove", "spared", "value", "why")
 
     def __init__(
         self,
@@ -37,8 +37,9 @@ class Tuning:
         spared: tuple[str, ...] = (),
     ):
         self.why, self.measured, self.remove, self.value, self.jaxlibs = why, measured, remove, value, jaxlibs
+        self.spared = spared
         self.off, self.name = False, ""
-        self._concerned = JAXLIB.startswith(jaxlibs) if jaxlibs else not JAXLIB.startswith(spared)
+        self._concerned = self.concerns(JAXLIB)  # asked for each equation
 
     def holds(self, platform: str = "cpu") -> bool:
         """Whether it holds for programs for a platform. (Where a program is still being traced, it is not known which: it is that
@@ -48,6 +49,10 @@ class Tuning:
         rules = chosen().rules
         said = next((on for name, on in rules if SWITCHES.get(name) is self), None) if rules else None
         return (not self.off and self._concerned) if said is None else said
+
+    def concerns(self, jaxlib: str) -> bool:
+        """Whether it is for that version of jaxlib."""
+        return jaxlib.startswith(self.jaxlibs) if self.jaxlibs else not jaxlib.startswith(self.spared)
 
     def reaches(self, number: Any) -> bool:
         """Whether it holds and a number is not above its value."""

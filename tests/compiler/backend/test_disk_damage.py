@@ -324,6 +324,9 @@ def test_a_user_without_rights(tmp_path):
     code = """
         import os, warnings
         import numpy as np, jitscope as jx
+        jx.config.update("jax_enable_compilation_cache", False)
+        jx.jit(lambda x: x.sum() * 2)(np.ones(3, np.float32))  # imports what that user may not read
+        jx.config.update("jax_enable_compilation_cache", True)
         os.setgid(12345), os.setuid(12345)
         warnings.simplefilter("error")
         try:
