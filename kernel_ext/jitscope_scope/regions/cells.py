@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..advise.code.ipython import python_of
 
@@ -38,8 +39,7 @@ def read(path: Path) -> list[Cell]:
     found = json.loads(text)["cells"]
     codes = [c for c in found if c["cell_type"] == "code"]
     sources = ["".join(c["source"]) if isinstance(c["source"], list) else c["source"] for c in codes]
-    usual = [c.get("metadata", {}).get(_METADATA, {}).get("runs", 1) for c in codes]
-    return [Cell(k, _plain(source), 1, _runs(source, usual[k - 1])) for k, source in enumerate(sources, 1)]
+    return [Cell(k, _plain(text), 1, _runs(text, _noted(c))) for k, (c, text) in enumerate(zip(codes, sources), 1)]
 
 
 def notebook_of(cells: Iterable[tuple[str, int]]) -> str:
@@ -67,6 +67,13 @@ def _runs(source: str, usual: int = 1) -> int:
         if line.lstrip().startswith("#") and (found := _RUNS.search(line)):
             return max(1, int(found[1]))
     return usual
+
+
+def _noted(cell: dict[str, Any]) -> int:
+    """How often a notebook's cell runs by its metadata; once, if these do not say."""
+    own = cell.get("metadata", {}).get(_METADATA)
+    runs = own.get("runs") if isinstance(own, dict) else None
+    return runs if isinstance(runs, int) and runs > 0 else 1
 
 
 def _plain(source: str) -> str:

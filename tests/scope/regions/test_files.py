@@ -10,6 +10,7 @@ import pytest
 
 from jitscope_kernel.cli import main
 from jitscope_scope.regions import Cell, cells_of, of_file, pricing
+from jitscope_scope.regions.cells import read
 from jitscope_scope.regions.compiled import Compiled
 from jitscope_scope.regions.finding import Watch
 
@@ -44,6 +45,21 @@ def test_cells_and_runs() -> None:
     assert [c.runs for c in cells_of("# runs: 9\n\n# %%\nx = 1\n# %%\n# runs: 2\ny = 1\n")] == [9, 2]
     assert [c.runs for c in cells_of("# runs: 9\nx = 1\n# %%\ny = 1\n")] == [9, 1]
     assert cells_of("") == []
+
+
+def test_cells_of_a_notebook(tmp_path: Path) -> None:
+    texts = ["%load_ext jitscope\nx = (7\n     % 4)", "%%time\n# runs: 4\ny = x", "%%bash\nls", "z = y", "w = z"]
+    told = [{}, {"jitscope": {"runs": 9}}, {}, {"jitscope": {"runs": 3}}, {"jitscope": {"runs": "3"}}]
+    cells = [{"cell_type": "code", "source": t, "metadata": m} for t, m in zip(texts, told)]
+    file = tmp_path / "a.ipynb"
+    file.write_text(json.dumps({"cells": cells}))
+    found = read(file)
+    assert [(c.first, c.runs) for c in found] == [(1, 1), (1, 4), (1, 1), (1, 3), (1, 1)]
+    assert [c.source.split("\n") for c in found[:3]] == [
+        ["pass", "x = (7", "     % 4)"],
+        ["", "# runs: 4", "y = x"],
+        ["", ""],
+    ]
 
 
 def test_price() -> None:
