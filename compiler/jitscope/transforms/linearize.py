@@ -156,7 +156,7 @@ def _repeated_late(staged: ClosedJaxpr, outer: JaxprTrace, given: Set[Any]) -> C
     itself. Values of `given` are kept in any case."""
     made = {eqn.outvars[0]: eqn for eqn in outer.eqns if _enlarges(eqn)}
     eqns: list[JaxprEqn] = []
-    vars: dict[Any, Var] = {}
+    operands: dict[Any, Var] = {}
     residuals: dict[Var, Any] = {}
 
     def place(var: Var, value: Any) -> None:
@@ -165,10 +165,10 @@ def _repeated_late(staged: ClosedJaxpr, outer: JaxprTrace, given: Set[Any]) -> C
             residuals[var] = value
             return
         operand = eqn.invars[0]
-        if isinstance(operand, Var) and operand not in vars:
-            vars[operand] = Var(operand.aval)
-            place(vars[operand], JaxprTracer(outer, operand))
-        smaller = operand if isinstance(operand, Literal) else vars[operand]
+        if isinstance(operand, Var) and operand not in operands:
+            operands[operand] = Var(operand.aval)
+            place(operands[operand], JaxprTracer(outer, operand))
+        smaller = operand if isinstance(operand, Literal) else operands[operand]
         eqns.append(eqn.replace(invars=[smaller, *eqn.invars[1:]], outvars=[var]))
 
     old = staged.jaxpr
