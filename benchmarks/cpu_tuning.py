@@ -137,6 +137,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "SHORT_AXES": (_attracted, (_DRAW.standard_normal((500, 3), np.float32),)),
     "CONVOLUTIONS_WITHOUT_LIBRARY": (_by_window, (_IMAGES, _DRAW.standard_normal((3, 3, 96, 96), np.float32))),
     "SUMS_WITHOUT_LIBRARY": (_stencil, (_IMAGE,)),
+    "VECTORS_OF_512": (jx.nn.silu, (_LONG,)),
     "WRITTEN_OUT_STRETCHES": (_overlapping, (_LONG,)),
 }
 """For each entry a function, compiled with and without it, and its arguments."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
-from jitscope.backend.disk.machine import cores
+from jitscope.backend.disk.machine import cores, instruction_sets
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, count, equations_in
 from jitscope.symbolic.dimension import is_static
 from jitscope.xla.choice import RECOMPUTED, Choice
@@ -88,7 +86,7 @@ def space(jaxpr: Jaxpr, known: ProgramFacts) -> list[Candidate]:
         *_libraries(equations, known),
         *(_rules(names) if known.lowers else ()),
         *(_unrolled(equations) if known.lowers else ()),
-        *_vectors(),
+        *_vectors(known),
         *_emitters(names, known),
         *_loops(names, known),
         *_schedules(equations),
@@ -166,20 +164,10 @@ def _unrolled(equations: list[JaxprEqn]) -> Iterator[Candidate]:
             yield Candidate("unrolling", words, Choice(unroll=times))
 
 
-def _vectors() -> Iterator[Candidate]:
-    if "avx512f" in _processor():
-        yield _flag("vectors", "vectors of 512 bits", _WIDTH, 512)
-
-
-@cache
-def _processor() -> frozenset[str]:
-    """The instruction sets that the system names; none where it does not."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            line = next((line for line in file if line.startswith("flags")), "") if sys.platform == "linux" else ""
-    except OSError:
-        return frozenset()
-    return frozenset(line.split())
+def _vectors(known: ProgramFacts) -> Iterator[Candidate]:
+    if "avx512f" in instruction_sets():
+        other = 256 if known.flags.get(_WIDTH) == 512 else 512
+        yield _flag("vectors", f"vectors of {other} bits", _WIDTH, other)
 
 
 def _emitters(names: Counter[str], known: ProgramFacts) -> Iterator[Candidate]:
