@@ -118,6 +118,10 @@ def eager_jit(*, static: str = "", nested: bool = False, same: bool = False) -> 
                 found = tuple(key)
                 run = programs.get(found)
             except (_NoOperand, TypeError):
+                found = run = None
+            if (
+                found is None
+            ):  # out of the handler: an error of the function's own is not one "during handling" of another
                 return fun(*args, **kwargs)
             if run is None:
                 run = programs.again(found) or programs.keep(found, call_of.program(args, kwargs))
@@ -213,12 +217,17 @@ class _Call:
         fun = self.fun
         if settings().disable_jit or recording(current_trace()) or (len(args) > len(self.fixed) and not self.rest):
             return fun(*args, **kwargs)
+        operands: list[Any] = []
+        avals: tuple[Any, ...] = ()
+        again, key, found = fun, None, None
         try:
             operands, structure, again = self.taken_apart(args, kwargs)
             avals = tuple(map(aval_of, operands))
             key = ("nested", settings(), structure, avals)
             found = programs.get(key)
         except (_NoOperand, TypeError):
+            key = None
+        if key is None:
             return fun(*args, **kwargs)
         if found is None:
             found = programs.again(key) or programs.keep(key, traced(again, avals, fun.__name__))

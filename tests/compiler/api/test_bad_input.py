@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,19 @@ def test_what_is_no_array_is_called_by_its_own_type(value: object) -> None:
     with pytest.raises(TypeError, match=f"a value of type {type(value).__name__} is no array, no number"):
         jnp.asarray(value)
     assert jnp.asarray("1.5", dtype="float32") == 1.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: jnp.zeros(3).reshape(jnp.asarray(4)),
+        lambda: jnp.sum(jnp.ones(3), axis=jnp.asarray(5)),  # pyright: ignore[reportArgumentType]
+        lambda: jx.grad(lambda x: jnp.sum(x, axis=7))(jnp.ones(3)),
+    ],
+    ids=["reshape", "sum", "grad of sum"],
+)
+def test_an_error_is_not_one_of_ours_first(call: Callable[[], Any]) -> None:
+    """A traceback says nothing of how the call was looked up before."""
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
