@@ -21,6 +21,7 @@ from jitscope_scope.observe.memory import memory_of
 from jitscope_scope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope_scope.observe.memory.plan import plan_of
 from jitscope_widgets import text, validate
+from jitscope_widgets.quantities import size as shown_size
 from tests.extent import full, some
 from tests.programs.rows import row_of
 
@@ -236,6 +237,25 @@ def test_what_waits_for_the_backward_pass_is_counted_at_the_step_with_most_of_it
     assert f"Kept for the backward pass: 32 kB in 4 buffers at step {kept['position'] + 1}, all of line" in text(
         document
     )
+
+
+def test_what_is_kept_and_what_is_in_use_at_the_peak_are_told_apart():
+    """The table tells of the peak; the sentence says what of the kept values is there then."""
+
+    def loss(x, w):
+        for _ in range(4):
+            x = jnp.tanh(x @ w)
+        return x.sum()
+
+    document = memory_of(row_of(jx.jit(jx.grad(loss)), jnp.ones((40, 50)), jnp.ones((50, 50))))
+    kept, peak = document["kept"], document["peak"]
+    other = {**document, "kept": {**kept, "position": peak["position"] + 1}}
+    at_peak = sum(line["saved"] for line in peak["lines"])
+    told = f"At the peak, step {peak['position'] + 1}, it is {shown_size(at_peak)}."
+    assert told in " ".join(text(other).split())
+    assert (told in " ".join(text(document).split())) == (kept["position"] != peak["position"])
+    step = f"at step {peak['position'] + 1} of {document['length']}"
+    assert step in document["sentence"] and step in text(document)
 
 
 def test_nothing_waits_where_there_is_no_backward_pass():

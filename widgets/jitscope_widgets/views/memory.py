@@ -100,7 +100,8 @@ def holds_most(document: MemoryDocument) -> str:
 
 
 def kept_for_backward(document: MemoryDocument) -> str:
-    """`Kept for the backward pass: 214 MB in 12 buffers at step 40, of which line 12 holds 96 MB.`, "" where nothing is."""
+    """`Kept for the backward pass: 214 MB in 12 buffers at step 40, of which line 12 holds 96 MB.`, and what of it is there at the peak
+    where that is at another step; "" where nothing is kept."""
     kept = document.get("kept")
     if not kept:
         return ""
@@ -108,7 +109,10 @@ def kept_for_backward(document: MemoryDocument) -> str:
     name = lines[0].place.text if lines[0].place else ""
     holds = f", of which {name} holds {size(lines[0].bytes)}" if len(lines) > 1 else f", all of {name}"
     when = f"in {plural(kept['buffers'], 'buffer')} at step {kept['position'] + 1:,}"
-    return f"Kept for the backward pass: {size(kept['bytes'])} {when}{holds if name else ''}."
+    told = f"Kept for the backward pass: {size(kept['bytes'])} {when}{holds if name else ''}."
+    if kept["position"] == document["peak"]["position"]:
+        return told
+    return f"{told} At the peak, step {document['peak']['position'] + 1:,}, it is {size(sum(share['saved'] for share in _shares(document)))}."
 
 
 def _amount(document: MemoryDocument, kind: str) -> float:

@@ -133,7 +133,7 @@ def _as_large(alive: Sequence[Buffer]) -> int:
 
 
 def _sentence(total: int, peak: int, plan: Plan, largest: MemoryBuffer | None, others: int) -> str:
-    head = f"At most {size(total)} are in use, at step {peak:,} of {plan.positions:,}"
+    head = f"At most {size(total)} are in use, at step {peak + 1:,} of {plan.positions:,}"
     reserved = f"XLA reserves {size(sum(map(plan.total, KINDS)))} for a run"
     if largest is None:
         return f"{head}; {reserved}."
