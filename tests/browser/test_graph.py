@@ -1,9 +1,10 @@
 """The graph of large programs on a bare page: what is seen first, what can be done with it, on every width."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare
@@ -125,6 +126,22 @@ def test_the_minimap_moves_the_picture(bare: Bare, documents: dict[str, Document
     assert all(node["y"] < before[node["id"]] - 200 for node in view.nodes())
 
 
+@pytest.mark.parametrize("name", ["transformer", "lstm"])
+def test_the_minimap_covers_no_part_of_the_graph(bare: Bare, documents: dict[str, Document], name: str) -> None:
+    view = shown(bare, documents[name])
+    small = view.element.locator(".jitscope-minimap").bounding_box()
+    picture = view.element.locator(".jitscope-graph > canvas").first.bounding_box()
+    assert small is not None and picture is not None
+    assert picture["x"] + picture["width"] <= small["x"]
+    view.collapse_all()  # all of it fits: the graph has all the room
+    graph, picture = (
+        view.element.locator(s).first.bounding_box() for s in (".jitscope-graph", ".jitscope-graph > canvas")
+    )
+    assert graph is not None and picture is not None
+    hidden = view.element.locator(".jitscope-minimap").is_hidden()
+    assert hidden == (picture["width"] >= graph["width"] - 1)
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_serious(bare: Bare, documents: dict[str, Document], dark: bool) -> None:
     view = shown(bare, documents["lstm"], dark=dark)
@@ -133,3 +150,14 @@ def test_axe_finds_nothing_serious(bare: Bare, documents: dict[str, Document], d
     view.select({"node": picked})
     view.element.locator(".jitscope-search").first.focus()
     assert axe_findings(view.element) == []
+
+
+def test_in_high_contrast_one_function_of_the_list_has_a_frame(
+    page: Page, root: Path, documents: dict[str, Document]
+) -> None:
+    view = Bare(page, root).show(documents["transformer"], forced_colors="active")
+    view.open_graph()
+    functions = view.element.locator(".jitscope-function").all()
+    framed = [one for one in functions if one.evaluate("element => getComputedStyle(element).outlineStyle") != "none"]
+    assert len(functions) > 2
+    assert [one.get_attribute("aria-current") for one in framed] == ["true"]

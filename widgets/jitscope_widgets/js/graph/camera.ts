@@ -5,6 +5,17 @@ const ZOOM = { least: 0.002, most: 2.5 };
 /** Letters are as large as they are drawn anywhere. */
 const READABLE = 0.85;
 
+const MARGIN = 20;
+
+/** How far a picture can be enlarged until it fills a view. */
+const filling = (size: Size, view: Size): number =>
+  Math.min((view.w - 2 * MARGIN) / size.w, (view.h - 2 * MARGIN) / size.h);
+
+/** Whether all of a picture can be in view, readable. */
+export const fits = (size: Size, view: Size): boolean => filling(size, view) >= 0.8;
+
+type Size = { w: number; h: number };
+
 /** Where the camera stands. */
 export type Stand = Pick<Camera, "k" | "x" | "y">;
 
@@ -21,29 +32,20 @@ export class Camera {
   }
 
   /** Everything in view, though never so small that labels cannot be read: then the top is shown, round what `middle` gives for a part
-   * of the picture so wide and so high. What is `covered` at the right may stay empty. */
-  fit(
-    size: { w: number; h: number },
-    view: { w: number; h: number },
-    readable: boolean,
-    middle = (_w: number, _h: number) => size.w / 2,
-    covered = 0,
-  ): void {
-    const margin = 20;
-    const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
-    const least = readable ? (whole >= 0.8 ? whole : READABLE) : ZOOM.least;
+   * of the picture so wide and so high. */
+  fit(size: Size, view: Size, readable: boolean, middle = (_w: number, _h: number) => size.w / 2): void {
+    const whole = filling(size, view);
+    const least = readable ? (fits(size, view) ? whole : READABLE) : ZOOM.least;
     this.k = Math.min(1.1, Math.max(least, whole || 1));
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;
     // too wide: the middle of what is there, but no more empty space than the margin
-    if (w > view.w) {
-      const free = view.w - covered;
+    if (w > view.w)
       this.x = Math.max(
-        free - margin - w,
-        Math.min(margin, free / 2 - middle(free / this.k, view.h / this.k) * this.k),
+        view.w - MARGIN - w,
+        Math.min(MARGIN, view.w / 2 - middle(view.w / this.k, view.h / this.k) * this.k),
       );
-    }
-    this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
+    this.y = h <= view.h - 2 * MARGIN + 1 ? (view.h - h) / 2 : MARGIN;
   }
 
   /** The least movement that brings a box into view. */

@@ -1,11 +1,15 @@
-// The whole picture in a corner, with a frame round what is seen of it. A press there moves the picture.
+// The whole picture in a strip beside the graph, with a frame round what is seen of it. A press there moves the picture.
+import { fits } from "./camera";
 import { h, type Disposables } from "../dom";
 import type { GraphView } from "./view";
 
-const WIDEST = 130;
-const TALLEST = 0.38; // of the view's height
-const NARROWEST = 520; // of the view; on less it would cover the graph
+const WIDEST = 110;
+const MARGIN = 8;
+const NARROWEST = 520; // of the room for both; in less the graph has all
+const LOWEST = 160;
 const MOST_BOXES = 4000;
+
+type Size = { w: number; h: number };
 
 export class Minimap {
   readonly element = h("canvas", { class: "jitscope-minimap", "aria-hidden": "true", hidden: true });
@@ -34,29 +38,28 @@ export class Minimap {
     this.graph.pan(view.w / 2 - (x * camera.k + camera.x), view.h / 2 - (y * camera.k + camera.y));
   }
 
-  private scaleOf(size: { w: number; h: number }): number {
-    const { view } = this.graph;
-    return Math.min(Math.min(WIDEST, view.w * 0.25) / size.w, (view.h * TALLEST) / size.h);
+  private scaleOf(size: Size, room: Size): number {
+    return Math.min(Math.min(WIDEST, room.w * 0.2) / size.w, (room.h - 2 * MARGIN) / size.h);
   }
 
-  /** How wide it will be over a picture that exceeds the view. */
-  widthOver(size: { w: number; h: number }): number {
-    return this.graph.view.w < NARROWEST ? 0 : size.w * this.scaleOf(size);
+  /** How wide a strip it takes beside the graph; none where all of the picture is in view at first. */
+  strip(size: Size, room: Size): number {
+    if (room.w < NARROWEST || room.h < LOWEST || fits(size, room)) return 0;
+    return this.extent(size.w, this.scaleOf(size, room)) + 2 * MARGIN;
+  }
+
+  private extent(length: number, scale: number): number {
+    return Math.max(14, Math.round(length * scale));
   }
 
   /** After each drawing of the picture. */
   draw(): void {
     const { camera, view, layout } = this.graph;
     const size = layout.size();
-    const whole =
-      camera.x > -2 &&
-      camera.y > -2 &&
-      camera.x + size.w * camera.k < view.w + 2 &&
-      camera.y + size.h * camera.k < view.h + 2;
-    this.element.hidden = whole || view.w < NARROWEST || view.h < 160;
+    this.element.hidden = !this.graph.strip;
     if (this.element.hidden) return;
-    this.scale = this.scaleOf(size);
-    const [w, h] = [Math.max(14, Math.round(size.w * this.scale)), Math.max(14, Math.round(size.h * this.scale))];
+    this.scale = this.scaleOf(size, { w: view.w + this.graph.strip, h: view.h });
+    const [w, h] = [this.extent(size.w, this.scale), this.extent(size.h, this.scale)];
     const ratio = devicePixelRatio || 1;
     const { colours } = this.graph.colours();
     const picture = this.picture(w, h, ratio);

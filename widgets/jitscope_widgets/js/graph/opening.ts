@@ -31,7 +31,9 @@ export function toggle(graph: GraphView, node: number): void {
 }
 
 /** What was opened comes into view, and large enough to be read, on the way of its boxes. */
-function approach({ camera, layout, view, motion }: GraphView, node: number): void {
+function approach(graph: GraphView, node: number): void {
+  graph.divide();
+  const { camera, layout, view, motion } = graph;
   if (!view.w) return;
   const from = standOf(camera);
   camera.approach(layout.rect(node), view);

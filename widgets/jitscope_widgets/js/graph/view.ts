@@ -65,6 +65,9 @@ export class GraphView {
   readonly facts: Facts;
   readonly api: ReturnType<typeof inspection>;
   view = { w: 0, h: 0 };
+  /** The width beside the view that the small map takes. */
+  strip = 0;
+  private dividedAt = -1; // the layout that it was found for
   hot: Hot[] = [];
   private palette: Palette | null = null;
   motion: Motion | null = null;
@@ -170,15 +173,30 @@ export class GraphView {
   }
 
   private resize(): void {
+    if (this.takeRoom()) this.paint();
+  }
+
+  /** What was opened may need the map, and what was closed may do without. */
+  divide(): void {
+    if (this.dividedAt !== this.layout.version) this.takeRoom();
+  }
+
+  /** Divides the element between the picture and the small map; says whether that changed anything. */
+  private takeRoom(): boolean {
     const { clientWidth: w, clientHeight: h } = this.element;
-    if (!w || !h || (w === this.view.w && h === this.view.h)) return;
+    if (!w || !h) return false;
     if (!this.view.w) this.themed();
-    this.view = { w, h };
+    this.strip = this.minimap.strip(this.layout.size(), { w, h });
+    this.dividedAt = this.layout.version;
+    const view = { w: w - this.strip, h };
+    if (view.w === this.view.w && h === this.view.h) return false;
+    this.view = view;
+    this.element.style.setProperty("--map", `${this.strip}px`);
     this.sizeCanvas();
-    const isBack = w === this.fittedTo?.w && h === this.fittedTo.h;
+    const isBack = view.w === this.fittedTo?.w && h === this.fittedTo.h;
     this.fittedTo = null;
     if (!this.fitted || (this.isAsFitted() && !isBack)) this.fit(true);
-    this.paint();
+    return true;
   }
 
   private sizeCanvas(): void {
@@ -196,10 +214,11 @@ export class GraphView {
   fit(readable = false): void {
     if (!this.view.w) this.resize(); // asked for before the first frame
     if (!this.view.w) return;
+    this.divide();
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
-    this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h), this.minimap.widthOver(size));
+    this.camera.fit(size, this.view, readable, (w, h) => this.layout.middle(w, h));
     this.fitted = true;
     this.asFitted = readable ? [this.camera.k, this.camera.x, this.camera.y].join() : "";
     this.ask();
@@ -223,6 +242,7 @@ export class GraphView {
   }
 
   private paint(): void {
+    this.divide();
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const context = this.canvas.getContext("2d");
