@@ -6,9 +6,9 @@ import re
 from html.parser import HTMLParser
 
 
-VOID = {"br", "meta", "link", "img", "input", "hr"}
+VOID = {"br", "wbr", "meta", "link", "img", "input", "hr"}
 ELEMENTS = set(
-    "div style details summary span p b i em ins small code pre table tbody tr th td br ol li mark "
+    "div style details summary span p b i em ins small code pre table tbody tr th td br wbr ol li mark "
     "svg title desc g rect path text tspan".split()
 )
 

@@ -68,7 +68,7 @@ def test_what_a_strict_sanitiser_leaves_is_worth_reading() -> None:
     bare = re.sub(r"<(style|script|svg)\b.*?</\1>", "", html(document), flags=re.DOTALL)
     bare = re.sub(r' (?:class|style|tabindex|role|aria-\w+|data-[\w-]+)="[^"]*"', "", bare)
     assert set(re.findall(r"<(\w+)", bare)) <= set(
-        "br b i em mark p code pre div table tbody tr td th details summary span small".split()
+        "br wbr b i em mark p code pre div table tbody tr td th details summary span small".split()
     )
     for kernel in document["fusion"]["kernels"]:
         assert f"<code>{kernel['name']}</code>" in bare and f"<code>{kernel['type']}</code>" in bare

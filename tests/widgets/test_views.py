@@ -41,7 +41,7 @@ class _Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.seen.add(tag)
-        if tag not in ("br", "img", "hr"):
+        if tag not in ("br", "wbr", "img", "hr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

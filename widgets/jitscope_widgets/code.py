@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .escapes import clean, escape
+from .breaks import escape_code
+from .escapes import clean
 
 
 _TOKENS = re.compile(
@@ -24,7 +25,7 @@ def numbered(lines: Iterable[tuple[str, str, str]]) -> str:
 
 def plain(lines: Iterable[tuple[str, str, str]]) -> str:
     """The same without highlighting, for Python."""
-    return block((number, escape(text), kind) for number, text, kind in lines)
+    return block((number, escape_code(clean(text)), kind) for number, text, kind in lines)
 
 
 def highlight(text: str) -> str:
@@ -33,9 +34,9 @@ def highlight(text: str) -> str:
     done, at = [], 0
     for match in _TOKENS.finditer(said):
         element = _ELEMENTS[match.lastgroup or "type"]
-        done.append(f"{escape(said[at : match.start()])}<{element}>{escape(match.group())}</{element}>")
+        done.append(f"{escape_code(said[at : match.start()])}<{element}>{escape_code(match.group())}</{element}>")
         at = match.end()
-    return "".join(done) + escape(said[at:])
+    return "".join(done) + escape_code(said[at:])
 
 
 def block(lines: Iterable[tuple[str, str, str]]) -> str:

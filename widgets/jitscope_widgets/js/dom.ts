@@ -1,4 +1,5 @@
 // Making elements. Strings become text nodes, never markup.
+import { breakable } from "./breaks";
 
 type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
@@ -15,9 +16,11 @@ function setAttribute(element: Element, name: string, value: unknown): void {
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
-  for (const child of children)
-    if (child !== null && child !== undefined && child !== false)
-      element.append(child instanceof Node ? child : String(child));
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (child instanceof Node) element.append(child);
+    else element.append(...(element.tagName === "CODE" ? breakable(String(child)) : [String(child)]));
+  }
   return element;
 }
 

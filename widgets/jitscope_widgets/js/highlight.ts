@@ -1,4 +1,5 @@
 // Colours for program text. Tokens are found here and become <span>s with text in them.
+import { breakable, breaksIn } from "./breaks";
 import { h } from "./dom";
 
 type Rules = [string, RegExp][];
@@ -90,10 +91,25 @@ function coloured(text: string, rules: Rules): DocumentFragment {
   const fragment = document.createDocumentFragment();
   if (text.length > 5000)
     fragment.append(text); // nobody reads the colours of such a line
-  else
-    for (const [kind, piece] of tokens(text, rules))
-      fragment.append(kind ? h("span", { class: `jitscope-t-${kind}` }, piece) : piece);
+  else appendTokens(fragment, text, rules);
   return fragment;
+}
+
+function appendTokens(fragment: DocumentFragment, text: string, rules: Rules): void {
+  const breaks = breaksIn(text);
+  let at = 0;
+  for (const [kind, piece] of tokens(text, rules)) {
+    const end = at + piece.length;
+    const inside = breaks.filter((place) => at < place && place < end).map((place) => place - at);
+    if (breaks.includes(at)) fragment.append(h("wbr"));
+    const nodes = breakable(piece, inside);
+    if (kind) {
+      const span = h("span", { class: `jitscope-t-${kind}` });
+      span.append(...nodes);
+      fragment.append(span);
+    } else fragment.append(...nodes);
+    at = end;
+  }
 }
 
 export const hlo = (text: string): DocumentFragment => coloured(text, HLO);

@@ -9,6 +9,7 @@ from functools import cache, singledispatch
 from typing import Any
 
 from .. import code as programs
+from ..breaks import escape_code
 from ..budget import Part as Piece
 from ..escapes import clean, escape
 from ..fixes import fix_html
@@ -88,11 +89,11 @@ def inline(content: Content) -> Markup:
 def _inline(piece: Inline) -> Markup:
     match piece:
         case str():
-            return join(clean(piece))
+            return _breakable(piece)
         case Text(text, tone, title):
             return _text(text, tone, title)
         case Place(text, _, line):
-            return join(text, *((": ", element("code", line)) if line else ()))
+            return join(_breakable(text), *((": ", element("code", _breakable(line))) if line else ()))
         case Bar():
             return _bar(piece)
         case Stretch():
@@ -103,8 +104,12 @@ def _text(text: str, tone: str, title: str) -> Markup:
     names = {"strong": "b", "code": "code", "good": "b", "bad": "b", "mark": "b"}
     classes = {"muted": "dim", "bad": "bad", "mark": "is"}.get(tone)
     if tone == "plain" and not title:
-        return join(text)
-    return element(names.get(tone, "span"), text, class_=classes, title=title or None)
+        return _breakable(text)
+    return element(names.get(tone, "span"), _breakable(text), class_=classes, title=title or None)
+
+
+def _breakable(text: str) -> Markup:
+    return Markup(escape_code(clean(text)))
 
 
 def _bar(bar: Bar) -> Markup:
@@ -420,8 +425,9 @@ def _code_line(line: CodeLine, language: str) -> str:
 def _code_text(line: CodeLine, language: str) -> Markup:
     if line.stretch is not None:
         start, end = line.stretch
-        return join(line.text[:start], element("ins", line.text[start:end]) if end > start else None, line.text[end:])
-    return Markup(programs.highlight(line.text)) if language in ("jaxpr", "hlo") else join(line.text)
+        before, pointed, after = line.text[:start], line.text[start:end], line.text[end:]
+        return join(_breakable(before), element("ins", _breakable(pointed)) if pointed else None, _breakable(after))
+    return Markup(programs.highlight(line.text)) if language in ("jaxpr", "hlo") else _breakable(line.text)
 
 
 @pieces_of.register

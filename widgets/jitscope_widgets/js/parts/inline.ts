@@ -1,4 +1,5 @@
 // What stands in sentences and cells.
+import { breakable } from "../breaks";
 import { h } from "../dom";
 import { swatch } from "../hue";
 import type { Content, Inline } from "./forms";
@@ -31,7 +32,10 @@ export function order(content: Content): number | string {
 
 /** Within a grid, whose own keys lead to its rows, links are no tab stops. */
 export function inline(content: Content, stage: Stage, inGrid = false): (HTMLElement | string)[] {
-  return each(content).map((piece) => elementOf(piece, stage, inGrid));
+  return each(content).flatMap((piece) => {
+    const made = elementOf(piece, stage, inGrid);
+    return typeof made === "string" ? breakable(made) : made;
+  });
 }
 
 const percent = (share: number): string => `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
@@ -42,7 +46,9 @@ function elementOf(piece: Inline, stage: Stage, inGrid: boolean): HTMLElement | 
     case "text": {
       if (!piece.tone && !piece.title) return piece.text;
       const tag = piece.tone === "code" ? "code" : piece.tone === "strong" ? "strong" : "span";
-      return h(tag, { class: "jitscope-tone", "data-tone": piece.tone, title: piece.title }, piece.text);
+      const toned = h(tag, { class: "jitscope-tone", "data-tone": piece.tone, title: piece.title });
+      toned.append(...breakable(piece.text));
+      return toned;
     }
     case "place": {
       const go = stage.goto(piece.position);
