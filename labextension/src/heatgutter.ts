@@ -44,7 +44,7 @@ class Band extends GutterMarker {
     band.style.setProperty("--most", `${100 * (estimate ?? most)}%`);
     band.title = toldOf(this.heat);
     const figure = document.createElement("span");
-    figure.textContent = shareText({ least, most, estimate }).replace(/\s/g, "");
+    figure.textContent = shareText({ least, most, estimate });
     band.append(figure);
     return band;
   }

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import jitscope as jx
 from jitscope_scope import observe
@@ -184,8 +185,17 @@ def test_recompilations_are_counted_alike_everywhere(bare: Bare) -> None:
     tab = view.element.locator("[role=tab][data-tab=recompiles]")
     assert re.findall(r"\d+", tab.inner_text()) == ["4"]
     assert "4 recompilations" in view.headline().inner_text()
-    cards = view.element.locator(".jitscope-card").all()
-    assert len(cards) == 2 and all("4 recompilations" in card.inner_text() for card in cards)
+    cards = view.element.locator(".jitscope-card")
+    shown = cards.and_(view.page.locator(":visible"))
+    expect(shown).to_have_count(1)  # in the open tab, and not once more below it
+    expect(shown).to_contain_text("4 recompilations")
+    view.open("memory")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("4 recompilations")
+    view.open("recompiles")
+    view.close()
+    expect(shown).to_have_count(1)
+    view.open("recompiles")
     table = view.element.locator(".jitscope-compilations")
     table.locator("summary").click()
     reasons = [row.locator("td").last.inner_text() for row in table.locator("tbody tr").all()]

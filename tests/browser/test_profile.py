@@ -37,7 +37,9 @@ def book(opened: Notebook, request: pytest.FixtureRequest) -> Notebook:
 def test_the_gutter_of_the_cell_shows_what_was_measured(book):
     page = book.page
     wait(page, f"() => ({BANDS})().length > 0", "bands in the gutter", 20)
-    slowest = max(page.evaluate(BANDS), key=lambda band: float(band["text"].rstrip("%").lstrip("~ ")))
+    bands = page.evaluate(BANDS)
+    assert all(re.fullmatch(r"([~≤<] )?[\d.]+(–[\d.]+)? %", band["text"]) for band in bands), bands
+    slowest = max(bands, key=lambda band: float(band["text"].rstrip("%").lstrip("~ ")))
     assert "of the time of the kernels of layer" in slowest["said"]
     lines = page.evaluate(
         f"""() => {{

@@ -4,7 +4,7 @@ import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
 import { announceCarried } from "./heat";
-import { groups, headline, type Group } from "./headline";
+import { cardKey, groups, headline, type Group } from "./headline";
 import { positionLink } from "./linewords";
 import { Links, Selection } from "./links";
 import { sentence, type View } from "./mount";
@@ -239,6 +239,7 @@ export class CellView implements View {
     this.panes?.dispose();
     this.panes = null;
     clear(this.body);
+    this.hideTold(null);
     const shell = this.compilation();
     if (!this.state.open || !shell) return;
     const part = partOf(shell);
@@ -285,11 +286,26 @@ export class CellView implements View {
       tabChanged: (tab) => {
         this.state.panes = { ...this.state.panes, tab };
         this.store.write(this.state);
+        this.hideTold(tab === "recompiles" ? compilation : null);
       },
     });
     const group = this.groups.find((one) => one.name === shell.function)!;
     const table = compilationsTable(group, shell, (chosen) => this.choose(chosen));
     for (const part of [table, this.leftOut(shell), this.panes.element]) if (part) this.body.append(part);
+  }
+
+  /** The cell's cards of what was compiled again, without those that the open tab of a compilation shows. */
+  private hideTold(shown: CompilationDoc | null): void {
+    const { element } = this.own.again ?? {};
+    if (!element) return;
+    const told = new Set(shown?.recompilations.cards.map(cardKey));
+    const cards = this.doc.recompilations!.cards;
+    const names = new Set(
+      cards.filter((card) => told.has(cardKey(card))).map((card) => `${card.function}/${card.cause}`),
+    );
+    for (const card of element.querySelectorAll<HTMLElement>(".jitscope-card[data-name]"))
+      card.hidden = names.has(card.dataset.name!);
+    element.hidden = names.size === cards.length;
   }
 
   /** What the saved output lacks of a compilation, and a way to get it. */

@@ -1,5 +1,5 @@
 // The one line that a person reads in two seconds.
-import type { BusyCall, CompilationDoc, Stage } from "./documents";
+import type { BusyCall, CompilationDoc, RecompilationCard, Stage } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { origin, percent, quantity, seconds } from "./numbers";
 import { standsOut } from "./viewdata";
@@ -54,12 +54,14 @@ function runsIn({ timing, instruments }: CompilationDoc): HTMLElement | null {
   return h("span", { class: "jitscope-fact", title: origin(median) }, "runs in ", h("b", {}, quantity(median)));
 }
 
+/** What two cards have in common that tell of the same. */
+export const cardKey = ({ function: name, cause, because, definition }: RecompilationCard): string =>
+  JSON.stringify([name, cause, because, definition]);
+
 /** How often a function was compiled again: each card once, which all programs have that it tells of. */
 export function recompilationsOf(compilations: CompilationDoc[]): number {
   const cards = compilations.flatMap(({ recompilations }) => recompilations.cards);
-  const told = new Map(
-    cards.map((card) => [JSON.stringify([card.function, card.cause, card.because, card.definition]), card]),
-  );
+  const told = new Map(cards.map((card) => [cardKey(card), card]));
   return [...told.values()].reduce((sum, card) => sum + card.compilations, 0);
 }
 
