@@ -114,6 +114,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "RADIX_SORT": (jnp.argsort, (_MANY,)),
     "SORTED_AS_INTEGERS": (jnp.sort, (_IMAGE[:100],)),
     "SORTED_PACKED": (jnp.argsort, (_IMAGE[:100],)),
+    "MAX_BY_CHOICES": (lambda x: jnp.max(x, 1), (_IMAGE,)),
     "ARG_IN_TWO_STEPS": (lambda x: jnp.argmax(x, 0), (_IMAGE,)),
     "BOOLEANS_COUNTED": (lambda x: jnp.any(x > 5), (_LONG,)),
     "RUNNING_BY_ROWS": (lambda x: jnp.cumsum(x, 0), (_IMAGE,)),

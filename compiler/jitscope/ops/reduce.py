@@ -13,8 +13,16 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static
-from ..xla.cpu_tuning import ARG_IN_TWO_STEPS, BOOLEANS_COUNTED, NAN_OF_MAX, RUNNING_BY_ELEMENTS, RUNNING_BY_ROWS
+from ..xla.cpu_tuning import (
+    ARG_IN_TWO_STEPS,
+    BOOLEANS_COUNTED,
+    MAX_BY_CHOICES,
+    NAN_OF_MAX,
+    RUNNING_BY_ELEMENTS,
+    RUNNING_BY_ROWS,
+)
 from .arg_places import found_in_two_steps, place_in_two_steps
+from .choices import by_choices, is_by_choices
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, ne_p, not_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -94,9 +102,13 @@ class ReduceChoose(ReduceBy):
             return super().lower(ctx, x, axes=axes)
         if lost_between_devices(ctx, ctx.is_divided):
             return ctx.inline(of_integers(lambda x: self(x, axes=axes), self is reduce_max_p), x)
-        found = super().lower(ctx, x, axes=axes)
         operand, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not loses_nan(operand, ctx.module.platform):
+        loses = loses_nan(operand, ctx.module.platform)
+        if loses and is_by_choices(ctx, axes):
+            ctx.rewritten("written as choices that keep NaN, in vectors", MAX_BY_CHOICES)
+            return by_choices(ctx, x, self.identity(operand.dtype), "GT" if self is reduce_max_p else "LT", axes)
+        found = super().lower(ctx, x, axes=axes)
+        if not loses:
             return found
         ctx.rewritten("with a look for NaN beside it", NAN_OF_MAX)
         ctx.avals_in = [operand, out]

@@ -1,0 +1,84 @@
+"""The greatest and the least of floats along last axes by choices that keep NaN, in vectors.
+
+XLA's library loses NaN, so that with it an array is read twice (`ops.nan_of_max`); XLA's own loops keep it, but run along a row one number after
+the other. Here a row is a table: with k rows of L numbers, n = m k L, the greatest of each column of k is found first, side by side for
+the L columns, and then the greatest of the m L that are left, likewise. XLA writes a reduction of at most 32 numbers out and combines L, a
+multiple of 8, in vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import MAX_BY_CHOICES
+
+
+_HALVES = ("bfloat16", "float16")
+_LANES = (32, 24, 16, 8)
+
+
+def is_by_choices(ctx: Any, axes: Sequence[int]) -> bool:
+    """Whether the greatest (or least) of the context's operand over `axes` is found so: in programs for one device."""
+    x = ctx.avals_in[0]
+    if not MAX_BY_CHOICES.holds(ctx.module.platform) or ctx.module.meshes.group is not None or not is_static(x.shape):
+        return False
+    if sorted(axes) != list(range(x.ndim - len(axes), x.ndim)):
+        return False
+    if x.dtype.name in _HALVES:
+        return math.prod(x.shape[axis] for axis in axes) <= MAX_BY_CHOICES.value["steps"]
+    return x.dtype.name == "float32" and _tables(x.shape, axes) is not None
+
+
+def by_choices(ctx: Any, x: Any, identity: Any, direction: str, axes: Sequence[int]) -> Any:
+    """The greatest ("GT") or least ("LT") element of the context's operand `x`, an MLIR value, over its last `axes`; `identity` is the
+    least or greatest number there is."""
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    number = aval.update(dtype=np.dtype(np.float32)) if aval.dtype.name in _HALVES else aval
+
+    def choose(a: Any, b: Any) -> Any:
+        return ctx.hlo.select(ctx.hlo.or_(ctx.compare(a, b, direction), ctx.compare(a, a, "NE")), a, b)
+
+    def reduced(x: Any, shape: tuple[int, ...], axes: Sequence[int]) -> Any:
+        left = tuple(size for axis, size in enumerate(shape) if axis not in axes)
+        ctx.avals_in, ctx.avals_out = [number.update(shape=shape)], [number.update(shape=left)]
+        return ctx.reduce(ctx.reshape(x, ctx.avals_in[0]), identity, choose, axes)
+
+    x, rows, size = ctx.convert(x, aval.dtype, number.dtype), aval.shape[:-1], aval.size
+    tables = _tables(aval.shape, axes) or []
+    for lanes, steps in tables:
+        each = lanes * steps
+        x = reduced(x, (*rows, size // (math.prod(rows) * each), steps, lanes), (len(rows) + 1,))
+        (x,) = ctx.hlo.OptimizationBarrierOp([x]).results  # else XLA makes one reduction of them all
+        rows, size = out.shape, size // steps
+    x = reduced(x, (*rows, size // out.size), (len(rows),)) if tables else reduced(x, aval.shape, axes)
+    return ctx.convert(x, number.dtype, aval.dtype)
+
+
+def _tables(shape: Sequence[int], axes: Sequence[int]) -> list[tuple[int, int]] | None:
+    """The columns and rows of the tables that the last `axes` are one after the other; None if they are no such. The first ones lie along the
+    last axis alone: what is read keeps its axes."""
+    most, found = MAX_BY_CHOICES.value["steps"], []
+    length, left = shape[-1], math.prod(shape[axis] for axis in axes)
+    while left > most:
+        table = (1, length) if 1 < length <= most else _table(length)
+        if table is None:
+            return None
+        found.append(table)
+        length = left = left // table[1]
+    return found
+
+
+def _table(length: int) -> tuple[int, int] | None:
+    """How many columns a row of this length has as a table, or as several, and how many rows: 8 or more if there are such."""
+    most = MAX_BY_CHOICES.value["steps"]
+    for least in (8, 4, 3):
+        for lanes in _LANES:
+            if length % lanes == 0:
+                for steps in range(most, least - 1, -1):
+                    if length // lanes % steps == 0:
+                        return lanes, steps
+    return None
