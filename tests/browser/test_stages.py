@@ -1,6 +1,7 @@
 """The stages of a program in Chromium: its trace replayed, its passes with the graph of each step, and the one selection of all panes."""
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jitscope import lax
 from jitscope_scope import observe
 from jitscope_scope.observe.instruments import look
 from jitscope_widgets.envelope import pack
+from jitscope_widgets.quantities import seconds
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.bare import Bare
 from tests.browser.conftest import Lab
@@ -219,6 +221,74 @@ def test_the_lines_of_a_nested_function_are_marked_before_anything_is_picked(bar
     expect(line).to_have_attribute("aria-selected", "true")
     expect(view.element.locator(".jitscope-line", has_text="def halves")).to_be_visible()
     assert len(view.selection()["paths"]) == 4
+
+
+def unlike(x):
+    y = jnp.cumsum(x)
+    for k in range(80):
+        x = jnp.sin(x) * k + 1.0  # the large one
+    return x, jnp.flip(jnp.pad(y, 3))
+
+
+def test_two_clicks_say_what_the_compile_seconds_went_into(bare: Bare) -> None:
+    """The kernel named is the one with eighty times as much in it; the pass is the one whose runs add up to most."""
+    document = document_of(unlike, (1000,))
+    view = bare.show(document)
+    view.open_graph()
+    view.open("stages")
+    view.stage("passes")
+    said = view.element.get_by_text("took longest").first
+    expect(said).to_be_in_viewport()
+    expect(said).to_contain_text(f"line {line_of(unlike, 'the large one')}")
+    spent: dict[str, float] = {}
+    for one in document["instruments"]["passes"]["passes"]:
+        spent[one["name"]] = spent.get(one["name"], 0.0) + one["seconds"]["value"]
+    dear = max(spent, key=spent.__getitem__)
+    expect(said).to_contain_text(f"Of the passes {dear} took longest: {seconds(spent[dear])}")
+    view.element.get_by_text("Where the time of compiling went").first.click()
+    first = view.element.get_by_role("grid", name="Passes, by the time they took").locator(".jitscope-table-row").first
+    expect(first).to_contain_text(dear)
+    view.element.locator("label", has_text="by kernel").click()
+    first = (
+        view.element.get_by_role("grid", name=re.compile("^Kernels, by the time")).locator(".jitscope-table-row").first
+    )
+    expect(first).to_contain_text(f"line {line_of(unlike, 'the large one')}")
+    assert_readable(view.element)
+    assert not axe_findings(view.element)
+
+
+def each(w, x, n):
+    y = lax.cond(n > 2, jnp.sin, jnp.cos, x @ w)
+    return lax.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] * 2), (0, y))[1].sum() + (w.T @ w).sum()
+
+
+def mapped(w, xs, ns):
+    return jx.vmap(each, in_axes=(None, 1, 0))(w, xs, ns)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (480, True)])
+def test_two_clicks_say_what_became_of_the_batch_axis(bare: Bare, width: int, dark: bool) -> None:
+    """XLA's text of the program has no conditional, computes both branches, and has a loop."""
+    w, xs, ns = np.ones((5, 7), np.float32), np.ones((5, 11), np.float32), np.arange(11)
+    seen = jx.inspect(mapped)(w, xs, ns)
+    text = jx.jit(mapped).lower(w, xs, ns).compile().as_text()
+    assert " conditional(" not in text and " sine(" in text and " cosine(" in text and " while(" in text
+    instruments = {"transformations": seen.transformations.document}
+    view = bare.show({**seen.document, "instruments": instruments}, width=width, dark=dark)
+    view.open_graph()
+    view.open("stages")
+    view.stage("transformations")
+    said = view.element.get_by_text("vmap of each:").first
+    expect(said).to_be_in_viewport()
+    expect(said).to_contain_text(f"cond (line {line_of(each, 'lax.cond')}) computes all branches for each example")
+    expect(said).to_contain_text(f"while (line {line_of(each, 'while_loop')}) runs for all examples until the last")
+    rows = view.element.get_by_role("grid", name="What became of the axis of the examples").locator(
+        ".jitscope-table-row"
+    )
+    expect(rows.first).to_contain_text(re.compile(r"cond.*f32\[11,7\]", re.S))
+    expect(rows.filter(has_text="dot_general").last).to_contain_text("computed once")
+    assert_readable(view.element)
+    assert not axe_findings(view.element)
 
 
 DIRTY = f"() => {NOTEBOOK}.content.model.dirty"

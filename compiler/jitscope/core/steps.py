@@ -13,19 +13,30 @@ from typing import Any
 
 from ..named_tuple import NamedTuple
 from .avals import aval_of
-from .jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
+from .jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
 from .staging import jaxpr_as_fun, trace_to_jaxpr
+
+
+class Batched(NamedTuple):
+    """What became of an equation of one example: the axes along which the examples lie in its operands and in its results (None: the
+    same for all of them), and the equations that were made for all examples."""
+
+    eqn: JaxprEqn
+    operands: tuple[int | None, ...]
+    results: tuple[int | None, ...]
+    made: tuple[JaxprEqn, ...]
 
 
 class Step(NamedTuple):
     """One transformation: its name, the function's, the program before and the programs after, each with what it is; `depth` counts
-    the transformations round it."""
+    the transformations round it. Of a vmap `batched` tells what became of each equation."""
 
     transform: str
     function: str
     before: Jaxpr
     after: tuple[tuple[str, Jaxpr], ...]
     depth: int
+    batched: tuple[Batched, ...] = ()
 
 
 class Recorder:
@@ -36,9 +47,11 @@ class Recorder:
         self.most, self.left_out, self.depth = most, 0, 0
         self.missed: list[str] = []
 
-    def add(self, transform: str, function: str, before: Jaxpr, *after: tuple[str, Jaxpr]) -> None:
+    def add(
+        self, transform: str, function: str, before: Jaxpr, *after: tuple[str, Jaxpr], batched: Sequence[Batched] = ()
+    ) -> None:
         if len(self.steps) < self.most:
-            self.steps.append(Step(transform, function, before, after, self.depth))
+            self.steps.append(Step(transform, function, before, after, self.depth, tuple(batched)))
         else:
             self.left_out += 1
 

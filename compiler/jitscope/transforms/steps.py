@@ -10,13 +10,14 @@ from ..core.avals import aval_of, tangent_aval
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import Reference
-from ..core.staging import trace_to_jaxpr
-from ..core.steps import Recorder, recorder, traced_alone, unrecorded
+from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.steps import Batched, Recorder, recorder, traced_alone, unrecorded
+from ..core.trace import current_trace, using
 from ..core.zeros import is_zero
 from .jvp import jvp_jaxpr
 from .linearize import partial_eval_jaxpr
 from .transpose import transposed_fun
-from .vmap import BatchAxis, vmap_jaxpr
+from .vmap import BatchAxis, BatchTrace, vmap_jaxpr, with_axis
 
 
 Fun = Callable[..., Sequence[Any]]
@@ -82,13 +83,47 @@ def vmap_step(fun: Fun, name: str, axis: BatchAxis, values: Sequence[Any], dims:
 
     def record(steps: Recorder, closed: ClosedJaxpr) -> None:
         after, _ = vmap_jaxpr(closed, axis, list(dims))
-        steps.add("vmap", name, closed.jaxpr, (f"all {axis.size} examples", after.jaxpr))
+        batched = _followed(closed, axis, dims)
+        steps.add("vmap", name, closed.jaxpr, (f"all {axis.size} examples", after.jaxpr), batched=batched)
 
     try:
         examples = [_Example(x, d) for x, d in zip(values, dims)]
     except TypeError:  # what is the same for all examples may be anything
         return fun
     return _step("vmap", one_example, name, examples, record)
+
+
+class _FollowedTrace(BatchTrace):
+    """Notes what the rules make of each equation."""
+
+    __slots__ = ("notes",)
+
+    def process(self, primitive, args, params):
+        operands = tuple(self.split(x)[1] for x in args)
+        made = self.recorder.eqns if self.recorder is not None else []
+        start = len(made)
+        out = super().process(primitive, args, params)
+        results = tuple(self.split(x)[1] for x in (out if primitive.multiple_results else [out]))
+        self.notes.append((primitive, operands, results, tuple(made[start:])))
+        return out
+
+
+def _followed(closed: ClosedJaxpr, axis: BatchAxis, dims: Sequence[int | None]) -> list[Batched]:
+    """What becomes of each equation where a program is mapped; nothing where its equations are not replayed one by one."""
+    notes: list[Any] = []
+
+    def fun(*args: Any) -> Sequence[Any]:
+        trace = _FollowedTrace(current_trace(), axis)
+        trace.notes = notes
+        with using(trace), bind_axis(axis.name, axis.size):
+            outs = jaxpr_as_fun(closed)(*[trace.join(v, d) for v, d in zip(args, dims)])
+        return [trace.split(out)[0] for out in outs]
+
+    trace_to_jaxpr(fun, [with_axis(a, d, axis) for a, d in zip(closed.in_avals, dims)], closed.jaxpr.debug)
+    eqns = closed.jaxpr.eqns
+    if [eqn.primitive for eqn in eqns] != [primitive for primitive, *_ in notes]:
+        return []
+    return [Batched(eqn, *rest) for eqn, (_, *rest) in zip(eqns, notes)]
 
 
 class _Example:

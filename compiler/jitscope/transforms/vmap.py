@@ -159,11 +159,12 @@ def _vmap_jaxpr(closed, axis, dims, force):
         out_dims.extend(found)
         return outs
 
-    avals = [_with_axis(a, d, axis) for a, d in zip(closed.in_avals, dims)]
+    avals = [with_axis(a, d, axis) for a, d in zip(closed.in_avals, dims)]
     return trace_to_jaxpr(fun, avals, closed.jaxpr.debug), out_dims
 
 
-def _with_axis(aval: ShapedArray, dim: int | None, axis: BatchAxis) -> ShapedArray:
+def with_axis(aval: ShapedArray, dim: int | None, axis: BatchAxis) -> ShapedArray:
+    """The type of all examples of something, along the axis `dim`."""
     if dim is None:
         return aval
     mark = aval.mark if aval.mark is None else aval.mark.beside(dim, axis.names)

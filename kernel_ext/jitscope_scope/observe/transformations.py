@@ -17,8 +17,9 @@ from jitscope.core import call_sites
 from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import Jaxpr, Var, subjaxprs
 from jitscope.core.printing import Names
-from jitscope.core.steps import Recorder, Step, recorded
+from jitscope.core.steps import Batched, Recorder, Step, recorded
 
+from .batching import how_of, names_of, types_of
 from .ledger import Ledger, Row, ledger as session_ledger
 from .positions import CellOf, position_document, positions_of, sendable
 from .timing import quantity
@@ -27,6 +28,7 @@ from .timing import quantity
 if TYPE_CHECKING:
     from jitscope_widgets.documents.parts import Position, Transform
     from jitscope_widgets.documents.transformations import (
+        BatchedOperation,
         CodeProgram,
         Origin,
         ProgramLine,
@@ -84,12 +86,28 @@ class _Writer:
             self.paths.setdefault(_key(position), []).append(path)
 
     def step(self, step: Step) -> TransformationStep:
-        return {
+        told: TransformationStep = {
             "transform": cast("StepTransform", step.transform),
             "function": sendable(step.function),
             "depth": step.depth,
             "before": self.program("", step.before),
             "after": [self.program(title, jaxpr) for title, jaxpr in step.after],
+        }
+        if step.batched:
+            told["batched"] = list(map(self._batched, step.batched[:LINES]))
+            told["batched_left_out"] = max(0, len(step.batched) - LINES)
+        return told
+
+    def _batched(self, batched: Batched) -> BatchedOperation:
+        one, whole, axis = types_of(batched)
+        return {
+            "operation": sendable(batched.eqn.primitive.name),
+            "origin": self._origin(batched.eqn.traceback),
+            "one": one,
+            "all": whole,
+            "axis": axis,
+            "how": how_of(batched),
+            "made": [sendable(name) for name in names_of(batched)],
         }
 
     def program(self, title: str, jaxpr: Jaxpr) -> CodeProgram:

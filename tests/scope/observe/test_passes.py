@@ -19,7 +19,8 @@ from jitscope import lax
 from jitscope.xla.dumps import Source, compiled_again
 from jitscope_scope import observe
 from jitscope_scope.observe.passes import instrument, passes_document
-from jitscope_widgets import validate
+from jitscope_widgets import text as text_of, validate
+from jitscope_widgets.quantities import percent, seconds
 from tests.extent import full, some
 from tests.programs.rows import row_of
 from tests.scope.fact_programs import PROGRAMS
@@ -438,3 +439,38 @@ def test_an_operation_without_origin_that_gets_a_kernel_of_its_own_is_fused():
     assert {kind for kind, count in state["counts"].items() if count} == {"fused"} and state["operations"] == before[
         "operations"
     ]
+
+
+def one_large_kernel(x):
+    y = jnp.cumsum(x)
+    for k in range(80):
+        x = jnp.sin(x) * k + 1.0  # the large one
+    return x, jnp.flip(jnp.pad(y, 3)), y.sort()
+
+
+def test_the_kernel_that_took_longest_to_write_is_the_one_with_most_in_it():
+    document = instrument(row_of(one_large_kernel, jnp.ones(1000)))
+    writing = document["writing"]
+    assert writing["count"] == len(writing["kernels"]) > 1
+    took = [kernel["seconds"]["value"] for kernel in writing["kernels"]]
+    assert took == sorted(took, reverse=True) and sum(took) == pytest.approx(writing["total"]["value"])
+    texts = [{document["positions"][path]["text"].strip() for path in k["paths"]} for k in writing["kernels"]]
+    assert any("the large one" in text for text in texts[0])
+    text = jx.jit(one_large_kernel).lower(jnp.ones(1000)).compile().as_text()
+    names = set(re.findall(r"^\s*(?:ROOT )?%?([\w.\-]+) = ", text, re.M))
+    assert {kernel["name"] for kernel in writing["kernels"]} <= names  # as XLA writes them
+    code = next(stage["seconds"]["value"] for stage in document["stages"] if stage["name"] == "machine code")
+    assert writing["parts"] >= writing["count"] and 0 < writing["longest"]["value"] <= code
+
+
+def test_the_sentence_names_the_dearest_pass_and_stage():
+    document = instrument(row_of(one_large_kernel, jnp.ones(1000)))
+    told = " ".join(" ".join(text_of(document).split()).split())
+    spent: dict[str, float] = {}
+    for one in document["passes"]:
+        spent[one["name"]] = spent.get(one["name"], 0.0) + one["seconds"]["value"]
+    name = max(spent, key=spent.__getitem__)
+    assert f"Of the passes {name} took longest: {seconds(spent[name])}" in told
+    stages = {stage["name"]: stage["seconds"]["value"] for stage in document["stages"]}
+    share = percent(max(stages.values()) / sum(stages.values()))
+    assert f"Compiling once more took {seconds(sum(stages.values()))}" in told and f"Most of it, {share}, was" in told

@@ -338,3 +338,72 @@ def test_what_nobody_but_the_view_calls_has_the_line_that_asks_for_it():
     custom.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (ct * jnp.cos(x),))
     document = steps_of(jx.vmap(custom), A)
     assert {origin["position"]["function"] for origin in document["origins"]} == {"steps_of"}
+
+
+def mixed(w, x, n):
+    a = x @ w
+    b = w.T @ w
+    c = lax.cond(n > 2, jnp.sin, jnp.cos, a)
+    d = lax.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] * 2), (0, c))[1]
+    return d.sum() + b.sum() + jnp.outer(x, x).sum() + lax.dynamic_slice(d, (n,), (2,)).sum()
+
+
+MIXED = jnp.ones((5, 7)), jnp.ones((5, 11)), jnp.arange(11)
+
+
+def mapped(w, xs, ns):
+    return jx.vmap(mixed, in_axes=(None, 1, 0))(w, xs, ns)
+
+
+def test_what_became_of_the_axis_of_the_examples():
+    """Held against the program that vmap makes, and against XLA's text: it has no conditional, and computes both branches."""
+    (step,) = steps_of(mapped, *MIXED)["steps"]
+    batched = step["batched"]
+    made = jx.make_jaxpr(jx.vmap(mixed, in_axes=(None, 1, 0)))(*MIXED)
+    assert len(batched) == len(jx.make_jaxpr(mixed)(MIXED[0], MIXED[1][:, 0], MIXED[2][0]).eqns)
+    types = {v.aval.short() for eqn in made.eqns for v in eqn.outvars}
+    for one in batched:
+        if one["axis"] is None:
+            assert one["all"] == one["one"] and one["how"] == "shared"
+            continue
+        kind, _, shape = one["one"].partition("[")
+        sizes = [size for size in shape.rstrip("]").split(",") if size]
+        sizes.insert(one["axis"], "11")
+        assert one["all"] == f"{kind}[{','.join(sizes)}]" and one["all"] in types
+    how = {one["operation"]: one["how"] for one in batched if one["how"] not in ("one", "after", "shared")}
+    assert how == {"cond": "branches", "while": "last", "dynamic_slice": "others"}
+    compiled = jx.jit(mapped).lower(*MIXED).compile().as_text()
+    assert " conditional(" not in compiled and " sine(" in compiled and " cosine(" in compiled
+
+
+def test_products_of_each_example_and_shared_ones_are_told_apart():
+    def one(w, x):
+        return (w @ x).sum() + (w.T @ w).sum()
+
+    def each(ws, x):
+        return jx.vmap(one, in_axes=(0, 0))(ws, x)
+
+    def shared(w, x):
+        return jx.vmap(one, in_axes=(None, 0))(w, x)
+
+    def products(fun, *args):
+        (step,) = steps_of(fun, *args)["steps"]
+        return [one["how"] for one in step["batched"] if one["operation"] == "dot_general"]
+
+    assert products(each, jnp.ones((3, 4, 4)), jnp.ones((3, 4))) == ["products", "products"]
+    assert products(shared, jnp.ones((4, 4)), jnp.ones((3, 4))) == ["one", "shared"]
+
+
+def test_a_loop_that_ends_for_all_at_once_is_one_operation():
+    def one(x):
+        return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, jnp.sin(s[1])), (0, x))[1]
+
+    (step,) = steps_of(jx.vmap(one), jnp.ones(4))["steps"]
+    assert [one["how"] for one in step["batched"] if one["operation"] == "while"] == ["one"]
+
+
+def test_the_text_says_what_could_not_be_one_operation():
+    told = " ".join(text(steps_of(mapped, *MIXED)).split())
+    assert re.search(r"vmap of mixed: \d+ of \d+ operations are one for all examples", told)
+    assert "computes all branches for each example" in told and "until the last of them is done" in told
+    assert "became broadcast_in_dim, gather" in told

@@ -4,7 +4,7 @@ Counts are of operations: fusions are none, and what a reduction applies to sing
 several kernels count once in `counts`; the sentence tells the copies, and the fusions made.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .graph import GraphDocument
 from .parts import Position, Quantity
@@ -24,6 +24,29 @@ class PassStage(TypedDict):
     name: PassStageName
     does: str
     seconds: Quantity
+
+
+class KernelWriting(TypedDict):
+    """Writing a kernel as LLVM's IR."""
+
+    name: str
+    seconds: Quantity
+    paths: list[str]
+    """Of its equations."""
+
+
+class CodeWriting(TypedDict):
+    """What the code of kernels took, as far as XLA records it: of LLVM's own work it does not say which kernel it was for."""
+
+    kernels: list[KernelWriting]
+    """The dearest first."""
+    count: int
+    """All kernels that were written, listed or not."""
+    total: Quantity
+    parts: int
+    """Tasks of LLVM's, which make machine code of all kernels."""
+    longest: Quantity
+    """The longest of them."""
 
 
 class PassRun(TypedDict):
@@ -104,6 +127,7 @@ class PassesDocument(TypedDict):
     title: str
     stages: list[PassStage]
     """Empty where they are not known."""
+    writing: NotRequired[CodeWriting]
     passes: list[PassRun]
     states: list[PassState]
     fates: list[Fate]

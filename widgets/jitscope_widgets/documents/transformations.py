@@ -1,6 +1,6 @@
 """The programs before and after each transformation that a trace went through."""
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .parts import Position, Quantity, Transform
 
@@ -26,6 +26,30 @@ class CodeProgram(TypedDict):
 StepTransform = Literal["jvp", "linearize", "transpose", "vmap"]
 
 
+How = Literal["shared", "one", "products", "after", "others", "branches", "last", "loop"]
+"""How an operation is done for all examples: `shared`: once, it is the same for all; `one`: it is one operation still; `products`: a
+product for each example, in one operation; `after`: one operation, after others that move or repeat its operands; `others`: by operations
+of other kinds; `branches`: all branches are computed for each example, and one is chosen; `last`: one loop, until the last example is
+done; `loop`: example by example."""
+
+
+class BatchedOperation(TypedDict):
+    """An operation of one example, and what vmap made of it."""
+
+    operation: str
+    origin: int | None
+    """Its place in `origins`."""
+    one: str
+    """The type of a result for one example: of the first that is not the same for all."""
+    all: str
+    """The same for all examples, "" where it is not known."""
+    axis: int | None
+    """The axis of `all` along which the examples lie; None: the result is the same for all."""
+    how: How
+    made: list[str]
+    """The operations that do it."""
+
+
 class TransformationStep(TypedDict):
     """One transformation of one function."""
 
@@ -37,6 +61,9 @@ class TransformationStep(TypedDict):
     """How many transformations are round it."""
     before: CodeProgram
     after: list[CodeProgram]
+    batched: NotRequired[list[BatchedOperation]]
+    """Of a vmap, in the order of the program before."""
+    batched_left_out: NotRequired[int]
 
 
 class Origin(TypedDict):

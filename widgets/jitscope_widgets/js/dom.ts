@@ -14,12 +14,16 @@ function setAttribute(element: Element, name: string, value: unknown): void {
   } else element.setAttribute(name, value === true ? "" : String(value));
 }
 
+/** Whether what is in it is laid out in lines. */
+const isFlowing = (element: Element): boolean =>
+  element instanceof HTMLElement && !["OPTION", "STYLE", "SCRIPT", "TITLE", "TEXTAREA"].includes(element.tagName);
+
 function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (child instanceof Node) element.append(child);
-    else element.append(...(element.tagName === "CODE" ? breakable(String(child)) : [String(child)]));
+    else element.append(...(isFlowing(element) ? breakable(String(child)) : [String(child)]));
   }
   return element;
 }

@@ -34,6 +34,7 @@ from ..view.parts import (
     View,
 )
 from ..words import plural
+from .compiling import compiling
 
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _parts(document: PassesDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if document["stages"]:
         yield Sentence(tuple(_stages(document)))
+    yield from compiling(document)
     yield Sentence(", ".join(map(" ".join, TABLES["changes"].values())), "note")
     if states := document["states"]:
         yield _chart(document, states)
@@ -98,9 +100,11 @@ def _total(quantities: Iterable[Quantity]) -> float | None:
 
 
 def _stages(document: PassesDocument) -> Iterator[Inline]:
-    """`Compiling took: passes 22 ms, kernels 362 ms, …`"""
+    """`Compiling once more took 1.7 s: passes 22 ms, kernels 362 ms, …`"""
     for at, stage in enumerate(document["stages"]):
-        yield ", " if at else "Compiling took: "
+        whole = _total(one["seconds"] for one in document["stages"])
+        took = f" {seconds(whole)}" if whole is not None else ""
+        yield ", " if at else f"Compiling once more took{took}: "
         yield Text(f"{stage['name']} {show(stage['seconds'])}", title=f"{stage['does']}; {origin(stage['seconds'])}")
     yield "."
 

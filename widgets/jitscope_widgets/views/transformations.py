@@ -10,6 +10,7 @@ from ..escapes import clean
 from ..sentences import TABLES
 from ..view.parts import Beside, Code, CodeLine, Part, Ref, Section, Sentence, Step, Steps, View
 from ..words import plural
+from . import batching
 
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ def view(document: TransformationsDocument) -> View:
 def _parts(document: TransformationsDocument) -> Iterator[Part]:
     yield Sentence(headline(document), "headline")
     if steps := document["steps"]:
-        yield Sentence(f"{_legend(document)}; pick a line to see what stems from the same place.", "note")
         here = words.mostly_in(origin["position"] for origin in document["origins"])
+        yield from (Sentence(said) for step in steps if (said := batching.told(document, step, here)))
+        yield Sentence(f"{_legend(document)}; pick a line to see what stems from the same place.", "note")
         entries = tuple(_step(document, number, step, here) for number, step in enumerate(steps, 1))
         yield Steps("Transformations, those inside of others first", entries)
     if more := document["left_out"]:
@@ -79,7 +81,7 @@ def _step(document: TransformationsDocument, number: int, step: TransformationSt
 
     sections = [section("before", step["before"])]
     sections += [section(f"after: {clean(one['title'])}", one) for one in step["after"]]
-    parts = (Sentence(DOES[step["transform"]]), Beside(tuple(sections)))
+    parts = (Sentence(DOES[step["transform"]]), *batching.parts(document, step, here), Beside(tuple(sections)))
     return Step(f"{number}. {_name(step)}", parts, depth=step["depth"])
 
 

@@ -14,7 +14,7 @@ from ..hlo import shortened
 from ..timing import quantity
 from .changes import Change, Kind, Tally, changes_between, tally
 from .fates import Fate, fates_of
-from .phases import stages_of
+from .phases import stages_of, writing_of
 from .pictures import picture
 from .running import Pass, run_of
 from .states import State, shown, states_of
@@ -64,7 +64,9 @@ def passes_document(
     paths.update(
         path for state in told_states if state["graph"] for node in state["graph"]["nodes"] for path in node["paths"]
     )
-    return {
+    writing = writing_of(told.phases, _equations(states[-1]))
+    paths.update(path for kernel in (writing["kernels"] if writing else ()) for path in kernel["paths"])
+    document: PassesDocument = {
         "kind": "passes",
         "version": 1,
         "title": title,
@@ -79,6 +81,18 @@ def passes_document(
             told.seconds, "s", note="compiled twice more: for the times of the passes, and for what they wrote"
         ),
     }
+    if writing:
+        document["writing"] = writing
+    return document
+
+
+def _equations(state: State) -> dict[str, list[str]]:
+    """The paths of the equations in each kernel of a program."""
+    found: dict[str, dict[str, None]] = {}
+    for computation, i in state.operations():
+        kernel = state.fused.get(computation.name, i.name)
+        found.setdefault(kernel, {}).update(dict.fromkeys(state.paths(computation.name, i)))
+    return {kernel: list(paths) for kernel, paths in found.items()}
 
 
 def _pass(one: Pass, state: int | None) -> PassRun:

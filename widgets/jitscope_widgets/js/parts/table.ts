@@ -2,7 +2,7 @@
 import { clear, grouped, h } from "../dom";
 import { isNothing, type Selected } from "../links";
 import { choice } from "../tabs";
-import type { Column, Content, Grouped, Ref, Row, Stretch, Table } from "./forms";
+import type { Column, Grouped, Ref, Row, Stretch, Table } from "./forms";
 import { inline, order, words } from "./inline";
 import { elementsOf, type Stage } from "./view";
 
@@ -259,7 +259,7 @@ class TableView {
         "aria-level": this.deep ? depth + 1 : null,
         "aria-expanded": opens(row) ? String(isOpen) : null,
         "data-tone": row.tone,
-        title: row.title || words(row.cells.slice(0, 3).flat() as Content).slice(0, NAMED),
+        title: row.title || row.cells.slice(0, 3).map(words).filter(Boolean).join(" · ").slice(0, NAMED),
         style: { "--depth": String(depth) },
       },
       ...cells,
