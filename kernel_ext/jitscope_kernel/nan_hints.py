@@ -56,6 +56,17 @@ def offer(
     """How to hunt, in a line, for a cell whose shown result has a NaN, that named, kept or printed a number which is not finite, or
     that `debug_nans` stopped; "" where there is nothing to say. `names` are those of the session, `taken` is what the cell's lines
     took from arrays."""
+    said = _offer(cell, result, error, names, taken)
+    return said.replace(_A_CALL, "f(x)" if "f" not in names else "and the call that made it")
+
+
+_A_CALL = "\0"
+"""A call that is not known: `f(x)` in words, where that is no call of the session's own."""
+
+
+def _offer(
+    cell: str, result: Any, error: BaseException | None, names: Mapping[str, Any], taken: Mapping[int, float]
+) -> str:
     if isinstance(error, FloatingPointError) and config.settings().debug_nans:
         return f"With the numbers, the way to the result and a fix: {_asking(_body(cell))}"
     if error is not None or _MEANT.search(cell):
@@ -78,7 +89,21 @@ def offer(
     arrays = [x for x in tree.leaves(result) if _is_array(x)]
     if sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
         return ""
-    return f"There is a NaN in this result. Where the first one comes from: {_asking(body)}"
+    return f"There is a NaN in this result. Where the first one comes from: {_asking(_of_bad_part(body, result))}"
+
+
+def _of_bad_part(body: list[ast.stmt], result: Any) -> list[ast.stmt]:
+    """The statements of a cell; where the last one shows several results, with the first of them that has a NaN in its place."""
+    match body:
+        case [*before, ast.Expr(value=ast.Tuple(elts=parts))] if type(result) is tuple and len(result) == len(parts):
+            bad = (
+                part
+                for part, x in zip(parts, result)
+                if any(_is_array(leaf) and _is_nan(leaf) for leaf in tree.leaves(x))
+            )
+            part = next(bad, None)
+            return [*before, ast.copy_location(ast.Expr(part), body[-1])] if part is not None else body
+    return body
 
 
 def _body(cell: str) -> list[ast.stmt]:
@@ -150,7 +175,9 @@ def _sources(node: ast.AST, body: list[ast.stmt]) -> list[str]:
 
 
 def _made(of: ast.expr, body: list[ast.stmt]) -> ast.Call | None:
-    """The call that an expression is, or that a name in it was given last before."""
+    """The call that an expression is or takes a part of, or that a name in it was given last before."""
+    while isinstance(of, ast.Subscript | ast.Attribute):
+        of = of.value
     if isinstance(of, ast.Call):
         of_python = isinstance(of.func, ast.Name) and hasattr(builtins, of.func.id)
         return _taken_from(of) or (None if of_python else of)
@@ -193,7 +220,7 @@ def _kept(body: list[ast.stmt], names: Mapping[str, Any], taken: Mapping[int, fl
         bad = [k for k, one in enumerate(numbers) if type(one) is float and not math.isfinite(one)]
         if bad and (bad[-1] == len(numbers) - 1 or node.lineno in taken):
             what = "NaN" if math.isnan(numbers[bad[0]]) else "infinite"
-            call = calls[0] if len(calls) == 1 and isinstance(node, ast.Call) else "f(x)"
+            call = calls[0] if len(calls) == 1 and isinstance(node, ast.Call) else _A_CALL
             yield f"{ast.unparse(kept)}[{bad[0]}] is {what}. Where that comes from: %nans {call}"
 
 
@@ -220,7 +247,7 @@ def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
             if isinstance(number, Among) and not calls:
                 continue  # data that are printed may have missing values
             what = "A NaN" if math.isnan(number) else "An infinity"
-            call = calls[0] if len(calls) == 1 else "f(x)"
+            call = calls[0] if len(calls) == 1 else _A_CALL
             yield f"{what} is printed in line {line}. Where it comes from: %nans {call}"
 
 
@@ -280,6 +307,6 @@ def _asking(body: list[ast.stmt]) -> str:
     if shown is not None:
         shown = _taken_from(shown) or shown
     if not isinstance(shown, (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)):
-        return "%nans f(x)"
+        return f"%nans {_A_CALL}"
     calls = any(isinstance(part, ast.Call) for part in ast.walk(shown))
-    return f"%nans {ast.unparse(shown)}" if calls else "%nans f(x)"
+    return f"%nans {ast.unparse(shown)}" if calls else f"%nans {_A_CALL}"

@@ -137,6 +137,30 @@ def test_an_error_without_a_rewrite_has_what_to_do_in_words(cells):
     assert not fix["checked"] and not fix["edits"]
 
 
+def test_an_argument_that_is_no_array_is_named_as_static(cells):
+    for given, what in (("'tanh'", "a text"), ("lambda y: -y", "a function")):
+        ran = cells.cell(f"@jax.jit\ndef act(v, how):\n    return v\nact(x, {given})")
+        (item,) = [one for document in ran.documents for one in document["items"]]
+        assert item["message"] == f"how is an argument of the compiled act, and {what} is no array."
+        assert item["fix"]["text"].startswith('Make it static, jit(act, static_argnames="how"): ')
+
+
+GROWING = {
+    "a list": "return jnp.stack([v[i:i + n] for i in range(v.shape[0] - n + 1)])",
+    "a loop": "out = []\n    for i in range(n):\n        out.append(v * i)\n    return jnp.stack(out)",
+}
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_a_loop_that_collects_values_has_its_number_static(cells, kind: str):
+    ran = cells.cell(f"@jax.jit\ndef f(v, n):\n    {GROWING[kind]}\nf(jnp.arange(6.0), 2)")
+    (stopped,) = [one for one in ran.documents if one["kind"] == "stopped"]
+    (fix,) = stopped["fixes"]
+    assert fix["text"].startswith("Make n static") and fix["checked"] and fix["edits"]
+    (document,) = cells.cell("%sharpbits").documents
+    assert not any("fori_loop" in (one["fix"] or {"text": ""})["text"] for one in document["items"])
+
+
 MESH = "P = jax.P\nmesh = jax.make_mesh((4,), ('data',))\ny = jax.device_put(jnp.ones((8, 2)), jax.NamedSharding(mesh, P('data', None)))"
 MAPPED = "s = jax.shard_map(lambda a: a * 2, mesh=mesh, in_specs=P('data'), out_specs=P('data'))"
 
@@ -406,7 +430,9 @@ NANS = {
     ),
     "an element": ("log_of(-x)[0, 0]", "%nans log_of(-x)[0, 0]"),
     "a row of a name": ("r = log_of(-x)\nr[0]", "%nans log_of(-x)"),
-    "a part of a tuple": ("2, log_of(-x)", "%nans f(x)"),
+    "a part of a tuple": ("2, log_of(-x)", "%nans log_of(-x)"),
+    "a part that is printed": ("print(log_of(-x)[0])", "%nans log_of(-x)"),
+    "one of a list": ("[2, log_of(-x)]", "%nans f(x)"),
     "a name": ("r = log_of(-x)\nr", "%nans log_of(-x)"),
     "taken by float": ("val = float(log_of(-x).sum())", "%nans log_of(-x).sum()"),
 }

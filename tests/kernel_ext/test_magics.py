@@ -370,6 +370,8 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
         "for k in range(2):\n    taken = root(bad).item()\nprint(taken)": "%nans root(bad)",
         "def inverse(x):\n    return 1 / x\ntaken = float(inverse(0 * bad[0]))": "%nans inverse(0 * bad[0])",
         "print(float(root(bad)))": "%nans root(bad)",
+        "print(jnp.sqrt(bad)[0])": "%nans jnp.sqrt(bad)",
+        "bad[1], root(bad), 2": "%nans root(bad)",
         "print('root', root(bad))": "%nans root(bad)",
         "y = root(bad)\nfor step in range(2):\n    print(f'{step} {y:.3f}')": "%nans root(bad)",
         "y, z = root(bad), 1\nprint(f'{z} {float(y):.3f}', len('a'))": "%nans f(x)",
@@ -397,6 +399,12 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
     )
     for cell in quiet:
         assert not [text for text in layer.cell(cell).texts if "%nans" in text], cell
+
+
+def test_a_call_that_is_not_known_is_not_called_by_a_name_of_the_session(layer) -> None:
+    layer.cell("def f(x):\n    return jnp.sqrt(x)\nx = jnp.ones(2)")
+    ran = layer.cell("seen = [float(f(x)) for x in (-x[0], -x[1])]")
+    assert [text for text in ran.texts if text.endswith(": %nans and the call that made it")]
 
 
 def test_a_cell_that_debug_nans_stopped_comes_with_the_way_to_hunt(layer) -> None:

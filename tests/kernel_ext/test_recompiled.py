@@ -160,3 +160,20 @@ def test_what_autoreload_changed_in_place_is_told(shell, tmp_path, monkeypatch) 
         "called.clear_cache(), lost.clear_cache()\nfloat(called(jnp.ones(3))[0]), float(lost(jnp.ones(3))[0])"
     )
     assert (after.result, after.stderr) == ((31, 31), "")
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%jit", "%%time\n%%jit", "%%prun -q"])
+def test_a_magic_round_a_cell_leads_to_no_call(shell, magic: str) -> None:
+    shell.cell("@jx.jit\ndef total(x):\n    return jnp.tanh(x).sum()\ntotal(jnp.ones(2));")
+    shell.cell(f"{magic}\nfor n in (3, 5, 9):\n    total(jnp.ones(n))")
+    (card,) = shell.cell("%recompiles total").document["cards"]
+    assert [site["led"] for site in card["sites"]] == [[]]
+
+
+def test_a_line_of_a_cell_under_a_magic_leads_to_a_helper_s_call(shell) -> None:
+    shell.cell(
+        "@jx.jit\ndef total(x):\n    return jnp.tanh(x).sum()\ndef run(n):\n    return total(jnp.ones(n))\nrun(2)"
+    )
+    shell.cell("%%time\nfor n in (3, 5, 9):\n    run(n)")
+    (card,) = shell.cell("%recompiles total").document["cards"]
+    assert [at["line"] for site in card["sites"] for at in site["led"]] == [3]

@@ -185,16 +185,18 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         found = differences(candidate.signature, new)
         if best is None or _distance(found) < _distance(best[1]):
             best = (candidate, found)
-        if _distance(found) <= (False, False, False, 1):
+        if _distance(found) <= (False, False, False, 1, 0):
             break
     return best
 
 
-def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int]:
-    """A call of the same function object is nearer than one of another that differs in more than that; then one of the same structure."""
+def _distance(found: Sequence[Difference]) -> tuple[bool, bool, bool, int, int]:
+    """A call of the same function object is nearer than one of another that differs in more than that; then one of the same structure;
+    of as many differences those of sizes are nearer than those of the number of axes."""
     parts = [one.part for one in found]
     another = bool({"function", "closure"} & {*parts}) and not {"function", "closure"} >= {*parts}
-    return "class" in parts, another, "tree structure" in parts, len(found)
+    ranks = sum(one.part == "shape" and _is_of_rank(one) for one in found)
+    return "class" in parts, another, "tree structure" in parts, len(found), ranks
 
 
 def _function(old: Signature, new: Signature) -> list[Difference]:
@@ -357,7 +359,7 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
                 new.path,
                 _weakness(old),
                 _weakness(new),
-                "a Python number is weakly typed, an array is not",
+                "Python numbers, and what is computed of them alone, are weakly typed",
             )
         )
     return found
@@ -381,9 +383,17 @@ def _weakness(leaf: Leaf) -> str:
     return f"{leaf.dtype}, {'weak' if leaf.weak_type else 'not weak'}"
 
 
+_OTHER_RANK = " instead of "
+
+
+def _is_of_rank(one: Difference) -> bool:
+    """Whether a change of shape is one of the number of axes."""
+    return _OTHER_RANK in one.detail
+
+
 def _axes(old: tuple[int, ...], new: tuple[int, ...]) -> str:
     if len(old) != len(new):
-        return f"{len(new)} {'axis' if len(new) == 1 else 'axes'} instead of {len(old)}"
+        return f"{len(new)} {'axis' if len(new) == 1 else 'axes'}{_OTHER_RANK}{len(old)}"
     changed = [str(i) for i, (a, b) in enumerate(zip(old, new)) if a != b]
     return f"{'axis' if len(changed) == 1 else 'axes'} {', '.join(changed)}"
 

@@ -364,8 +364,8 @@ class Ledger:
         """The outermost line of the running cell above the call, if that is another one."""
         found, frame = None, sys._getframe() if row.cell is not None else None
         while frame is not None:
-            if self.cell_of(frame.f_code.co_filename) == row.cell:
-                found = frame
+            if self.cell_of(frame.f_code.co_filename) == row.cell and "run_cell_magic" not in frame.f_code.co_names:
+                found = frame  # a magic round the cell leads to all of it
             frame = frame.f_back
         if found is None:
             return None

@@ -321,6 +321,8 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
                 bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
                 loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
                 counter = ast.unparse(loop.target) if loop is not None else "i"
+                if loop is None or _grows(loop):
+                    return Rewrite(loop or node, _collected(args), False)
                 text = (
                     f"make it a `lax.fori_loop` from `{bounds[0]}` to `{bounds[1]}`, whose body is a function of `{counter}` and of what the "
                     "loop changes, and gives the next values of that"
@@ -331,6 +333,27 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
             case ast.stmt():
                 break
     return None
+
+
+def _collected(counts: list[ast.expr]) -> str:
+    """What to do where values are collected in a loop with traced bounds."""
+    names = " and ".join(dict.fromkeys(f"`{ast.unparse(one)}`" for one in counts if not isinstance(one, ast.Constant)))
+    what = names if all(isinstance(one, ast.Name | ast.Constant) for one in counts) else f"what {names} is computed of"
+    return (
+        f"make {what} static: how many values are collected is a shape, and shapes are known while tracing; or collect for the most that "
+        "there can be, and mask what is too many"
+    )
+
+
+def _grows(loop: ast.For) -> bool:
+    """Whether each iteration makes something longer, a list or an array: no loop of the library does."""
+    for node in (part for one in loop.body for part in ast.walk(one)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="append" | "extend" | "concatenate" | "hstack" | "vstack")):
+                return True
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
+                return True
+    return False
 
 
 _MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",

@@ -160,20 +160,49 @@ def _is_called_in_training(step: _Step, function: ast.FunctionDef, walk: Walk) -
         if isinstance(loop, ast.For | ast.While) and isinstance(statement, ast.Assign):
             given = {name for one in (*call.args, *(k.value for k in call.keywords)) for name in read(one)}
             taken = {name for target in statement.targets for name in stored(target)}
-            if given & taken and _is_one(step, function, call, loop):
+            if given & taken and _is_one(step, function, call, statement, loop):
                 return True
     return False
 
 
-def _is_one(step: _Step, function: ast.FunctionDef, call: ast.Call, loop: ast.For | ast.While) -> bool:
-    """Whether a call in a loop gives the state by a name that the loop gives nothing, or the function has it from outside."""
+def _is_one(
+    step: _Step, function: ast.FunctionDef, call: ast.Call, statement: ast.Assign, loop: ast.For | ast.While
+) -> bool:
+    """Whether a call in a loop gives the state by a name that the loop gives nothing but the state itself, or the function has it from
+    outside."""
     root = root_of(ast.unparse(step.state)) if step.state is not None else ""
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     if root not in names:
         return True
     at = names.index(root)
     value = call.args[at] if at < len(call.args) else keyword(call, root)
-    return isinstance(value, ast.Name | ast.Attribute) and root_of(ast.unparse(value)) not in stored(loop)
+    if not isinstance(value, ast.Name | ast.Attribute):
+        return False
+    given = root_of(ast.unparse(value))
+    return given not in stored(loop) or (
+        isinstance(value, ast.Name) and _comes_back(root, function, given, statement, loop)
+    )
+
+
+def _comes_back(
+    root: str, function: ast.FunctionDef, given: str, statement: ast.Assign, loop: ast.For | ast.While
+) -> bool:
+    """Whether all that a loop gives a name is what the function was called with: `p, s = step(p, s)`, of `return q, s`."""
+    targets = statement.targets[0].elts if isinstance(statement.targets[0], ast.Tuple) else []
+    places = [i for i, one in enumerate(targets) if isinstance(one, ast.Name) and one.id == given]
+    stores = [
+        one for one in below(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.id == given
+    ]
+    returns = [one.value for one in below(function) if isinstance(one, ast.Return)]
+    if len(places) != 1 or len(stores) != 1 or root in stored(function) or not returns:
+        return False
+    return all(
+        isinstance(value, ast.Tuple)
+        and len(value.elts) == len(targets)
+        and isinstance(one := value.elts[places[0]], ast.Name)
+        and one.id == root
+        for value in returns
+    )
 
 
 _STATEFUL = {

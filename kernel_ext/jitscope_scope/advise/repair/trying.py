@@ -12,6 +12,7 @@ from types import FunctionType, TracebackType
 from typing import Any
 
 from jitscope.core import source
+from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
 from jitscope.core.staging import trace_to_jaxpr
 from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
@@ -54,7 +55,8 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
         code.names.library = "jax"
     values = {**given, **_locals(error, where)}
     with jaxwatch.unwatched():
-        made = list(_static(known, code, traces[-1], quiet))
+        in_while = any(isinstance(one, ast.While) for one in path[:2])
+        made = list(_static(known, code, traces[-1], quiet, in_while))
         for one in candidates(known, code, own, values) if functions else ():
             said = _try(one, code, functions, traces[-1], where) if quiet else _UNTRIED
             if said == _TRIED and one.differs:
@@ -72,12 +74,14 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     return both[:MOST]
 
 
-def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool) -> Iterator[Fix]:
-    """The argument that the failing operation was given, as a static one."""
+def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool, in_while: bool) -> Iterator[Fix]:
+    """The argument that the failing operation was given, or was given something computed of, as a static one; what the test of a `while` is
+    computed of is no count."""
     names, defined = trace.debug.arg_names, trace.debug.defined
     if known not in HELPED or defined is None:
         return
-    places = [trace.invars.index(one) for one in trace.guilty if one in trace.invars]
+    asked = trace.guilty if in_while else _with_what_made(trace)
+    places = [trace.invars.index(one) for one in asked if one in trace.invars]
     of_numbers = [at for at in places if at in trace.numbers and at < len(names)]
     if len(of_numbers) != 1 or not names[of_numbers[0]].isidentifier():
         return
@@ -99,6 +103,15 @@ def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool) -> Iter
     except Exception:  # the user's code, with a value that was a tracer: whatever it raises, this is no fix
         return
     yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
+
+
+def _with_what_made(trace: UnfinishedTrace) -> list[Var]:
+    """The variables that the failing operation was given, and all that they were computed of."""
+    found = dict.fromkeys(trace.guilty)
+    for eqn in reversed(trace.eqns):
+        if not found.keys().isdisjoint(eqn.outvars):
+            found |= dict.fromkeys(one for one in eqn.invars if isinstance(one, Var))
+    return list(found)
 
 
 def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:

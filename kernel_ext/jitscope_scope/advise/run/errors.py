@@ -166,7 +166,7 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
 
 
-_OF_VALUES = ("not-a-jax-type", "static-unhashable")
+_OF_VALUES = ("not-a-jax-type", "static-unhashable", "flag-arg-traced")
 
 TO_DO = {
     "cond-branch-mismatch": "Convert one of the results (.astype, jnp.broadcast_to), so that they agree.",

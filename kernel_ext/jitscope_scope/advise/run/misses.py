@@ -82,10 +82,11 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     assert first.call_site is not None
     difference = first.differences[0]
     seconds = sum(row.spent for row in rows)
-    verb = "traced" if all(row.what == "reused" or row.loaded for row in rows) else "compiled"
-    times = "again" if len(rows) == 1 else f"again {len(rows)} times"
+    compiled = sum(row.what != "reused" and not row.loaded for row in rows)
+    parts = [("compiled", compiled), ("traced", len(rows) - compiled)]
+    again = " and ".join(f"{verb} again" if n == 1 else f"{verb} again {n} times" for verb, n in parts if n)
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
-    message = f"{first.function} is {verb} {times} {place} ({duration(seconds)}): {difference.sentence()}."
+    message = f"{first.function} is {again} {place} ({duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences[1:])
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(rows)), evidence, "miss")
 

@@ -21,6 +21,12 @@ class RefusedValue(NamedTuple):
 def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue | None:
     """What to say of the class that an error of jax's names; None where it is not found, or there is nothing more to say of it. `frame`
     is the user's that ran."""
+    if (one := _ARGUMENT.search(str(error))) is not None and one["type"] in _STATIC:
+        said = (
+            f"{one['path']} is an argument of the compiled {one['function']}, and {_STATIC[one['type']]} is no array."
+        )
+        fix = f'Make it static, jit({one["function"]}, static_argnames="{one["path"]}"): each value of it has a program of its own then.'
+        return RefusedValue(said, fix)
     match = re.search(r"(?:object of type|is of type|of type) '?<class '([^']+)'>", str(error))
     kind = _class(match[1]) if match is not None else None
     if kind is None:
@@ -34,6 +40,17 @@ def refused(known: str, error: BaseException, frame: FrameType) -> RefusedValue 
     said = f"A value of type {class_name(kind)} is not an array, a number or a tree of those."
     return RefusedValue(said, f"{fix[0].upper()}{fix[1:]}.") if fix else None
 
+
+_ARGUMENT = re.compile(
+    r"Error interpreting argument to <function (?:\S+\.)?(?P<function>[^\W\d]\w*) at \S+ as an abstract array\."
+    r".* of type <class '(?P<type>[^']*)'>.* at path (?P<path>[^\W\d]\w*)\.\s",
+    re.DOTALL,
+)
+_STATIC = {
+    "str": "a text", "bytes": "a text", "function": "a function", "method": "a method", "type": "a class",
+    "builtin_function_or_method": "a function",
+}  # fmt: skip
+"""What is no array, and has a hash: how it is called."""
 
 _FUNCTION = (
     "Make it static: an argument by static_argnames, a part of a tree as static data of its class; of an equinox module, equinox.filter_jit and "

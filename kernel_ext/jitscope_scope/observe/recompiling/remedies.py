@@ -41,7 +41,7 @@ def remedy(group: Group) -> Remedy | None:
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
     text = _names_of(group).own(_WORDS[group.cause](group))
     spares = counted is not None and counted.after < counted.before
-    if counted is not None and not spares and group.cause == "function" and (others := _others(group)):
+    if counted is not None and not spares and (others := _others(group)):
         text = f"{text} By the keys of the recorded calls that alone spares nothing: {others} changed as well."
     return Remedy(text, counted if spares else None)
 
@@ -56,8 +56,17 @@ def other_models(group: Group) -> list[str]:
 
 
 def _others(group: Group) -> str:
-    """What else changed at each of the recompilations, where no call before differed from it in the function alone: `args[0]`."""
-    every = [{d.path: None for d in row.differences if d.part != group.cause} for row in group.rows]
+    """What else changed at each of the recompilations, where no call before differed from it in the cause alone: `args[0]`, or `the dtype
+    of x` where the cause is another change of it."""
+    own = set(group.paths)
+    every = [
+        {
+            f"the {d.part} of {d.path}" if d.path in own else d.path: None
+            for d in row.differences
+            if d.part != group.cause
+        }
+        for row in group.rows
+    ]
     return listed([path for path in every[0] if all(path in paths for paths in every)])
 
 
@@ -147,6 +156,12 @@ def _dtype(group: Group) -> str:
 
 def _weak_type(group: Group) -> str:
     number = strong_number(common_dtype(group))
+    keys = [row.signature for row in group.history if row.signature is not None]
+    if any(leaf.shape for key in keys for leaf in key.leaves if leaf.path in group.paths):
+        dtype = number.partition("(")[0]
+        return (
+            f"Give {_names(group)} a dtype, .astype({dtype}): what is computed of Python numbers alone is weakly typed."
+        )
     return f"Pass {_names(group)} as an array in every call ({number}): Python numbers are weakly typed."
 
 
