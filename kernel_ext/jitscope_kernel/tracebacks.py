@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope.core.config import config
 from jitscope.core.folding import is_bug, without_internal_frames
+from jitscope.core.unfinished_traces import is_of_python, unfinished
 from jitscope_scope import jaxwatch
 from jitscope_scope.advise.run.bodies import carry_of, order_of
 
@@ -70,8 +71,16 @@ def _advise(error: BaseException, compiled: Container[str]) -> None:
     """A flag or a count whose value was needed: say how the cell is to be written."""
     found = _FLAG.search(str(error))
     argument, function = filter(None, found.groups()) if found else ("", "")
-    if function in compiled and "--static" not in str(error):
+    if function in compiled and "--static" not in str(error) and not _is_array(error, argument):
         _note(error, f"If {argument} is a choice made before running: %%jit --static {function}:{argument}")
+
+
+def _is_array(error: BaseException, argument: str) -> bool:
+    """Whether the compiled function was given an array as an argument, which cannot be static."""
+    for one in unfinished(error)[-1:]:
+        avals = {name: var.aval for name, var in zip(one.debug.arg_names, one.invars)}
+        return argument in avals and not is_of_python(avals[argument])
+    return False
 
 
 def _note(error: BaseException, text: str) -> None:

@@ -145,6 +145,51 @@ def test_an_argument_that_is_no_array_is_named_as_static(cells):
         assert item["fix"]["text"].startswith('Make it static, jit(act, static_argnames="how"): ')
 
 
+def test_the_way_begins_at_the_part_of_a_tree_that_was_asked_for(cells):
+    ran = cells.cell(
+        "import equinox as eqx\nclass Net(eqx.Module):\n    w: jax.Array\n    width: int\n    def __call__(self, v):\n"
+        "        return jnp.zeros(self.width) + v\njax.jit(lambda m, v: m(v))(Net(x, 3), x)"
+    )
+    (stopped,) = [one for one in ran.documents if one["kind"] == "stopped"]
+    text = jitscope_widgets.text(stopped)
+    assert "argument m.width: i32[]" in text and "argument m.w:" not in text
+    (document,) = cells.cell("%sharpbits").documents
+    assert [(one["id"], one["position"]["line"]) for one in document["items"]] == [("traced-shape-arg", 6)]
+
+
+def test_an_array_is_never_to_be_made_static(cells):
+    cells.cell(
+        "@jax.jit\ndef f(v, n):\n    for i in range(n):\n        v = v + i\n        if v[0] > 1:\n            break\n    return v\nf(x, 2)"
+    )
+    ran = cells.cell("f(x, jnp.int32(2))")
+    (stopped,) = [one for one in ran.documents if one["kind"] == "stopped"]
+    assert not any("static" in fix["text"] and fix["checked"] for fix in stopped["fixes"])
+    cells.cell(
+        "@jax.jit\ndef g(v):\n    for i, one in enumerate(v):\n        if one < 0:\n            return one\n    return v[0]\ng(x)"
+    )
+    (document,) = cells.cell("%sharpbits").documents
+    (item,) = [one for one in document["items"] if one["id"] == "branch-on-tracer" and one["position"]["line"] == 4]
+    assert item["fix"]["text"].endswith(" `v` is an array, which cannot be static.")
+
+
+HASHES = {
+    "a class that can be changed": "@dataclasses.dataclass\n",
+    "a frozen one": "@dataclasses.dataclass(frozen=True)\n",
+}
+
+
+@pytest.mark.parametrize("kind", HASHES)
+def test_an_object_with_arrays_is_not_to_be_frozen_but_a_tree(cells, kind: str):
+    made = f"import dataclasses, functools\n{HASHES[kind]}class Sim:\n    u: jax.Array\n"
+    ran = cells.cell(
+        f"{made}@functools.partial(jax.jit, static_argnums=0)\ndef run(sim, n):\n    return sim.u * n\nrun(Sim(x), 2)"
+    )
+    (item,) = [one for document in ran.documents for one in document["items"]]
+    assert item["id"] == "static-unhashable"
+    assert "register" in item["fix"]["text"] and "ut of the static arguments" in item["fix"]["text"]
+    assert "frozen" not in item["fix"]["text"]
+
+
 GROWING = {
     "a list": "return jnp.stack([v[i:i + n] for i in range(v.shape[0] - n + 1)])",
     "a loop": "out = []\n    for i in range(n):\n        out.append(v * i)\n    return jnp.stack(out)",

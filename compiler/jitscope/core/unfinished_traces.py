@@ -94,6 +94,11 @@ def is_count(x: Any) -> bool:
     return isinstance(x, int) or (getattr(x, "shape", None) == () and getattr(x.dtype, "kind", "") in ("b", "i", "u"))
 
 
+def is_of_python(aval: Any) -> bool:
+    """Whether an argument may be a number of Python's, which can be static, where an array never is: an integer that is weakly typed."""
+    return bool(getattr(aval, "weak_type", False)) or getattr(getattr(aval, "dtype", None), "kind", "") == "b"
+
+
 def _kept(eqns: list[JaxprEqn], needed: list[Var]) -> list[JaxprEqn]:
     if len(eqns) <= MOST:
         return list(eqns)

@@ -179,13 +179,13 @@ def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> 
         found += last.outvars[:1]
         if misused:
             return found
-    for name in _named(one.where):
-        for tracer in _tracers(one.frame.f_locals.get(name)):
+    for node in _named(one.where):
+        for tracer in _tracers(_kept_as(node, one.frame)):
             of, known = private.recorded(tracer)
             var = translated.variables.get(id(known))
             if var is not None and of is trace and var not in found:
                 found.append(var)
-    return found or (last.outvars[:1] if last is not None else translated.jaxpr.invars[:1])
+    return found or (last.outvars[:1] if last is not None else [])
 
 
 def _within(inner: Position, outer: Position) -> bool:
@@ -198,9 +198,20 @@ def _within(inner: Position, outer: Position) -> bool:
     return starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
 
 
-def _named(where: Position) -> list[str]:
+def _kept_as(node: ast.AST, frame: FrameType) -> Any:
+    """What a name stands for, or what an object keeps under a name (`self.width`)."""
+    match node:
+        case ast.Name(id=name):
+            return frame.f_locals.get(name)
+        case ast.Attribute(value=owner, attr=attr):
+            return getattr(_kept_as(owner, frame), "__dict__", {}).get(attr)
+    return None
+
+
+def _named(where: Position) -> list[ast.AST]:
+    """The names, and the attributes of objects, in what a line asked."""
     path = path_at(where)
     if not path:
         return []
     asked = getattr(path[0], "test", getattr(path[0], "iter", path[0]))  # of a statement, what it asked
-    return [node.id for node in ast.walk(asked) if isinstance(node, ast.Name)]
+    return [node for node in ast.walk(asked) if isinstance(node, ast.Name | ast.Attribute)]

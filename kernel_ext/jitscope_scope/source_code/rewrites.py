@@ -263,6 +263,8 @@ def _operand(node: ast.expr) -> str:
 def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
     test = condition(node.test)
+    if leaves := _leaving(node, path):
+        return Rewrite(node, leaves, False)
     other = node.orelse or _rest(node, path)
     match node.body, other:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
@@ -274,6 +276,20 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
         case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
             return _where(node, test, a, ast.Name(name, ast.Load()), f"{name} = ")
     return _cond_in_words(node, test)
+
+
+def _leaving(node: ast.If, path: list[ast.AST]) -> str:
+    """What to do about an `if` that leaves a loop of Python around it; "" of all others."""
+    inner = [part for one in (*node.body, *node.orelse) for part in ast.walk(one)]
+    around = itertools.takewhile(lambda one: not isinstance(one, ast.FunctionDef | ast.Lambda), path)
+    if not any(isinstance(one, ast.For | ast.While) for one in around):
+        return ""
+    if not any(isinstance(one, ast.Return | ast.Break | ast.Continue) for one in inner):
+        return ""
+    return (
+        f"a loop of Python cannot be left where `{condition(node.test)}` is not known: go through all of it and choose what stays with "
+        "`jnp.where`, or make it a `lax.while_loop`, whose condition asks for that as well"
+    )
 
 
 def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "") -> Rewrite:
@@ -329,10 +345,23 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
                 )
                 return Rewrite(loop or node, text, False)
             case ast.Subscript(value=value, slice=slice) if not isinstance(slice, ast.Slice):
+                above = path[at + 1] if at + 1 < len(path) else None
+                if isinstance(above, ast.Call) and above.func is node:
+                    return _switch(above, value, slice)
                 return Rewrite(node, f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]")
             case ast.stmt():
                 break
     return None
+
+
+def _switch(call: ast.Call, functions: ast.expr, index: ast.expr) -> Rewrite:
+    """`[f, g][k](x)` as a `lax.switch`."""
+    if call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+        words = f"let `lax.switch` choose by `{ast.unparse(index)}` among `{ast.unparse(functions)}`"
+        return Rewrite(call, f"{words}, functions of the same arguments that give the same types", False)
+    args = "".join(f", {ast.unparse(one)}" for one in call.args)
+    text = f"lax.switch({ast.unparse(index)}, {ast.unparse(functions)}{args})"
+    return Rewrite(call, text, sure=False, differs="an index that is out of bounds takes the nearest function")
 
 
 def _collected(counts: list[ast.expr]) -> str:

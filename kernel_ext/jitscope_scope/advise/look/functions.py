@@ -166,7 +166,10 @@ def _static_self(call: ast.Call, traced: TracedFunction, walk: Walk) -> Iterator
         return
     if why := _compared_by_value(owner, walk):
         message = f"`self` of {getattr(traced.function, 'name', '')} is static, and a static argument needs a hash: {owner.name}, {why}, has none."
-        fix = f"Make {owner.name} a frozen dataclass, or one with eq=False, which is told apart by identity; or register it as a pytree."
+        field, kind = _field_without_hash(owner, walk)
+        frozen = "" if field else "a frozen dataclass, or "
+        one = f"{frozen}one with eq=False, which is told apart by identity; or register it as a pytree"
+        fix = f"Make {owner.name} {one}{f': frozen, it has no hash either, since its {field} is {kind}' if field else ''}."
         yield diagnostic(walk.code, "static-unhashable", call.func.value, message, Fix(fix))
 
 
@@ -174,7 +177,7 @@ def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
     """What an expression gives that has no hash, and what to pass instead; "" where it may have one."""
     owner = walk.functions.instance(value, value)
     if owner is not None and (why := _compared_by_value(owner, walk)):
-        return f"{owner.name}, {why},", f"Make it a frozen dataclass, or give {owner.name} a __hash__."
+        return f"{owner.name}, {why},", _with_hash(owner, walk)
     if isinstance(value, ast.Name):
         made = _only_value(value, walk)
         what, fix = (
@@ -196,6 +199,34 @@ def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
         case ast.Call(func=func) if walk.code.dotted(func).startswith(("numpy.", "jax.numpy.")):
             return "an array", "Leave it out of the static arguments: arrays are traced."
     return "", ""
+
+
+def _with_hash(owner: ast.ClassDef, walk: Walk) -> str:
+    """What to do where a static argument is an object of a class that has no hash; a frozen dataclass has that of its fields."""
+    field, kind = _field_without_hash(owner, walk)
+    if kind == "an array":
+        tree = f"register {owner.name} as a pytree (jax.tree_util.register_dataclass)"
+        return f"Take it out of the static arguments, and {tree}: its {field} is an array, and arrays are traced."
+    if kind:
+        return f"Make it a frozen dataclass, and its {field}, {kind}, {_HASHABLE[kind]}: a frozen dataclass has the hash of its fields."
+    return f"Make it a frozen dataclass, or give {owner.name} a __hash__."
+
+
+def _field_without_hash(owner: ast.ClassDef, walk: Walk) -> tuple[str, str]:
+    """The first field of a dataclass that has no hash by its annotation, and what it is; an array before others."""
+    found: dict[str, str] = {}
+    for one in owner.body:
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            kind = one.annotation.value if isinstance(one.annotation, ast.Subscript) else one.annotation
+            name = walk.code.dotted(kind) or (kind.id if isinstance(kind, ast.Name) else "")
+            what = "an array" if name in _ARRAYS else {"list": "a list", "dict": "a dict", "set": "a set"}.get(name, "")
+            found |= {what: one.target.id} if what and what not in found else {}
+    what = "an array" if "an array" in found else next(iter(found), "")
+    return found.get(what, ""), what
+
+
+_ARRAYS = {"jax.Array", "jax.numpy.ndarray", "numpy.ndarray"}
+_HASHABLE = {"a list": "a tuple", "a dict": "a tuple of pairs", "a set": "a frozenset"}
 
 
 def _only_value(name: ast.Name, walk: Walk) -> ast.expr | None:

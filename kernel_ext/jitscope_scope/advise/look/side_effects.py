@@ -140,7 +140,8 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if not base or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.outer or (base not in parameters(function) and not _is_local(base, event, walk)):
-        if _is_plain(node, walk) and not _is_restored(node, function, walk):
+        remembered = not event.stored.is_traced and _is_memo(node, walk)
+        if _is_plain(node, walk) and not remembered and not _is_restored(node, function, walk):
             yield from _kept(event, walk, event.stored.is_traced, short(walk.code, node))
     elif base in parameters(function):
         if (
@@ -175,6 +176,29 @@ def _is_restored(node: ast.expr, function: Function, walk: Walk) -> bool:
             ):
                 return True
     return False
+
+
+def _is_memo(node: ast.expr, walk: Walk) -> bool:
+    """Whether a function asks first whether an element is there, and else gives it a value that has nothing to do with what was there:
+    that is the same whenever it runs. One that counts asks as well."""
+    function, statement = walk.code.function_around(node), walk.code.statement_around(node)
+    if not isinstance(node, ast.Subscript) or function is None or not isinstance(statement, ast.Assign):
+        return False
+    asked = [one for one in walk.code.within(function) if _asks_for(one, node, walk)]
+    return bool(asked) and not any(one is part for one in asked for part in ast.walk(statement))
+
+
+def _asks_for(one: ast.AST, element: ast.Subscript, walk: Walk) -> bool:
+    """Whether code asks whether an element is there: `key in known`, `known.get(key)`."""
+    match one:
+        case ast.Compare(left=asked, ops=[ast.In() | ast.NotIn()], comparators=[there]):
+            pass
+        case ast.Call(func=ast.Attribute(value=there, attr="get"), args=[asked, *_]):
+            pass
+        case _:
+            return False
+    source = walk.code.source
+    return (source(there), source(asked)) == (source(element.value), source(element.slice))
 
 
 def _is_plain(node: ast.expr, walk: Walk) -> bool:

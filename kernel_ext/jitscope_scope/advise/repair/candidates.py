@@ -103,6 +103,10 @@ def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any])
 def _words(asked: str, text: str) -> str:
     if "jnp.where(" in text:
         return "Choose elements with jnp.where: both values are computed."
+    if asked == "bool" and text.startswith(("jnp.maximum(", "jnp.minimum(", "jnp.sort(")):
+        return "Call the function of jnp in place of Python's: it can be traced."
+    if text.startswith("lax.switch("):
+        return "Let lax.switch choose the function: all of them are compiled, and one runs."
     return {
         "bool": _TRUTH,
         "array": "Call the function of jnp in place of NumPy's: it can be traced.",

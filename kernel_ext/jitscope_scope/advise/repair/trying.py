@@ -15,7 +15,7 @@ from jitscope.core import source
 from jitscope.core.jaxpr import Var
 from jitscope.core.source import Position
 from jitscope.core.staging import trace_to_jaxpr
-from jitscope.core.unfinished_traces import UnfinishedTrace, unfinished
+from jitscope.core.unfinished_traces import UnfinishedTrace, is_of_python, unfinished
 
 from ... import jaxwatch
 from ...source_code import rewrites
@@ -82,7 +82,9 @@ def _static(known: str, code: Code, trace: UnfinishedTrace, quiet: bool, in_whil
         return
     asked = trace.guilty if in_while else _with_what_made(trace)
     places = [trace.invars.index(one) for one in asked if one in trace.invars]
-    of_numbers = [at for at in places if at in trace.numbers and at < len(names)]
+    of_numbers = [
+        at for at in places if at in trace.numbers and at < len(names) and is_of_python(trace.invars[at].aval)
+    ]
     if len(of_numbers) != 1 or not names[of_numbers[0]].isidentifier():
         return
     at = of_numbers[0]

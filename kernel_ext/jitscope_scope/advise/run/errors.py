@@ -51,6 +51,8 @@ def explained(error: BaseException) -> Diagnostic | None:
         return told.in_names(names)
     if (told := readonly.written_to(error, frame, where, names)) is not None:
         return told
+    if (told := readonly.filled_with_traced(error, where, names)) is not None:
+        return told
     known, cause = getattr(error, "sharp_bit", None) or jaxwatch.mistake(error) or (_kind(error, frame, where), None)
     if _in_unflatten(error.__traceback__):
         known, cause = "pytree-init-validates", None
@@ -177,6 +179,8 @@ TO_DO = {
     "loop-carry-mismatch": "Start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body "
     "returns (.astype, .reshape).",
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
+    "traced-shape-arg": "Make the argument that it is computed of static (static_argnames=…); a number that an object keeps is static data of its "
+    "class, and stays a number in a module under equinox.filter_jit. A size that follows from shapes is known: x.shape[0].",
     "trace-time-mutation": "Pass the object as an argument of the traced function, and compile that with nnx.jit, which gives its changes back: it "
     "was made outside, where the change of a trace cannot stay.",
     "tracer-leak": "Return the value from the traced function, and use what the call gives: an attribute, a list or a cache outside keeps "
@@ -388,7 +392,7 @@ def _sized(path: list[ast.AST], frame: FrameType) -> bool:
         given += call.args[1:]
     elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
         given += call.args[:1] if _is_traced(call.func.value, frame) else []
-    return any(_is_traced(name, frame) for one in given for name in ast.walk(one) if isinstance(name, ast.Name))
+    return any(_is_traced(part, frame) for one in given for part in ast.walk(one))
 
 
 def _of_library(function: ast.expr, frame: FrameType) -> bool:
@@ -407,9 +411,19 @@ def _of_library(function: ast.expr, frame: FrameType) -> bool:
     return str(getattr(found, "__module__", "")).partition(".")[0] in ("jitscope", "jax")
 
 
-def _is_traced(name: ast.Name, frame: FrameType) -> bool:
-    value: Any = frame.f_locals.get(name.id, frame.f_globals.get(name.id))
+def _is_traced(node: ast.AST, frame: FrameType) -> bool:
+    """Whether a name, or an attribute that an object keeps under a name (`self.width`), is a tracer."""
+    value = _kept_as(node, frame)
     return isinstance(value, Tracer) or jaxwatch.is_tracer(value)
+
+
+def _kept_as(node: ast.AST, frame: FrameType) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return frame.f_locals.get(name, frame.f_globals.get(name))
+        case ast.Attribute(value=owner, attr=attr):
+            return getattr(_kept_as(owner, frame), "__dict__", {}).get(attr)
+    return None
 
 
 def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:

@@ -1,4 +1,4 @@
-"""A write to a NumPy array that looks into the memory of an array: NumPy refuses it, and does not say whose memory that is."""
+"""A write to a NumPy array that NumPy refuses, and does not say why: it looks into the memory of an array, or what is written is traced."""
 
 from __future__ import annotations
 
@@ -43,6 +43,22 @@ def written_to(error: BaseException, frame: FrameType, where: Position, names: N
             fix = _copied(target, where, names)
             return Diagnostic("item-assignment", where.file, Span.of(where), message, fix, (), "trace")
     return None
+
+
+def filled_with_traced(error: BaseException, where: Position, names: Names) -> Diagnostic | None:
+    """The sharp bit of `out[i] = x`, where `out` is NumPy's and `x` has no value while it is traced; None of other errors."""
+    cause = error.__cause__
+    if not (isinstance(error, ValueError) and "setting an array element" in str(error) and cause is not None):
+        return None
+    if type(cause).__name__ not in ("ConcretizationTypeError", "TracerArrayConversionError"):
+        return None
+    target = next((one for one in _targets(path_at(where)) if not isinstance(one, ast.Call)), None)
+    if target is None:
+        return None
+    text = ast.unparse(target)
+    message = f"`{text}` is an array of NumPy's, which keeps numbers, and what is stored in it has none while a function is traced."
+    fix = f"Make `{text}` with jnp and write `{text} = {text}.at[index].set(value)`; or collect the values in a list, and jnp.stack them."
+    return Diagnostic("host-call-on-tracer", where.file, Span.of(where), message, Fix(names.own(fix)), (), "trace")
 
 
 def _targets(path: list[ast.AST]) -> Iterator[ast.expr]:

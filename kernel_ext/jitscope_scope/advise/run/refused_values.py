@@ -81,10 +81,18 @@ def _without_a_hash(kind: type, frame: FrameType) -> RefusedValue | None:
     value = next((x for x in (*frame.f_locals.values(), *frame.f_globals.values()) if type(x) is kind), None)
     for field in dataclasses.fields(kind):
         held = type(getattr(value, field.name)) if hasattr(value, field.name) else _annotated(field.type)
+        if held is not None and _is_array(held):
+            said = f"{class_name(kind)} has no hash: its {field.name} is an array, and arrays are never static."
+            fix = f"Make {class_name(kind)} a tree, @jax.tree_util.register_dataclass above @dataclass, and take it out of the static arguments."
+            return RefusedValue(said, fix)
         if held is not None and held.__hash__ is None:
             said = f"{class_name(kind)} has no hash: a frozen dataclass has that of its fields, and {field.name} is a {class_name(held)}, which has none."
             return RefusedValue(said, f"Make {field.name} {_HASHABLE.get(held, 'a value that has a hash')}.")
     return None
+
+
+def _is_array(kind: type) -> bool:
+    return hasattr(kind, "__array__") or (kind.__name__.endswith("Array") and is_of_library(kind))
 
 
 def _annotated(said: Any) -> type | None:

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from jitscope.core.trace import Tracer
+from jitscope.core.unfinished_traces import is_of_python, unfinished
 
 from ... import jaxwatch
 
@@ -30,9 +31,20 @@ def unknown_value(error: BaseException) -> UnknownValue | None:
     evidence = [f"the value is a traced {kind[1]}"] if kind is not None else []
     if depends is not None:
         evidence.append(f"it {depends[0].strip().rstrip('.')}{f' of {where[1]}' if where is not None else ''}")
-    named = f" (static_argnames={depends[1]!r})" if depends is not None and depends[1].isidentifier() else ""
-    fix = f"Keep the computation in jnp, or make the argument it stems from static{named}, so that each value gets its own program."
+    fix = _fix(error, depends[1] if depends is not None else "")
     return UnknownValue(f"{asked}, but {Tracer.refusal}.", tuple(evidence), fix)
+
+
+def _fix(error: BaseException, argument: str) -> str:
+    """What to do, where the value depends on an argument: one that is an array cannot be static."""
+    given = {name: var.aval for one in unfinished(error)[-1:] for name, var in zip(one.debug.arg_names, one.invars)}
+    if argument in given and not is_of_python(given[argument]):
+        return (
+            f"Keep the computation in jnp: jnp.where chooses between values, lax.cond between computations. `{argument}` is an array, "
+            "which cannot be static."
+        )
+    named = f" (static_argnames={argument!r})" if argument.isidentifier() else ""
+    return f"Keep the computation in jnp, or make the argument it stems from static{named}, so that each value gets its own program."
 
 
 _ASKED = {
