@@ -453,6 +453,11 @@ def test_what_jax_cannot_take_is_said_of_its_class(bare_shell, cell, said, fix):
 
 
 MISMATCHES = {
+    "a carry that grows": (
+        "lax.scan(lambda c, v: (jnp.concatenate([c, v[None]]), None), jnp.zeros(1), x)",
+        "loop-carry-mismatch",
+        "Make the array of its final size",
+    ),
     "a carry": ("lax.scan(lambda c, v: (c * v, v), jnp.int32(1), x)", "loop-carry-mismatch", "Start with a carry"),
     "branches": ("lax.cond(True, lambda v: v, lambda v: 0.0, x)", "cond-branch-mismatch", "Convert one of the results"),
     "a size that a function of the library asks for": (

@@ -166,10 +166,7 @@ def _check_types(
 ) -> None:
     paths = tree.paths_in(in_tree)
     rows, guilty = [], None
-    advice = (
-        "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body returns "
-        "(.astype, .reshape)"
-    )
+    advice = ""
     for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
         alike = (atom.aval.shape, atom.aval.dtype) == (aval.shape, aval.dtype) and lie_alike(atom.aval, aval)
         if alike and strict and varying(atom.aval) != varying(aval):
@@ -179,12 +176,30 @@ def _check_types(
                 f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
             )
             guilty = guilty or place_made(closed, atom)
+            advice = advice or advice_on_types(aval.shape, atom.aval.shape)
     if rows:
         listed = "\n".join(rows)
         error = TypeError(
             with_advice(f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}", advice)
         )
         raise stepped_on(error, "loop-carry-mismatch", guilty or users_source.position_of_result(f))
+
+
+def advice_on_types(before: Sequence[int], after: Sequence[int]) -> str:
+    """What to do about a carry that comes in and goes out with other types, by its two shapes: one that grows never has those of the first."""
+    if (
+        len(before) == len(after)
+        and any(a < b for a, b in zip(before, after))
+        and all(a <= b for a, b in zip(before, after))
+    ):
+        return (
+            "make the array of its final size before the loop and write into it with .at[i].set(…): what a loop carries has one shape; "
+            "values that a scan is to stack are what its body returns beside the carry"
+        )
+    return (
+        "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body returns "
+        "(.astype, .reshape)"
+    )
 
 
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from jitscope.core.source import Position, parsed
 
 from .choosing import chosen
+from .loop_words import collected, grows, in_while_loop, leaving
 from .slice_length import length_of
 
 
@@ -109,7 +110,7 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
             case ast.IfExp(test=test, body=body, orelse=orelse) if within(path[0], test):
                 return _where(node, condition(test), body, orelse)
             case ast.While(test=test) if node is path[0] or within(path[0], test):
-                return Rewrite(node, _loop_in_words(node, condition(test)), False)
+                return Rewrite(node, in_while_loop(node, condition(test)), False)
             case ast.Call(func=ast.Name(id="reduce") | ast.Attribute(attr="reduce"), args=[ast.Name(id=name), *_]) if (
                 name in _OF_TWO
             ):
@@ -263,7 +264,7 @@ def _operand(node: ast.expr) -> str:
 def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
     test = condition(node.test)
-    if leaves := _leaving(node, path):
+    if leaves := leaving(node, path, test):
         return Rewrite(node, leaves, False)
     other = node.orelse or _rest(node, path)
     match node.body, other:
@@ -278,20 +279,6 @@ def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     return _cond_in_words(node, test)
 
 
-def _leaving(node: ast.If, path: list[ast.AST]) -> str:
-    """What to do about an `if` that leaves a loop of Python around it; "" of all others."""
-    inner = [part for one in (*node.body, *node.orelse) for part in ast.walk(one)]
-    around = itertools.takewhile(lambda one: not isinstance(one, ast.FunctionDef | ast.Lambda), path)
-    if not any(isinstance(one, ast.For | ast.While) for one in around):
-        return ""
-    if not any(isinstance(one, ast.Return | ast.Break | ast.Continue) for one in inner):
-        return ""
-    return (
-        f"a loop of Python cannot be left where `{condition(node.test)}` is not known: go through all of it and choose what stays with "
-        "`jnp.where`, or make it a `lax.while_loop`, whose condition asks for that as well"
-    )
-
-
 def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "") -> Rewrite:
     """`jnp.where`, where the text of both values does not tell that they are no arrays."""
     if not (chosen(a, {}) and chosen(b, {})):
@@ -303,15 +290,6 @@ def _where(node: ast.AST, test: str, a: ast.expr, b: ast.expr, before: str = "")
 def _cond_in_words(node: ast.AST, test: str) -> Rewrite:
     text = f"let `lax.cond` choose by `{test}` between two functions, one for each branch, which give the same types"
     return Rewrite(node, text, False)
-
-
-def _loop_in_words(loop: ast.While, test: str) -> str:
-    """How a `while` becomes a `lax.while_loop`, with the names that it gives values to."""
-    changed = dict.fromkeys(
-        n.id for one in loop.body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
-    return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
 
 
 def _rest(node: ast.AST, path: list[ast.AST]) -> list[ast.stmt]:
@@ -337,8 +315,8 @@ def _index(path: list[ast.AST]) -> Rewrite | None:
                 bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
                 loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
                 counter = ast.unparse(loop.target) if loop is not None else "i"
-                if loop is None or _grows(loop):
-                    return Rewrite(loop or node, _collected(args), False)
+                if loop is None or grows(loop):
+                    return Rewrite(loop or node, collected(args), False)
                 text = (
                     f"make it a `lax.fori_loop` from `{bounds[0]}` to `{bounds[1]}`, whose body is a function of `{counter}` and of what the "
                     "loop changes, and gives the next values of that"
@@ -362,27 +340,6 @@ def _switch(call: ast.Call, functions: ast.expr, index: ast.expr) -> Rewrite:
     args = "".join(f", {ast.unparse(one)}" for one in call.args)
     text = f"lax.switch({ast.unparse(index)}, {ast.unparse(functions)}{args})"
     return Rewrite(call, text, sure=False, differs="an index that is out of bounds takes the nearest function")
-
-
-def _collected(counts: list[ast.expr]) -> str:
-    """What to do where values are collected in a loop with traced bounds."""
-    names = " and ".join(dict.fromkeys(f"`{ast.unparse(one)}`" for one in counts if not isinstance(one, ast.Constant)))
-    what = names if all(isinstance(one, ast.Name | ast.Constant) for one in counts) else f"what {names} is computed of"
-    return (
-        f"make {what} static: how many values are collected is a shape, and shapes are known while tracing; or collect for the most that "
-        "there can be, and mask what is too many"
-    )
-
-
-def _grows(loop: ast.For) -> bool:
-    """Whether each iteration makes something longer, a list or an array: no loop of the library does."""
-    for node in (part for one in loop.body for part in ast.walk(one)):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="append" | "extend" | "concatenate" | "hstack" | "vstack")):
-                return True
-            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
-                return True
-    return False
 
 
 _MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",

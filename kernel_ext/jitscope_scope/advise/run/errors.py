@@ -15,6 +15,7 @@ from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from jitscope import tree
+from jitscope.control.carry import advice_on_types
 from jitscope.core import source
 from jitscope.core.messages import ADVICE, advice_of
 from jitscope.core.source import Position
@@ -158,14 +159,22 @@ def _made(known: str, where: Position, error: BaseException, names: Names, frame
     lines = (line.strip() for line in rest if ADVICE not in line)
     evidence = tuple(line for line in lines if line.strip("^") and not line.startswith(_TOLD_ELSEWHERE))
     said, *advised = _INLINE.split(first.strip(), maxsplit=1)
-    fix = _fix(
-        known, where, sentence("".join(advised) or advice_of(str(error)) or TO_DO.get(known, "")), names, frame.f_locals
-    )
+    otherwise = _on_carry(str(error)) if known == "loop-carry-mismatch" else TO_DO.get(known, "")
+    fix = _fix(known, where, sentence("".join(advised) or advice_of(str(error)) or otherwise), names, frame.f_locals)
     if known == "pytree-init-validates":
         said = f"{where.function} runs while an object is rebuilt from what stands for its arrays, and fails with that: {said}"
         converts = fix.text.startswith("Write ") and type(error).__name__ != "TracerBoolConversionError"
         fix = fix if converts else Fix(_REBUILT)
     return Diagnostic(known, where.file, Span.of(where), said, fix, evidence, "trace")
+
+
+def _on_carry(said: str) -> str:
+    """What to do about a loop of jax's whose carry changes its type, by the first shapes that its error tells."""
+    found = re.search(
+        r"has type \w+\[([\d,]*)\]\S* but the corresponding output carry component has type \w+\[([\d,]*)\]", said
+    )
+    before, after = ([int(n) for n in one.split(",") if n] for one in found.groups()) if found else ([], [])
+    return advice_on_types(before, after)
 
 
 _OF_VALUES = ("not-a-jax-type", "static-unhashable", "flag-arg-traced")
@@ -176,8 +185,6 @@ TO_DO = {
     "donated arguments.",
     "flag-arg-traced": "Make the argument static (static_argnames=…): text, functions and other objects are no arrays, and each value of a "
     "static argument has a program of its own.",
-    "loop-carry-mismatch": "Start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or convert what the body "
-    "returns (.astype, .reshape).",
     "pytree-registered-twice": "Define the class and register it in one cell, which may be run again: the class is a new one then.",
     "traced-shape-arg": "Make the argument that it is computed of static (static_argnames=…); a number that an object keeps is static data of its "
     "class, and stays a number in a module under equinox.filter_jit. A size that follows from shapes is known: x.shape[0].",

@@ -1,0 +1,50 @@
+"""What to do about loops of Python that a trace cannot run as they are: those that collect values, and those that are left early."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+
+def collected(counts: list[ast.expr]) -> str:
+    """What to do where values are collected in a loop with traced bounds."""
+    names = " and ".join(dict.fromkeys(f"`{ast.unparse(one)}`" for one in counts if not isinstance(one, ast.Constant)))
+    what = names if all(isinstance(one, ast.Name | ast.Constant) for one in counts) else f"what {names} is computed of"
+    return (
+        f"make {what} static: how many values are collected is a shape, and shapes are known while tracing; or collect for the most that "
+        "there can be, and mask what is too many"
+    )
+
+
+def grows(loop: ast.For) -> bool:
+    """Whether each iteration makes something longer, a list or an array: no loop of the library does."""
+    for node in (part for one in loop.body for part in ast.walk(one)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="append" | "extend" | "concatenate" | "hstack" | "vstack")):
+                return True
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
+                return True
+    return False
+
+
+def leaving(node: ast.If, path: list[ast.AST], test: str) -> str:
+    """What to do about an `if` that leaves a loop of Python around it; "" of all others."""
+    inner = [part for one in (*node.body, *node.orelse) for part in ast.walk(one)]
+    around = itertools.takewhile(lambda one: not isinstance(one, ast.FunctionDef | ast.Lambda), path)
+    if not any(isinstance(one, ast.For | ast.While) for one in around):
+        return ""
+    if not any(isinstance(one, ast.Return | ast.Break | ast.Continue) for one in inner):
+        return ""
+    return (
+        f"a loop of Python cannot be left where `{test}` is not known: go through all of it and choose what stays with "
+        "`jnp.where`, or make it a `lax.while_loop`, whose condition asks for that as well"
+    )
+
+
+def in_while_loop(loop: ast.While, test: str) -> str:
+    """How a `while` becomes a `lax.while_loop`, with the names that it gives values to."""
+    changed = dict.fromkeys(
+        n.id for one in loop.body for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    names = ", ".join(f"`{name}`" for name in changed) or "what the loop changes"
+    return f"make it a `lax.while_loop` over {names}: one function of these gives `{test}`, another their next values"
