@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests import extent, jaxlib_files, sharding
-from tests.compiling import compile_quickly
+from tests.compiling import compile_in
 
 
 # Before anything imports jupyter_core, here and in the kernels that tests start.
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     jaxlib_files.mark(items)
     _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
     # Slow tests start first; those that compile alike run together.
-    items.sort(key=lambda item: (item.get_closest_marker("long") is None, not extent.quick(item)))
+    items.sort(key=lambda item: (item.get_closest_marker("long") is None, extent.way(item).value))
     if text := config.getoption("--shard"):
         try:
             part = sharding.parsed(text)
@@ -59,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a file
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    compile_quickly(extent.quick(item))
+    compile_in(extent.way(item))
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,17 @@ full = pytest.mark.full
 """Marks what `make test` leaves out: it repeats, on other dtypes, programs or examples, what the rest of a file checks."""
 
 
-QUICK: dict[str, bool | int] = {
+UNOPTIMIZED: dict[str, bool | int] = {
     "xla_backend_optimization_level": 0,
-    **({"xla_cpu_use_fusion_emitters": False} if JAXLIB.startswith("0.10.") else {}),  # gone since 0.11
     "xla_cpu_parallel_codegen_split_count": 1,
 }
-"""XLA's options for programs of which only the values matter: they compile in less than half the time."""
+"""XLA's options for the same program with plain machine code: what XLA says of it stays, and it compiles in two thirds of the time."""
+
+QUICK: dict[str, bool | int] = {
+    **UNOPTIMIZED,
+    **({"xla_cpu_use_fusion_emitters": False} if JAXLIB.startswith("0.10.") else {}),  # gone since 0.11
+}
+"""XLA's options for programs of which only the values matter."""
 
 _QUICK = {
     "compiler/api": "api bad_input checkify debugging",
@@ -63,19 +69,51 @@ QUICK_FILES = frozenset(f"tests/{folder}/test_{name}.py" for folder, names in _Q
 """Files whose tests compare values, and nothing that XLA made. `make test` compiles their programs quickly, and those of the tests
 that watch jax, and some that begin processes; `make test-all` compiles everything as users do."""
 
+_OPTIMIZED = {
+    "compiler/backend": "guards jit_options long_chains refused_options short_axes small_loops tuned",
+    "compiler/ops": "conv_forms cpu_forms doubled nan_of_max radix_sort stencils",
+    "compiler/xla": "cpu_tuning",
+    "kernel_ext": "profile tuning",
+    "oracle": "optimized_cases",
+    "scope/observe": "comparing kernel_shares kernel_times machine profile",
+    "scope/tune": "deciding space tuning",
+}
+OPTIMIZED_FILES = frozenset(
+    f"tests/{folder}/test_{name}.py" for folder, names in _OPTIMIZED.items() for name in names.split()
+)
+"""Files whose tests look at machine code or at how long it takes. The others are compiled to plain machine code at `make test`."""
+
 
 as_users = pytest.mark.as_users
-"""Marks tests of these files that are compiled as users compile, always."""
+"""Marks tests of other files that are compiled as users compile, always."""
 
 
-def quick(test: pytest.Item) -> bool:
-    """Whether a test's programs are compiled quickly."""
-    return not ALL and _compares_values(test.path) and test.get_closest_marker("as_users") is None
+class Way(Enum):
+    """How programs are compiled, the quickest first."""
+
+    QUICK = 0
+    UNOPTIMIZED = 1
+    AS_USERS = 2
+
+    @property
+    def options(self) -> dict[str, bool | int]:
+        """XLA's."""
+        return {Way.QUICK: QUICK, Way.UNOPTIMIZED: UNOPTIMIZED, Way.AS_USERS: {}}[self]
+
+
+def way(test: pytest.Item) -> Way:
+    """How a test's programs are compiled."""
+    if ALL or test.get_closest_marker("as_users") is not None:
+        return Way.AS_USERS
+    return _way(test.path)
 
 
 @cache
-def _compares_values(file: Path) -> bool:
-    return any(file.as_posix().endswith(name) for name in QUICK_FILES)
+def _way(file: Path) -> Way:
+    name = file.as_posix()
+    if name.endswith(tuple(QUICK_FILES)):
+        return Way.QUICK
+    return Way.AS_USERS if name.endswith(tuple(OPTIMIZED_FILES)) else Way.UNOPTIMIZED
 
 
 def flags(**options: bool | int) -> dict[str, str]:

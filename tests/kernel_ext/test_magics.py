@@ -12,6 +12,7 @@ import jitscope
 import jitscope.numpy as jnp
 from jitscope_kernel import expressions, inspection
 from jitscope_widgets import validate
+from tests.extent import as_users
 
 
 CELL = "%%jit --quiet\ndef layer(x, w, scale=2.0):\n    return jnp.tanh(x @ w) * scale\nx, w = jnp.ones((8, 3)), jnp.ones((3, 2))\n"
@@ -127,6 +128,7 @@ def test_machine_code_of_an_inspected_call(layer) -> None:
     assert "Machine code of layer" in repr(seen.machine)
 
 
+@as_users
 def test_llvm_is_told_in_text_too(layer) -> None:
     (shown,) = layer.cell("%llvm layer(x, w)").texts
     assert shown.index("before LLVM's passes:") < shown.index("after LLVM's passes:")

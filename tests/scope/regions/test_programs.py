@@ -18,6 +18,7 @@ from jitscope_scope.regions import finding, pricing
 from jitscope_scope.regions.answers import Region
 from jitscope_scope.regions.cells import Cell
 from jitscope_scope.regions.homes import attributes_of, data_of, is_array, is_users_object
+from tests.extent import as_users
 from tests.scope.regions.programs import COMPILED, Program
 from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
@@ -113,6 +114,7 @@ def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatc
                 same(v, edited[n], n, any(n in program.before for n in ("jitscope", "jax")))
 
 
+@as_users  # some are of how results are rounded
 @pytest.mark.parametrize("program", CUT, ids=lambda p: p.name)
 def test_refusals_say_why_and_where(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     state = random.getstate()
