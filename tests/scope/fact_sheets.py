@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
@@ -16,6 +17,7 @@ from jitscope_widgets import html, text, validate
 from tests.extent import one_in
 from tests.scope import fact_kinds, fact_models, fact_styles, fact_systems
 from tests.scope.fact_algorithms import PROGRAMS
+from tests.scope.page_of_facts import Page
 
 
 __all__ = ["PROGRAMS", "Facts", "Recorded", "every", "made"]
@@ -32,7 +34,8 @@ class Recorded(NamedTuple):
     function: str
 
 
-class Facts(NamedTuple):
+@dataclass
+class Facts:
     document: dict
     jaxpr: str
     hlo: str
@@ -40,10 +43,13 @@ class Facts(NamedTuple):
     """XLA's own text of the optimised program, with all that it knows."""
     recorded: list[Recorded]
 
-    def page(self):
-        return html(self.document)
+    @functools.cached_property
+    def page(self) -> Page:
+        """What a reader sees on it."""
+        return Page(html(self.document))
 
-    def said(self):
+    @functools.cached_property
+    def said(self) -> str:
         return text(self.document)
 
 

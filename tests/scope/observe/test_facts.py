@@ -354,7 +354,7 @@ def test_the_two_sides_hold_each_operation_once(facts):
 @every
 def test_the_text_says_the_same_counts(facts):
     fusion = facts.document["fusion"]
-    said = facts.said()
+    said = facts.said
     equations, kernels = re.search(r"([\d,]+) equations? -> ([\d,]+) kernels?", re.sub(r"\s+", " ", said)).groups()
     assert int(equations.replace(",", "")) == facts.document["equations"]
     assert int(kernels.replace(",", "")) == fusion["summary"]["kernels"]

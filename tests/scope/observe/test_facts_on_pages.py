@@ -12,7 +12,7 @@ import pytest
 
 from tests.scope.fact_sheets import PROGRAMS, every, made
 from tests.scope.observe.test_facts import equations_in
-from tests.scope.page_of_facts import Page, lines_in
+from tests.scope.page_of_facts import lines_in
 from tests.scope.xla_text import Program
 
 
@@ -26,7 +26,7 @@ def facts(request):
 class Seen:
     def __init__(self, name, facts):
         self.facts = facts
-        self.page = Page(facts.page())
+        self.page = facts.page
         self.xla = Program(facts.xla)
         self.file = PROGRAMS[name].fun.__code__.co_filename
         self.rows = self.page.kernels()

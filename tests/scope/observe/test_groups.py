@@ -3,6 +3,7 @@ found here again by other means."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter, defaultdict
 from importlib import import_module
@@ -409,23 +410,19 @@ def test_paths_are_taken_apart(tree):
         assert parts_of(f"new x{''.join(keys)}") == ["new x", *keys]
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    """The compilation document of a function run once."""
-
-    def document_of(fun, *args):
-        document = observe.compilation_document(row_of(fun, *args))
-        validate(document)
-        return document
-
-    return document_of
+@functools.cache
+def document_of(name):
+    """The compilation document of a program run once."""
+    module = import_module(f"tests.programs.{name}")
+    document = observe.compilation_document(row_of(module.program, *module.arguments()))
+    validate(document)
+    return document
 
 
 @pytest.mark.parametrize("name", ["lstm", "resnet"])
 @pytest.mark.parametrize("level", ["before", "after"])
-def test_kernels_stand_in_the_groups_of_their_origin(compiled, name, level):
-    module = import_module(f"tests.programs.{name}")
-    document = compiled(module.program, *module.arguments())
+def test_kernels_stand_in_the_groups_of_their_origin(name, level):
+    document = document_of(name)
     of_equations = {n["id"]: n for n in document["graph"]["nodes"]}
     graph = document["fusion"][level]
     nodes, held = {n["id"]: n for n in graph["nodes"]}, inside(graph)

@@ -22,7 +22,7 @@ from jitscope_widgets.views.profile import wording as profile_view
 from jitscope_widgets.views.profile.kernels import alike
 from tests.extent import some
 from tests.scope.fact_sheets import PROGRAMS, every, made
-from tests.scope.page_of_facts import Page, lines_in
+from tests.scope.page_of_facts import lines_in
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def flat(said):
 
 @every
 def test_counts(facts):
-    document, page, said = facts.document, Page(facts.page()), flat(facts.said())
+    document, page, said = facts.document, facts.page, flat(facts.said)
     fusion, headline = document["fusion"], document["headline"]
     run = [kernel for kernel in fusion["kernels"] if kernel["kind"] != "loop"]
     assert page.headline.startswith(headline) and headline.replace("→", "->") in said
@@ -61,7 +61,7 @@ def test_counts(facts):
 def test_seconds(facts):
     timing = facts.document["timing"]
     steps = {stage["name"]: stage["seconds"]["value"] for stage in timing["stages"]}
-    page, said = Page(facts.page()), flat(facts.said())
+    page, said = facts.page, flat(facts.said)
     compiling = sum(steps.get(name, 0.0) for name in ("trace", "lower", "compile"))
     made = page.headline.partition(" · ▲ ")[0]  # what another test compiled for other types is told after it
     assert made.endswith(f"compiled in {seconds(compiling)}")
@@ -74,7 +74,7 @@ def test_seconds(facts):
 
 @every
 def test_work(facts):
-    page = Page(facts.page()).panes["Timing"].text
+    page = facts.page.panes["Timing"].text
     for name, told in (("flops", "arithmetic"), ("bytes", "moved"), ("memory", "memory")):
         if facts.document["cost"][name]["value"] is not None:
             assert f"{told}{show(facts.document['cost'][name])}" in page
@@ -92,7 +92,7 @@ def test_equations_of_lines(facts):
 
 @every
 def test_lines_of_kernels(facts):
-    page = Page(facts.page())
+    page = facts.page
     by_name = {kernel["name"]: kernel for kernel in facts.document["fusion"]["kernels"]}
     for row in page.kernels():
         kernel = by_name[row.name]
