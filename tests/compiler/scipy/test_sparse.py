@@ -44,11 +44,11 @@ def test_maps_take_axes_of_the_batch() -> None:
     deep = some((3, 4, 5), 2)
     mat = sparse.BCOO.fromdense(deep, n_batch=1)
     x = np.arange(5, dtype=np.float32)
-    np.testing.assert_allclose(jx.vmap(lambda m: m @ x)(mat), deep @ x, rtol=1e-5)
-    each = jx.vmap(lambda m: sparse.BCOO.fromdense(m, nse=20))(deep)
+    np.testing.assert_allclose(jx.jit(jx.vmap(lambda m: m @ x))(mat), deep @ x, rtol=1e-5)
+    each = jx.jit(jx.vmap(lambda m: sparse.BCOO.fromdense(m, nse=20)))(deep)
     assert each.shape == (3, 4, 5) and each.n_batch == 1
-    np.testing.assert_array_equal(jx.vmap(lambda m: m.todense())(each), deep)
-    np.testing.assert_allclose(jx.vmap(lambda m: (m * 2).T.todense())(mat), 2 * deep.transpose(0, 2, 1))
+    np.testing.assert_array_equal(jx.jit(jx.vmap(lambda m: m.todense()))(each), deep)
+    np.testing.assert_allclose(jx.jit(jx.vmap(lambda m: (m * 2).T.todense()))(mat), 2 * deep.transpose(0, 2, 1))
 
 
 def test_derivatives_are_those_of_dense_arrays_at_the_places() -> None:
