@@ -472,8 +472,8 @@ QUESTIONS: list[Callable[[Asked], None]] = [
     [
         "lstm",
         "nbody",
-        *WATCHED,
-        *(pytest.param(n, marks=full) for n in ("resnet", "transformer", "unrolled")),
+        "eqx_unet",
+        *(pytest.param(n, marks=full) for n in ("linen_gpt", "nnx_resnet", "resnet", "transformer", "unrolled")),
     ],
 )
 def test_a_question_is_answered_in_two_clicks(bare: Bare, name: str, question: Callable[[Asked], None]) -> None:

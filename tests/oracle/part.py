@@ -34,6 +34,13 @@ def functions(file: str) -> frozenset[str]:
     return frozenset([name for name in quick if hashed(name) % 15 == 0] or quick[:1])
 
 
+def dtypes(function: samples.Function) -> list[str]:
+    """Those in which `make test` compares a function: float32, and of the others three, which depend on its name."""
+    main = [dtype for dtype in function.dtypes if dtype == "float32"]
+    others = sorted(set(function.dtypes) - {*main}, key=lambda dtype: hashed(f"{function.name} {dtype}"))
+    return main if main and function.name in TAKE_LONG else [*main, *others[:3]]
+
+
 @functools.cache
 def cases(name: str) -> frozenset[str]:
     """Of a table a twentieth, and the answers that are kept for a reason of their own."""

@@ -1,6 +1,6 @@
 """Every public function against JAX's recorded answers and NumPy: dtypes, values, gradients, maps, errors, signatures.
 
-`make test` takes a fifteenth of the functions, some of each file of samples (part.py), `make test-all` all.
+`make test` takes a fifteenth of the functions, some of each file of samples, in four dtypes (part.py), `make test-all` all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _cases() -> Iterator[ParameterSet]:
     """All functions; some of those that `make test` has are compiled as users compile them."""
     for file in samples.files():
         for f in samples.functions(file):
-            marks = [as_users] * (part.hashed(f.name) % 4 == 0 and f.name not in part.TAKE_LONG)
+            marks = [as_users] * (part.hashed(f.name) % 12 == 0 and f.name not in part.TAKE_LONG)
             yield pytest.param(
                 f, id=f"{f.file}-{f.name}", marks=marks if f.name in part.functions(file) else [*marks, full]
             )
@@ -34,8 +34,7 @@ def _cases() -> Iterator[ParameterSet]:
 @pytest.mark.parametrize("function", list(_cases()))
 def test_samples(function: samples.Function) -> None:
     there.answer(function.file, function.name)
-    one = not ALL and function.name in part.TAKE_LONG and "float32" in function.dtypes
-    found = comparing.faults(LIBRARY, function, dtypes=["float32"] * one)
+    found = comparing.faults(LIBRARY, function, dtypes=() if ALL else part.dtypes(function))
     jx.clear_caches()
     assert not found, "\n".join([f"{len(found)} faults", *found[:30]])
 

@@ -25,15 +25,20 @@ ALIKE = ("scatter-sub", "scatter-mul", "scatter-min")
 
 def cases() -> list:
     """Every primitive and dtype; `make test` has one dtype of each kind (booleans, integers, floats, complex numbers), of what
-    takes long to compile the main one. Every fourth primitive is compiled as users compile it."""
+    takes long to compile, or does the same to elements of any dtype, the main one and one more. Every twelfth primitive is compiled as
+    users compile it."""
     found = []
     for at, p in enumerate(PRIMITIVES.values()):
-        kinds = set()
+        kinds, main = set(), matrix.main_dtype(p)
+        moving = not isinstance(p, Elementwise) and not getattr(p, "accepts", None)
+        another = sorted({kind(d).replace("u", "i") for d in dtypes_of(p)} - {kind(main)})
         for d in [*dtypes_of(p), *dtypes_of(p, wide=True)]:
-            known = kind(d).replace("u", "i") in kinds or (p.name.startswith(SLOW) and d != matrix.main_dtype(p))
-            kinds.add(kind(d).replace("u", "i"))
+            one = kind(d).replace("u", "i")
+            known = one in kinds or (p.name.startswith(SLOW) and d != main)
+            known |= moving and len(another) > 1 and d != main and one != another[at % len(another)]
+            kinds.add(one)
             marks = [full] * (known or p.name in ALIKE)
-            if at % 4 == 0 and d == matrix.main_dtype(p):
+            if at % 12 == 0 and d == main:
                 marks.append(as_users)
             found.append(pytest.param(p, d, id=f"{p.name}-{d.name}", marks=marks))
     return found
