@@ -15,7 +15,6 @@ from .naming import root_of
 
 
 MISSING = object()
-_AVERAGES = frozenset("mean median std var average nanmean".split())
 _PLACES = frozenset(("searchsorted", "digitize"))
 """Functions whose places are of 64 bits in NumPy, and of 32 in the compiled counterparts."""
 OF_LISTS = frozenset(
@@ -132,7 +131,7 @@ class Expressions(ast.NodeTransformer):
         self._listed(node)
         if (rows := self._independent(node, found)) is not None:
             node.args[0] = rows
-        elif node.args and getattr(found, "__name__", "") in _AVERAGES and self.narrow(node.args[0]):
+        elif node.args and getattr(found, "__name__", "") in words.AVERAGES and self.narrow(node.args[0]):
             node.args = [self._in_floats(self.visit(node.args[0])), *(self.visit(a) for a in node.args[1:])]
             node.func, node.keywords = self.visit(node.func), [self.visit(k) for k in node.keywords]
             return node
@@ -196,7 +195,7 @@ class Expressions(ast.NodeTransformer):
             raise CannotCompile(node.lineno, *words.why_not_method(node.func.attr))
         if self.value_is_object(node.func.value) and not isinstance(self.value(node.func.value), (float, int)):
             raise CannotCompile(node.lineno, "object", f"`{words.dotted(node.func)}` is a method of an object")
-        narrow = node.func.attr in _AVERAGES and self.narrow(node.func.value)
+        narrow = node.func.attr in words.AVERAGES and self.narrow(node.func.value)
         node.func.value = self.visit(node.func.value)
         if narrow:
             node.func.value = self._in_floats(node.func.value)

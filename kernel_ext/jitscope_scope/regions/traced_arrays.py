@@ -106,7 +106,7 @@ class TracedArray(NDArrayOperatorsMixin):
         function = getattr(self.by.numpy, name, None) if name else None
         if function is None:
             raise TypeError(f"`{ufunc.__name__}` has no compiled counterpart")
-        given = [_lowered(x) for x in inputs]
+        given = [_lowered(x) for x in (_as_numpy_takes(ufunc, inputs) if method == "__call__" else inputs)]
         result = function(*given) if method == "__call__" else function.reduce(*given, **options)
         if out is None:
             return tuple(map(self._new, result)) if isinstance(result, tuple) else self._new(result)
@@ -125,6 +125,8 @@ class TracedArray(NDArrayOperatorsMixin):
         found: Any = self.by.numpy
         for part in name.split("."):
             found = getattr(found, part)
+        if function.__name__ in words.AVERAGES and args and isinstance(args[0], TracedArray):
+            args = (args[0].in_floats(), *args[1:])
         if function.__name__ in _VIEWS and isinstance(args[0], TracedArray):
             rest = [_lowered(a) for a in args[1:]]
             return self._new(None, args[0], lambda v: found(v, *rest, **options))
@@ -180,9 +182,14 @@ class TracedArray(NDArrayOperatorsMixin):
             given, named = [_lowered(a) for a in args], {k: _lowered(v) for k, v in options.items()}
             if name in _VIEWS:
                 return self._new(None, self, lambda v: getattr(v, name)(*given, **named))
-            return self._new(getattr(self.value, name)(*given, **named))
+            whole = self.in_floats().value if name in words.AVERAGES else self.value
+            return self._new(getattr(whole, name)(*given, **named))
 
         return method
+
+    def in_floats(self) -> TracedArray:
+        """The array that NumPy averages: truth values and whole numbers below 64 bits in float64."""
+        return self._new(self.value.astype(np.float64)) if _is_narrow(self) else self
 
     def __len__(self) -> int:
         return self.value.shape[0]
@@ -231,6 +238,25 @@ for _word in "add sub mul truediv floordiv mod pow matmul and or xor".split():
         setattr(TracedArray, _name, _beside(_name))
 for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
     setattr(TracedArray, _name, _beside(_name))
+
+
+def _is_narrow(x: Any) -> bool:
+    """Whether this is of truth values or of whole numbers below 64 bits, of which NumPy and the library make other floats."""
+    return isinstance(x, TracedArray) and np.dtype(x.dtype).kind in "biu" and np.dtype(x.dtype).itemsize < 8
+
+
+def _as_numpy_takes(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands in the types in which NumPy computes with them."""
+    if not any(map(_is_narrow, inputs)) or ufunc.nout != 1 or ufunc.signature is not None:
+        return inputs
+    kinds = [type(x) if type(x) in (int, float, complex) else np.dtype(getattr(x, "dtype", type(x))) for x in inputs]
+    try:
+        taken = ufunc.resolve_dtypes((*kinds, None))
+    except TypeError:
+        return inputs
+    if taken[-1].kind not in "fc":
+        return inputs
+    return tuple(x.by.array(x.value.astype(t)) if _is_narrow(x) else x for x, t in zip(inputs, taken, strict=False))
 
 
 def _lowered(x: Any) -> Any:

@@ -15,6 +15,8 @@ ARRAY_METHODS = frozenset(
     "apply power".split()
 )
 ARRAY_ATTRIBUTES = frozenset("T shape ndim size dtype real imag at itemsize nbytes mT".split())
+AVERAGES = frozenset("mean median std var average nanmean".split())
+"""Functions and methods that NumPy computes in float64 of whole numbers and truth values."""
 STATIC_ATTRIBUTES = frozenset("shape ndim size dtype itemsize nbytes".split())
 BUILTINS = frozenset("any all abs min max len float int bool complex range sum enumerate zip tuple list pow".split())
 NOT_PURE = frozenset(
