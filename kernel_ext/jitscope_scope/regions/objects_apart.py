@@ -23,7 +23,7 @@ from .words import is_static
 
 
 Definitions = Mapping[tuple[str, int], ast.FunctionDef]
-_ACCESS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
+_READING, _STORING = ("__getattr__", "__getattribute__"), ("__setattr__", "__delattr__")
 
 
 class InWholes(Exception):
@@ -76,15 +76,15 @@ class Apart:
             found = paths.at(text, self.visit.values)
         except Exception:
             raise InWholes from None
-        if not is_users_object(found) or any(
-            hasattr(type(found), n) and not _is_of_object(type(found), n) for n in _ACCESS
-        ):
+        if not is_users_object(found) or _has_its_own(type(found), _READING):
             raise InWholes
         return found
 
     def attribute(self, owner: str, name: str, stores: bool) -> str:
         """The name that stands for an attribute of an object."""
         of, text = self.object_at(owner), f"{owner}.{name}"
+        if stores and _has_its_own(type(of), _STORING):  # as a frozen dataclass has
+            raise InWholes
         if self._of_class(of, name, stores) or not self._goes_in(text, of, name):
             raise InWholes
         self.owners[owner] = of
@@ -223,8 +223,9 @@ class Method:
         self.name, self.function, self.reads, self.binds, self.gives = name, function, reads, binds, gives
 
 
-def _is_of_object(kind: type, name: str) -> bool:
-    return getattr(kind, name) is getattr(object, name, None)
+def _has_its_own(kind: type, names: tuple[str, ...]) -> bool:
+    """Whether a class says itself what happens when attributes are read, or set."""
+    return any(hasattr(kind, n) and getattr(kind, n) is not getattr(object, n, None) for n in names)
 
 
 def _hands_back(node: ast.FunctionDef, names: list[str]) -> bool:

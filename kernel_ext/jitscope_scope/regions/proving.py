@@ -49,6 +49,8 @@ _READ = frozenset(
     "ReadByPython ConcretizationTypeError TracerBoolConversionError TracerIntegerConversionError TracerArrayConversionError".split()
 )
 """Errors that say that Python asks for a value."""
+_OF_OBJECTS = frozenset(("ReadWhileItGrows", "FrozenInstanceError"))
+"""Errors that say what objects do not let happen."""
 _TOLERANCES = frozenset("tol eps epsilon rtol atol tolerance".split())
 """Names of numbers that stay as they are: moved, a loop that stops by value may stop elsewhere for good reasons."""
 
@@ -257,7 +259,7 @@ def _refused(error: Exception, line: int) -> CannotCompile:
         return CannotCompile(
             line, "object", f"a dict or a set is asked with a value that is not known while tracing{where}", called
         )
-    word = "value read by Python" if kind in _READ else "object" if kind == "ReadWhileItGrows" else "shape"
+    word = "value read by Python" if kind in _READ else "object" if kind in _OF_OBJECTS else "shape"
     return CannotCompile(line, word, f"the compiled form is refused: {_first_line(error)}{where}", called)
 
 
