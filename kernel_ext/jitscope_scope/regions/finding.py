@@ -15,6 +15,7 @@ from . import naming, pricing
 from .answers import CannotCompile, Cut, Region
 from .cells import Cell
 from .clock import Stopwatch, added
+from .comprehensions import as_loop
 from .differences import Differences, joined
 from .functions import definitions
 from .homes import home_of
@@ -24,6 +25,7 @@ from .masks import empty_choices
 from .places import RECORDER, Place, Places
 from .proving import Proof, proof
 from .replaying import Replay, harmless, replay
+from .stand_ins import StandIns
 from .watching import Observation, Recorder, Visit, compiles
 from .writing import EditText, written, written_apart, written_by_turns, written_in_parts, written_mixed
 
@@ -151,7 +153,7 @@ class Watch:
         told = [
             t for t in tried if t.edit is not None or t.place.function is None or t.place.function.name not in inlined
         ]
-        return self._decided(told)
+        return self._decided([t for t in told if not _found_inside(t, told)])
 
     def _tried(self, place: Place, seen: Observation) -> _Trial | None:
         cell = self.of[place.key]
@@ -189,12 +191,27 @@ class Watch:
 
     def _write(self, one: _Trial, visit: Visit, live: set[str], name: str) -> None:
         """Gives the trial the first edit that holds, if it may pay. Raises CannotCompile where none does."""
-        given = (one.place.body, visit, live, name, self.definitions)
+        try:
+            self._first_that_holds(one, StandIns(one.place.body, visit), visit, live, name)
+        except CannotCompile:
+            if (loop := as_loop(one.place.body, visit)) is None:
+                raise
+            with contextlib.suppress(CannotCompile):
+                self._first_that_holds(one, loop, visit, live, name)
+                return
+            raise
+
+    def _first_that_holds(self, one: _Trial, form: StandIns, visit: Visit, live: set[str], name: str) -> None:
+        """The same of one form of the statements."""
+        given = (form.body, form.visit, live, name, self.definitions)
         line, dear = one.place.body[0].lineno, one.eager_s * one.runs >= pricing.LEAST_COMPILE
+        made = form.visit.values.keys() - visit.values.keys()
 
         def holds(edit: EditText | None, seen: Visit = visit) -> bool:
             if edit is not None and dear:
-                edit = where_it_begins(edit, one.place.body)
+                edit = where_it_begins(edit, form.body)
+                edit = replace(edit, call=(*form.before, *edit.call, *form.after))
+                seen = replace(seen, values={n: v for n, v in seen.values.items() if n not in made})
                 one.proof = proof(one.place.body, edit, seen, live | set(), line)
                 one.edit = edit
             return edit is not None
@@ -390,6 +407,13 @@ def _caution(place: Place, offset: int, known: dict[str, object]) -> str:
 def _lines_said(lines: list[int], offset: int) -> str:
     texts = [str(line + offset) for line in lines]
     return f"line {texts[0]}" if len(texts) == 1 else f"lines {', '.join(texts)}"
+
+
+def _found_inside(one: _Trial, others: list[_Trial]) -> bool:
+    """Whether a straight stretch was refused of which a statement alone is compiled."""
+    if one.edit is not None or one.place.loop:
+        return False
+    return any(t.edit is not None and t.place.body[0] in one.place.body for t in others if t is not one)
 
 
 def _walk(place: Place) -> list[ast.AST]:

@@ -78,7 +78,8 @@ class Places:
 
         def close() -> None:
             if straight and any(map(_computes, run)) and (len(run) >= _LEAST or any(map(_repeats, run))):
-                done.extend(self._noted(list(run), top or run[0], function))
+                each = [self._noted([s], top or s, function) if len(run) > 1 and _repeats(s) else [s] for s in run]
+                done.extend(self._noted(list(run), top or run[0], function, [t for one in each for t in one]))
             else:
                 done.extend(run)
             run.clear()

@@ -24,6 +24,7 @@ from tests.scope.regions.programs_in_parts import IN_PARTS
 from tests.scope.regions.programs_in_place import IN_PLACE
 from tests.scope.regions.programs_mixed import MIXED
 from tests.scope.regions.programs_of_sizes import OF_SIZES
+from tests.scope.regions.programs_with_comprehensions import WITH_COMPREHENSIONS
 from tests.scope.regions.programs_with_lists import WITH_LISTS
 from tests.scope.regions.programs_with_loops import WITH_LOOPS
 from tests.scope.regions.programs_with_objects import WITH_OBJECTS
@@ -87,7 +88,10 @@ def applied(source: str, regions: list[Region], cell: int) -> str:
 
 @pytest.mark.parametrize(
     "program",
-    [*COMPILED, *IN_PARTS, *IN_PLACE, *MIXED, *OF_SIZES, *WITH_LISTS, *WITH_LOOPS, *WITH_OBJECTS],
+    [
+        *(*COMPILED, *IN_PARTS, *IN_PLACE, *MIXED, *OF_SIZES),
+        *(*WITH_COMPREHENSIONS, *WITH_LISTS, *WITH_LOOPS, *WITH_OBJECTS),
+    ],
     ids=lambda p: p.name,
 )
 def test_edits_keep_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
